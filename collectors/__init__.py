@@ -1,0 +1,1 @@
+"""Processes that play matches: environments, players, seating and recording."""

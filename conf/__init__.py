@@ -1,0 +1,1 @@
+"""Hydra config groups: env, league, algo, policy, launch, track, experiment."""

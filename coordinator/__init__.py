@@ -1,0 +1,1 @@
+"""The one process that schedules matches, counts results and keeps the ledger."""

@@ -1,0 +1,1 @@
+"""Starting and watching a league: command line, configuration, processes, viewers."""

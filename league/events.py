@@ -1,0 +1,150 @@
+"""Events: the facts of a league, in a closed union. The league is the fold of its events.
+
+No event holds a host name, a process id or a wall time: the same seed gives the same events.
+"""
+
+import msgspec
+
+from league.ids import Hash, PlayerId, TicketNumber
+from league.player import Player
+from league.spec import EnvSpec
+from league.ticket import Episode, Ticket
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", forbid_unknown_fields=True):
+    """What every event shares: frozen, tagged with its name."""
+
+
+class LeagueFounded(_Event, tag="league_founded"):
+    """The first event: the seed, the environment and the hash of the resolved config."""
+
+    seed: int
+    config: Hash
+    env: EnvSpec
+
+
+class ConfigChanged(_Event, tag="config_changed"):
+    """The league was resumed under another config, by the user's leave."""
+
+    config: Hash
+
+
+class TermBegan(_Event, tag="term_began"):
+    """A coordinator started."""
+
+    term: int
+
+
+class PlayerAdded(_Event, tag="player_added"):
+    """A learning or scripted player joined."""
+
+    player: Player
+
+
+class CandidateWritten(_Event, tag="candidate_written"):
+    """A learner wrote a durable candidate of a learning player. Version 0 is the first."""
+
+    player: PlayerId
+    incarnation: int
+    version: int
+    snapshot: Hash
+    decisions: int  # trained on so far, in all incarnations
+
+
+class PlayerFrozen(_Event, tag="player_frozen"):
+    """The newest candidate of a learning player became a member of the pool."""
+
+    player: Player
+    decisions: int
+    why: str
+
+
+class PlayerReset(_Event, tag="player_reset"):
+    """A learning player begins again from its initial weights, as a new incarnation."""
+
+    player: PlayerId
+    incarnation: int
+
+
+class TicketIssued(_Event, tag="ticket_issued"):
+    """A ticket was handed out. It is durable before it is sent."""
+
+    ticket: Ticket
+
+
+class TicketReissued(_Event, tag="ticket_reissued"):
+    """The lease of a ticket expired, or its collector reported a fault: attempt + 1."""
+
+    ticket: TicketNumber
+    attempt: int
+    why: str
+
+
+class TicketVoided(_Event, tag="ticket_voided"):
+    """A ticket failed too often. Nobody wins it."""
+
+    ticket: TicketNumber
+    why: str
+
+
+class ResultCounted(_Event, tag="result_counted"):
+    """The result of a ticket. There is at most one for each ticket."""
+
+    ticket: TicketNumber
+    attempt: int
+    episodes: tuple[Episode, ...]
+
+
+class OperatorActed(_Event, tag="operator_acted"):
+    """Somebody paused, resumed, drained or stopped the league."""
+
+    action: str
+
+
+class SnapshotPruned(_Event, tag="snapshot_pruned"):
+    """A candidate that nothing refers to was deleted from the store."""
+
+    snapshot: Hash
+
+
+class PhaseBegan(_Event, tag="phase_began"):
+    """The league moved on: training, then the final evaluation, then it is over."""
+
+    phase: str
+    why: str
+
+
+Event = (
+    LeagueFounded
+    | ConfigChanged
+    | TermBegan
+    | PlayerAdded
+    | CandidateWritten
+    | PlayerFrozen
+    | PlayerReset
+    | TicketIssued
+    | TicketReissued
+    | TicketVoided
+    | ResultCounted
+    | OperatorActed
+    | SnapshotPruned
+    | PhaseBegan
+)
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+def encode(event: Event) -> bytes:
+    """Return the event as JSON: what the ledger keeps, readable with any SQLite shell."""
+    return _encoder.encode(event)
+
+
+def decode(body: bytes) -> Event:
+    """Return the event that `encode` wrote."""
+    return _decoder.decode(body)
+
+
+def kind_of(event: Event) -> str:
+    """Return the name under which the ledger files this event."""
+    return str(event.__struct_config__.tag)

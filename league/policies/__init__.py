@@ -1,0 +1,1 @@
+"""Networks that collectors act with (numpy) and learners train (torch)."""

@@ -1,0 +1,18 @@
+"""Actors: whatever chooses actions for rows, be it a network or a bot."""
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Actor(Protocol):
+    """Chooses one action for each row.
+
+    actions, log_probs = actor.act(rows.observation[mine], rows.mask[mine], rng)
+    """
+
+    def act(
+        self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Return an action for each row and its log-probability (zeros if the actor is not a distribution)."""

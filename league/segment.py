@@ -1,0 +1,55 @@
+"""Segments: the unit of training data, arrays from birth.
+
+Legend of shapes: L lanes, T ticks, A agents of the seat, N actions, K tails, * the observation's own shape.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from league.ids import PlayerId
+
+CONTINUES, TERMINATED, CUT = 0, 1, 2
+"""What follows a decision: another one, the end of its episode, or a cut whose value comes from a tail."""
+
+FIELDS = (
+    "observation", "mask", "action", "log_prob", "reward", "end", "present", "length", "version",
+    "tail_lane", "tail_tick", "tail_agent", "tail_observation",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Up to T consecutive decisions of each of L lanes, all of one player.
+
+    A lane may run over several episodes (`end` says where), and its last segment may be short (`length`).
+    Where an episode was truncated, or the segment stops in mid-episode, `end` is CUT and a *tail* holds the
+    observation to bootstrap from: one mechanism for both. Values are not inside; the learner computes them.
+    """
+
+    player: PlayerId
+    incarnation: int
+    observation: npt.NDArray[Any]  # [L, T, A, *] in the environment's own dtype
+    mask: npt.NDArray[np.bool_]  # [L, T, A, N] legal actions
+    action: npt.NDArray[np.int32]  # [L, T, A]
+    log_prob: npt.NDArray[np.float32]  # [L, T, A] of the action, under the weights that chose it
+    reward: npt.NDArray[np.float32]  # [L, T, A] between this decision and the agent's next one
+    end: npt.NDArray[np.uint8]  # [L, T, A] CONTINUES, TERMINATED or CUT
+    present: npt.NDArray[np.bool_]  # [L, T, A] whether the agent decided in this tick
+    length: npt.NDArray[np.int32]  # [L] ticks in use
+    version: npt.NDArray[np.int32]  # [L] the oldest version of the weights that decided
+    tail_lane: npt.NDArray[np.int32]  # [K] where a CUT is: lane,
+    tail_tick: npt.NDArray[np.int32]  # [K] tick
+    tail_agent: npt.NDArray[np.int32]  # [K] and agent;
+    tail_observation: npt.NDArray[Any]  # [K, *] and what that agent saw next
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions are inside: what credits and batches count."""
+        return int(self.present.sum())
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays by name, as they go on the wire."""
+        return {name: getattr(self, name) for name in FIELDS}

@@ -1,0 +1,237 @@
+"""Every message of the league, in a closed union.
+
+Collectors, learners, viewers and operators talk to the coordinator; collectors talk to learners. A message is
+a *head* (one of these structs) and, for some, raw arrays that follow it as frames of their own.
+Each request stands alone: a report lists all that its sender holds and all that is not acknowledged yet,
+so a coordinator that has just restarted needs no handshake.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+from league.ids import Hash, PlayerId, TicketNumber
+from league.ticket import Fault, Result, Ticket
+
+WIRE_VERSION = 1
+
+
+class Role(StrEnum):
+    """Who may say what; on tcp, proven by the peer's key."""
+
+    COLLECTOR = "collector"
+    LEARNER = "learner"
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+
+
+class Verdict(StrEnum):
+    """The coordinator's answer to a result or fault. Each of them ends the re-sending."""
+
+    ACCEPTED = "accepted"
+    DUPLICATE = "duplicate"
+    SUPERSEDED = "superseded"
+    UNKNOWN = "unknown"
+
+
+class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
+    """What every message shares: frozen, tagged with its name."""
+
+
+# --- collector <-> coordinator ------------------------------------------------------------------------------
+
+
+class Held(msgspec.Struct, frozen=True, array_like=True):
+    """A ticket that a collector is playing, and how far it got."""
+
+    ticket: TicketNumber
+    attempt: int
+    steps: int
+
+
+class Report(_Message, tag="report"):
+    """A collector's heartbeat: what it holds, what it finished, how many tickets it wants."""
+
+    request: int
+    name: str
+    session: str
+    want: int = 0
+    held: tuple[Held, ...] = ()
+    results: tuple[Result, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    starved: tuple[PlayerId, ...] = ()  # players whose learner grants no credit now
+    directory: int = 0  # the newest directory that it has
+    metrics: dict[str, float] = {}
+
+
+class Ack(msgspec.Struct, frozen=True, array_like=True):
+    """What became of a result or fault."""
+
+    ticket: TicketNumber
+    attempt: int
+    verdict: Verdict
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a live player is trained: the address that takes its segments and gives its weights."""
+
+    player: PlayerId
+    incarnation: int
+    address: str
+
+
+class Orders(_Message, tag="orders"):
+    """The coordinator's answer to a report."""
+
+    term: int
+    request: int
+    acks: tuple[Ack, ...] = ()
+    tickets: tuple[Ticket, ...] = ()
+    revoked: tuple[tuple[TicketNumber, int], ...] = ()  # (ticket, attempt) held in vain
+    directory: int = 0
+    hosts: tuple[Host, ...] | None = None  # None: the directory has not changed
+    stop: bool = False
+
+
+# --- learner <-> coordinator --------------------------------------------------------------------------------
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A durable snapshot of a learning player."""
+
+    player: PlayerId
+    incarnation: int
+    version: int
+    snapshot: Hash
+    decisions: int
+
+
+class Progress(_Message, tag="progress"):
+    """A learner's heartbeat: where it listens, and the newest candidate of each of its players."""
+
+    request: int
+    name: str
+    session: str
+    address: str
+    candidates: tuple[Candidate, ...] = ()
+    metrics: dict[str, float] = {}
+
+
+class Assignment(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of a roster: train this player, in this incarnation, from this snapshot (None: from scratch)."""
+
+    player: PlayerId
+    incarnation: int
+    start: Hash | None = None
+    train: bool = True  # False: write a last candidate and train no more
+
+
+class Roster(_Message, tag="roster"):
+    """The coordinator's answer to progress: the state that the learner should bring about."""
+
+    term: int
+    request: int
+    players: tuple[Assignment, ...] = ()
+    stop: bool = False
+
+
+# --- viewer, operator <-> coordinator -----------------------------------------------------------------------
+
+
+class Follow(_Message, tag="follow"):
+    """A viewer asks for the events after `since`."""
+
+    request: int
+    since: int
+
+
+class Worker(msgspec.Struct, frozen=True, kw_only=True):
+    """What the coordinator knows of a living process (memory only)."""
+
+    name: str
+    role: Role
+    age: float  # seconds since its last message
+    metrics: dict[str, float]
+
+
+class Page(_Message, tag="page"):
+    """Events in order, encoded as the ledger has them; `head` is the newest sequence number."""
+
+    term: int
+    request: int
+    since: int
+    events: tuple[bytes, ...]
+    head: int
+    workers: tuple[Worker, ...] = ()
+    elapsed: float = 0.0  # seconds of play in all terms
+    seconds_left: float | None = None
+
+
+class Command(_Message, tag="command"):
+    """An operator's wish: pause, resume, drain (stop leasing, then end) or stop."""
+
+    request: int
+    action: str
+
+
+class Done(_Message, tag="done"):
+    """The command took effect, or `error` says why not."""
+
+    term: int
+    request: int
+    error: str = ""
+
+
+# --- collector <-> learner ----------------------------------------------------------------------------------
+
+
+class SegmentsHead(_Message, tag="segments"):
+    """Segments of one player; the arrays of league.segment.FIELDS follow."""
+
+    name: str
+    session: str
+    player: PlayerId
+    incarnation: int
+    decisions: int
+
+
+class Pull(_Message, tag="pull"):
+    """A collector asks for the weights of a live player, if they are newer than `version`, and for credit."""
+
+    name: str
+    session: str
+    player: PlayerId
+    incarnation: int
+    version: int  # -1: none yet
+
+
+class Weights(_Message, tag="weights"):
+    """The weights of a live player; one array `flat` follows. Layout: league.policies.layout."""
+
+    player: PlayerId
+    incarnation: int
+    version: int
+
+
+class Credit(_Message, tag="credit"):
+    """How many decisions of a player this collector session may have sent so far, in all.
+
+    An absolute number: losing one such message, or getting it twice, changes nothing.
+    """
+
+    player: PlayerId
+    incarnation: int
+    version: int
+    allowance: int
+
+
+class Refused(_Message, tag="refused"):
+    """The peer cannot be served: another wire version, the wrong role, an unknown player."""
+
+    reason: str
+
+
+Message = (
+    Report | Orders | Progress | Roster | Follow | Page | Command | Done
+    | SegmentsHead | Pull | Weights | Credit | Refused
+)  # fmt: skip

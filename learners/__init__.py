@@ -1,0 +1,1 @@
+"""Processes that train players on the segments that collectors send."""
