@@ -1,0 +1,44 @@
+"""What the learner asks of a learning algorithm."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from learners.batcher import Batch
+
+State = Mapping[str, npt.NDArray[Any]]
+
+
+def nothing() -> None:
+    """Do nothing between minibatches."""
+
+
+class Algorithm(Protocol):
+    """Trains the weights of one player.
+
+    algorithm = PPO(config, policy, spec, flat)
+    while batch := batcher.take(version):
+        metrics = algorithm.update(batch, rng, between=serve)
+        if not metrics["losses/rollbacks"]:
+            publish(algorithm.flat())
+    algorithm.restore(algorithm.state())        # what a checkpoint keeps
+    """
+
+    def update(
+        self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing
+    ) -> dict[str, float]:
+        """Learn from a batch, calling `between` often; return metrics, `losses/rollbacks` among them.
+
+        If anything is not finite, all is as it was before and `losses/rollbacks` is 1: do not publish.
+        """
+
+    def flat(self) -> npt.NDArray[np.float32]:
+        """Return a copy of the weights."""
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy of all that training needs to go on, `flat` among it."""
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""

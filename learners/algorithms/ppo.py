@@ -1,0 +1,270 @@
+"""Proximal policy optimization (Schulman et al. 2017), for segments of any number of agents.
+
+Legend of shapes: L lanes, T ticks, A agents of the seat, K tails, B decisions of a batch or minibatch,
+N actions, X the observation's own shape.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from league.policies.layout import FloatArray, PolicyConfig
+from league.policies.torch_policy import TorchPolicy
+from league.segment import Segments
+from league.spec import EnvSpec
+from learners.algorithms.algorithm import State, nothing
+from learners.batcher import Batch
+from learners.returns import generalised_advantages
+
+SCHEDULES = ("constant", "linear")
+PROBE = 64  # decisions that the new weights must answer with finite numbers before anyone gets them
+
+
+@dataclass(kw_only=True, slots=True)
+class PPOConfig:
+    """How a player learns."""
+
+    batch: int = 4096  # decisions for each update, at least
+    minibatch: int = 512  # decisions for each gradient step, about
+    epochs: int = 4  # how often an update goes through its batch
+    lr: float = 3e-4  # learning rate of Adam at the start
+    lr_schedule: str = "constant"  # "constant", or "linear" over anneal_decisions
+    lr_final: float = 0.0  # share of lr that is left at the end of a linear schedule
+    anneal_decisions: int = 0  # decisions of an incarnation over which lr and entropy are annealed
+    entropy: float = 0.01  # weight of the entropy bonus at the start
+    entropy_final: float | None = None  # its weight at the end of anneal_decisions; None: constant
+    gamma: float = 0.99  # discount for each decision of an agent
+    gae_lambda: float = 0.95  # how far advantages look ahead
+    clip: float = 0.2  # how far the probability ratio may move
+    value_clip: float | None = None  # how far a value may move in one update; None: any distance
+    value_coef: float = 0.5  # weight of the value loss
+    max_grad_norm: float = 0.5  # longer gradients are shortened to this
+    target_kl: float | None = None  # an update ends once its approximate KL exceeds this; None: never
+    normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch
+    max_lag: int = 2  # segments decided by weights more versions old than this are dropped
+
+    def __post_init__(self) -> None:
+        """Refuse a config that cannot train."""
+        if self.lr_schedule not in SCHEDULES:
+            raise ValueError(
+                f"algo.lr_schedule: unknown {self.lr_schedule!r}. Known: {', '.join(SCHEDULES)}."
+            )
+        if (self.lr_schedule == "linear" or self.entropy_final is not None) and self.anneal_decisions < 1:
+            raise ValueError(
+                "algo.anneal_decisions must say over how many decisions lr or entropy is annealed"
+            )
+        if min(self.batch, self.minibatch, self.epochs) < 1 or self.max_lag < 0:
+            raise ValueError("algo: batch, minibatch and epochs must be at least 1, max_lag at least 0")
+
+    def learning_rate(self, decisions: int) -> float:
+        """Return the learning rate after so many decisions."""
+        if self.lr_schedule == "constant":
+            return self.lr
+        return self.lr * (1 - (1 - self.lr_final) * self._annealed(decisions))
+
+    def entropy_coef(self, decisions: int) -> float:
+        """Return the weight of the entropy bonus after so many decisions."""
+        if self.entropy_final is None:
+            return self.entropy
+        return self.entropy + (self.entropy_final - self.entropy) * self._annealed(decisions)
+
+    def _annealed(self, decisions: int) -> float:
+        return min(1.0, decisions / self.anneal_decisions)
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The present decisions of a batch, flattened, with all that the loss needs."""
+
+    observation: Tensor  # [B, X]
+    mask: Tensor  # [B, N]
+    action: Tensor  # [B] and so are all that follow
+    old_log_prob: Tensor
+    old_value: Tensor
+    advantage: Tensor
+    target: Tensor  # what the value should have been: the return
+
+    def __len__(self) -> int:
+        return len(self.action)
+
+    def __getitem__(self, index_B: Tensor) -> "Decisions":
+        return Decisions(*(getattr(self, name)[index_B] for name in self.__slots__))
+
+
+def ppo_loss(
+    log_probs_BN: Tensor, value_B: Tensor, data: Decisions, config: PPOConfig, entropy_coef: float
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the loss of a minibatch and its metrics."""
+    log_prob_B = log_probs_BN.gather(1, data.action[:, None]).squeeze(1)
+    log_ratio_B = log_prob_B - data.old_log_prob
+    ratio_B = log_ratio_B.exp()
+
+    clipped_B = ratio_B.clamp(1 - config.clip, 1 + config.clip)
+    policy_loss = -torch.minimum(ratio_B * data.advantage, clipped_B * data.advantage).mean()
+
+    error_B = (value_B - data.target).square()
+    if config.value_clip is not None:
+        moved_B = (value_B - data.old_value).clamp(-config.value_clip, config.value_clip)
+        error_B = torch.maximum(error_B, (data.old_value + moved_B - data.target).square())
+    value_loss = 0.5 * error_B.mean()
+
+    entropy = -(log_probs_BN.exp() * log_probs_BN).sum(dim=1).mean()
+    loss = policy_loss + config.value_coef * value_loss - entropy_coef * entropy
+    with torch.no_grad():
+        metrics = {
+            "losses/policy_loss": policy_loss,
+            "losses/value_loss": value_loss,
+            "losses/entropy": entropy,
+            "losses/old_approx_kl": (-log_ratio_B).mean(),
+            "losses/approx_kl": (ratio_B - 1 - log_ratio_B).mean(),
+            "losses/clipfrac": ((ratio_B - 1).abs() > config.clip).float().mean(),
+        }
+    return loss, {name: value.detach() for name, value in metrics.items()}
+
+
+class NotFiniteError(ArithmeticError):
+    """Training met NaN or infinity."""
+
+
+class PPO:
+    """Trains one player. See learners.algorithms.algorithm.Algorithm."""
+
+    def __init__(self, config: PPOConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> None:
+        self.config = config
+        self.policy = TorchPolicy(policy, spec)
+        self.policy.write(flat)
+        self.decisions = 0
+        weights = self.policy.flat
+        self._optimizer = torch.optim.Adam([weights], lr=config.lr, eps=1e-5, fused=True)
+        # Made now and not at the first step, so that there is a state to save at any time.
+        self._moments: dict[str, Tensor] = {
+            "step": torch.zeros(()),
+            "exp_avg": torch.zeros_like(weights),
+            "exp_avg_sq": torch.zeros_like(weights),
+        }
+        self._optimizer.state[weights] = self._moments
+
+    def update(
+        self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing
+    ) -> dict[str, float]:
+        """Learn from a batch; if anything is not finite, roll back and say so in `losses/rollbacks`."""
+        good = self.state()
+        learning_rate = self.config.learning_rate(self.decisions)
+        self._optimizer.param_groups[0]["lr"] = learning_rate
+        try:
+            data = self.prepare(batch.segments)
+            metrics = self._train(data, rng, between)
+            self._probe(data)
+        except NotFiniteError:
+            self.restore(good)
+            return {"losses/rollbacks": 1.0}
+        self.decisions += len(data)
+        metrics["losses/explained_variance"] = _explained_variance(data)
+        return metrics | {"losses/rollbacks": 0.0, "charts/learning_rate": learning_rate}
+
+    @torch.no_grad()
+    def prepare(self, segments: Segments) -> Decisions:
+        """Compute values and advantages under the present weights and flatten the decisions."""
+        present_LTA = torch.from_numpy(segments.present)
+        observation_BX = torch.from_numpy(segments.observation[segments.present]).float()
+        value_B = self.policy.value(observation_BX)
+        advantage_LTA = generalised_advantages(
+            torch.from_numpy(segments.reward),
+            torch.zeros(present_LTA.shape).masked_scatter(present_LTA, value_B),
+            self._tail_values(segments),
+            torch.from_numpy(segments.end),
+            present_LTA,
+            discount=(self.config.gamma, self.config.gae_lambda),
+        )
+        advantage_B = advantage_LTA[present_LTA]
+        return Decisions(
+            observation=observation_BX,
+            mask=torch.from_numpy(segments.mask)[present_LTA],
+            action=torch.from_numpy(segments.action)[present_LTA].long(),
+            old_log_prob=torch.from_numpy(segments.log_prob)[present_LTA],
+            old_value=value_B,
+            advantage=_normalised(advantage_B) if self.config.normalise_advantages else advantage_B,
+            target=advantage_B + value_B,
+        )
+
+    def _tail_values(self, segments: Segments) -> Tensor:
+        value_LTA = torch.zeros(segments.present.shape)
+        if len(segments.tail_lane):
+            value_K = self.policy.value(torch.from_numpy(segments.tail_observation))
+            value_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent] = value_K
+        return value_LTA
+
+    def flat(self) -> FloatArray:
+        """Return a copy of the weights."""
+        return self.policy.read()
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy of weights, moments and counters."""
+        moments = {name: moment.numpy().copy() for name, moment in self._moments.items()}
+        return {"flat": self.flat(), "decisions": np.array(self.decisions, dtype=np.int64), **moments}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self.policy.write(state["flat"])
+        self.decisions = int(state["decisions"])
+        for name, moment in self._moments.items():
+            moment.copy_(torch.from_numpy(np.array(state[name])))
+
+    def _train(
+        self, data: Decisions, rng: np.random.Generator, between: Callable[[], None]
+    ) -> dict[str, float]:
+        entropy_coef = self.config.entropy_coef(self.decisions)
+        pieces = max(1, round(len(data) / self.config.minibatch))
+        collected: list[dict[str, float]] = []
+        for _ in range(self.config.epochs):
+            for index in np.array_split(rng.permutation(len(data)), pieces):
+                minibatch = data[torch.from_numpy(index)]
+                log_probs_BN, value_B = self.policy(minibatch.observation, minibatch.mask)
+                loss, metrics = ppo_loss(log_probs_BN, value_B, minibatch, self.config, entropy_coef)
+                collected.append({name: float(value) for name, value in metrics.items()})
+                if self._moved_enough(collected[-1]):
+                    return _mean(collected) | {"losses/gradient_steps": len(collected) - 1.0}
+                self._descend(loss)
+                between()
+        return _mean(collected) | {"losses/gradient_steps": float(len(collected))}
+
+    def _moved_enough(self, metrics: dict[str, float]) -> bool:
+        return self.config.target_kl is not None and metrics["losses/approx_kl"] > self.config.target_kl
+
+    def _descend(self, loss: Tensor) -> None:
+        self._optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        gradient = self.policy.flat.grad
+        assert gradient is not None
+        norm = float(gradient.norm())
+        if not np.isfinite(norm) or not np.isfinite(loss.item()):
+            raise NotFiniteError
+        if norm > self.config.max_grad_norm:
+            gradient.mul_(self.config.max_grad_norm / norm)
+        self._optimizer.step()
+
+    @torch.no_grad()
+    def _probe(self, data: Decisions) -> None:
+        log_probs_BN, value_B = self.policy(data.observation[:PROBE], data.mask[:PROBE])
+        for tensor in (self.policy.flat, log_probs_BN, value_B):
+            if not bool(tensor.isfinite().all()):
+                raise NotFiniteError
+
+
+def _normalised(advantage_B: Tensor) -> Tensor:
+    return (advantage_B - advantage_B.mean()) / (advantage_B.std(correction=0) + 1e-8)
+
+
+def _explained_variance(data: Decisions) -> float:
+    variance = float(data.target.var(correction=0))
+    unexplained = float((data.target - data.old_value).var(correction=0))
+    return 1 - unexplained / variance if variance > 0 else 0.0
+
+
+def _mean(collected: list[dict[str, float]]) -> dict[str, float]:
+    return {name: float(np.mean([metrics[name] for metrics in collected])) for name in collected[0]}

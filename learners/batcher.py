@@ -1,0 +1,134 @@
+"""Batches: segments of one player, gathered until there are enough decisions to learn from.
+
+Legend of shapes: see league.segment.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from league.segment import Segments
+
+LIMIT = 4  # batches that may wait; credits keep it at 2, this holds against a peer that ignores them
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one update learns from: whole segments, joined lane by lane."""
+
+    segments: Segments
+    lag: npt.NDArray[np.int64]  # [decisions] versions between the weights that decided and those that learn
+    sessions: dict[str, int]  # how many decisions each collector session gave
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions are inside."""
+        return len(self.lag)
+
+
+@dataclass(slots=True)
+class Batcher:
+    """Gathers the segments of one player in one incarnation.
+
+    batcher = Batcher(incarnation=0, batch=4096, max_lag=2)
+    batcher.add(segments, session="c0", version=7)      # whether it was kept
+    if batcher.full:
+        batch = batcher.take(version=7)
+    """
+
+    incarnation: int
+    batch: int
+    max_lag: int
+    dropped_incarnation: int = 0
+    dropped_stale: int = 0
+    dropped_full: int = 0
+    _waiting: deque[tuple[Segments, str]] = field(default_factory=deque)
+    _decisions: int = 0
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions wait."""
+        return self._decisions
+
+    def waiting(self, session: str) -> int:
+        """Return how many decisions of one collector session wait."""
+        return sum(segments.decisions for segments, giver in self._waiting if giver == session)
+
+    def add(self, segments: Segments, session: str, version: int) -> bool:
+        """Keep segments for the next batch; False if they are of no use (counted, in decisions)."""
+        if segments.incarnation != self.incarnation:
+            self.dropped_incarnation += segments.decisions
+        elif self._stale(segments, version):
+            self.dropped_stale += segments.decisions
+        elif self._decisions + segments.decisions > max(LIMIT * self.batch, segments.decisions):
+            self.dropped_full += segments.decisions
+        else:
+            self._waiting.append((segments, session))
+            self._decisions += segments.decisions
+            return True
+        return False
+
+    def expire(self, version: int) -> dict[str, int]:
+        """Drop what has become too old; return how many decisions of each session that were."""
+        dropped: dict[str, int] = {}
+        kept = deque[tuple[Segments, str]]()
+        for segments, session in self._waiting:
+            if self._stale(segments, version):
+                dropped[session] = dropped.get(session, 0) + segments.decisions
+            else:
+                kept.append((segments, session))
+        self._waiting = kept
+        self._decisions -= sum(dropped.values())
+        self.dropped_stale += sum(dropped.values())
+        return dropped
+
+    @property
+    def full(self) -> bool:
+        """Whether there is a batch."""
+        return self._decisions >= self.batch
+
+    def take(self, version: int) -> Batch:
+        """Return the oldest segments that make up a batch."""
+        taken: list[Segments] = []
+        sessions: dict[str, int] = {}
+        count = 0
+        while count < self.batch:
+            segments, session = self._waiting.popleft()
+            taken.append(segments)
+            count += segments.decisions
+            sessions[session] = sessions.get(session, 0) + segments.decisions
+        self._decisions -= count
+        joined = join(taken)
+        lag = np.repeat(version - joined.version.astype(np.int64), joined.present.sum(axis=(1, 2)))
+        return Batch(joined, lag, sessions)
+
+    def _stale(self, segments: Segments, version: int) -> bool:
+        return bool(version - segments.version.min(initial=version) > self.max_lag)
+
+
+def join(parts: Sequence[Segments]) -> Segments:
+    """Return one Segments with the lanes of all; shorter ones are padded with absent decisions."""
+    ticks, agents = (max(part.present.shape[axis] for part in parts) for axis in (1, 2))
+    arrays = [_padded(part, ticks, agents) for part in parts]
+    first = np.cumsum([0, *(len(part.length) for part in parts[:-1])], dtype=np.int32)
+    for lane, part in zip(first, arrays, strict=True):
+        part["tail_lane"] = part["tail_lane"] + lane
+    joined = {name: np.concatenate([part[name] for part in arrays]) for name in arrays[0]}
+    return Segments(parts[0].player, parts[0].incarnation, **joined)
+
+
+def _padded(part: Segments, ticks: int, agents: int) -> dict[str, npt.NDArray[Any]]:
+    arrays = part.arrays()
+    lanes, own_ticks, own_agents = part.present.shape
+    if (own_ticks, own_agents) == (ticks, agents):
+        return arrays
+    for name, array in arrays.items():
+        if array.shape[:3] == (lanes, own_ticks, own_agents) and not name.startswith("tail_"):
+            wide = np.zeros((lanes, ticks, agents, *array.shape[3:]), dtype=array.dtype)
+            wide[:, :own_ticks, :own_agents] = array
+            arrays[name] = wide
+    return arrays
