@@ -87,6 +87,12 @@ class TicketVoided(_Event, tag="ticket_voided"):
     why: str
 
 
+class TicketWithdrawn(_Event, tag="ticket_withdrawn"):
+    """A ticket that is no longer wanted: training is over."""
+
+    ticket: TicketNumber
+
+
 class ResultCounted(_Event, tag="result_counted"):
     """The result of a ticket. There is at most one for each ticket."""
 
@@ -125,6 +131,7 @@ Event = (
     | TicketIssued
     | TicketReissued
     | TicketVoided
+    | TicketWithdrawn
     | ResultCounted
     | OperatorActed
     | SnapshotPruned

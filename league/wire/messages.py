@@ -42,7 +42,10 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forb
 
 
 class Held(msgspec.Struct, frozen=True, array_like=True):
-    """A ticket that a collector is playing, and how far it got."""
+    """A ticket that a collector holds, and its progress: ticks of the loop that plays it.
+
+    The loop that plays is the loop that talks, so an environment that hangs stops both.
+    """
 
     ticket: TicketNumber
     attempt: int
@@ -193,6 +196,7 @@ class SegmentsHead(_Message, tag="segments"):
     player: PlayerId
     incarnation: int
     decisions: int
+    sent: int = 0  # decisions of this player that the session has sent in all, these included
 
 
 class Pull(_Message, tag="pull"):
@@ -203,6 +207,7 @@ class Pull(_Message, tag="pull"):
     player: PlayerId
     incarnation: int
     version: int  # -1: none yet
+    sent: int = 0  # as in SegmentsHead: a learner that has just started counts from here
 
 
 class Weights(_Message, tag="weights"):

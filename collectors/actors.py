@@ -1,0 +1,107 @@
+"""Actors: from the entry of a ticket to whatever chooses its actions.
+
+Bots are made once; frozen weights come from the store, are verified, and live in a cache with a byte bound;
+live weights are swapped between ticks, for all slots at once.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+
+import numpy as np
+import numpy.typing as npt
+
+from league.ids import Hash, PlayerId
+from league.plugins import resolve
+from league.policies.actor import Actor
+from league.policies.layout import PolicyConfig
+from league.policies.numpy_actor import NumpyActor
+from league.spec import EnvSpec
+from league.store.snapshots import SnapshotStore
+from league.ticket import Entry
+
+
+class Actors:
+    """Numbered actors. A number stays the same while somebody plays with it."""
+
+    def __init__(
+        self, spec: EnvSpec, policy: PolicyConfig, store: SnapshotStore, cache_bytes: int, allow: Collection[str] = ()
+    ) -> None:
+        self._spec, self._policy, self._store, self._allow = spec, policy, store, allow
+        self._cache_bytes = cache_bytes
+        self._actors: list[Actor | None] = []
+        self._versions = np.zeros(16, np.int32)
+        self._bots: dict[str, int] = {}
+        self._live: dict[PlayerId, int] = {}
+        self._frozen: OrderedDict[Hash, tuple[int, int]] = OrderedDict()  # number and bytes, oldest use first
+        self.loads = 0
+
+    def __getitem__(self, number: int) -> Actor:
+        actor = self._actors[number]
+        assert actor is not None
+        return actor
+
+    def version(self, numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the version of the weights behind each number (0 for frozen players and bots)."""
+        return self._versions[numbers]
+
+    def number(self, entry: Entry, in_use: Callable[[], Collection[int]]) -> int | None:
+        """Return the actor of an entry; None while live weights have not arrived yet.
+
+        Raises SnapshotDamaged, SnapshotMissing or PluginError: then the ticket cannot be played.
+        """
+        if entry.bot is not None:
+            if entry.bot not in self._bots:
+                self._bots[entry.bot] = self._add(resolve("ludus.bots", entry.bot, self._allow)(self._spec))
+            return self._bots[entry.bot]
+        if entry.snapshot is None:
+            return self._live.get(entry.player)
+        if entry.snapshot not in self._frozen:
+            self._load(entry.snapshot, in_use)
+        self._frozen.move_to_end(entry.snapshot)
+        return self._frozen[entry.snapshot][0]
+
+    def update_live(self, player: PlayerId, version: int, flat: npt.NDArray[np.float32]) -> None:
+        """Swap in new weights of a live player."""
+        actor = NumpyActor(self._policy, self._spec, flat)
+        if player in self._live:
+            self._actors[self._live[player]] = actor
+        else:
+            self._live[player] = self._add(actor)
+        self._versions[self._live[player]] = version
+
+    def forget_live(self, player: PlayerId) -> None:
+        """Take no new episode with these weights: the player was reset. Episodes under way play on."""
+        self._live.pop(player, None)
+
+    def _load(self, snapshot: Hash, in_use: Callable[[], Collection[int]]) -> None:
+        found = self._store.get(snapshot)
+        actor = NumpyActor.from_snapshot(found.arrays, found.manifest, self._spec)
+        size = sum(array.nbytes for array in found.arrays.values())
+        self._evict(size, in_use)
+        self._frozen[snapshot] = (self._add(actor), size)
+        self.loads += 1
+
+    def _evict(self, needed: int, in_use: Callable[[], Collection[int]]) -> None:
+        """Make room: drop the least recently used weights that nobody plays with."""
+        total = needed + sum(size for _, size in self._frozen.values())
+        if total <= self._cache_bytes:
+            return
+        busy = in_use()
+        for snapshot, (number, size) in list(self._frozen.items()):
+            if total <= self._cache_bytes:
+                return
+            if number not in busy:
+                del self._frozen[snapshot]
+                self._actors[number] = None
+                total -= size
+
+    def _add(self, actor: Actor) -> int:
+        for number, taken in enumerate(self._actors):
+            if taken is None:
+                self._actors[number] = actor
+                self._versions[number] = 0
+                return number
+        self._actors.append(actor)
+        if len(self._actors) > len(self._versions):
+            self._versions = np.concatenate([self._versions, np.zeros_like(self._versions)])
+        return len(self._actors) - 1

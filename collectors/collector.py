@@ -1,0 +1,322 @@
+"""The collector: asks for tickets, plays them in its slots, sends segments to learners and results home.
+
+    collector = Collector(...)
+    while collector.step(timeout=0.05):
+        pass
+
+One step is one tick: every slot with an episode makes one move, with one forward pass for each player.
+"""
+
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from collectors.actors import Actors
+from collectors.envs.rows import Ends, Environment, IntArray, Rows
+from collectors.links import Links
+from collectors.recorder import Owner, Recorder
+from collectors.seating import Playing, Seating, episodes_to_record
+from league.ids import PlayerId, TicketNumber, derive_seed
+from league.ticket import Fault, Result, Ticket, episode_seed
+from league.wire.messages import Ack, Held, Orders, Report
+from league.wire.ports import Client
+
+log = logging.getLogger("ludus.collector")
+
+
+@dataclass(kw_only=True, slots=True)
+class CollectorConfig:
+    """How a collector plays."""
+
+    slots: int = 256  # episodes played at once in one collector
+    ticks: int = 32  # decisions in a segment
+    flush_decisions: int = 1000  # send segments of a player when there are this many decisions,
+    flush_seconds: float = 0.2  # or when the oldest has waited this long
+    heartbeat: float = 1.0  # seconds between reports when there is nothing else to say
+    record_share: float = 0.01  # of training tickets whose first episode keeps its actions, for replay
+    cache_megabytes: int = 256  # weights of frozen players kept in memory
+    hang_seconds: float = 60.0  # a tick that takes longer is a hang: the process ends and is started again
+
+
+@dataclass(slots=True)
+class _Request:
+    """The report that awaits its orders."""
+
+    number: int = 0
+    at: float = -1e9
+    answered: bool = True
+    wanted: int = 0
+    rest_until: float = -1e9  # the coordinator had nothing for us: do not ask at once
+
+
+MAX_UNACKED = 1000
+RETRY = 2.0  # seconds after which an unanswered report is sent again
+REST = 0.02  # seconds before asking again when there was nothing to play
+
+
+class Collector:
+    """Plays tickets. Stateless beyond its own lifetime: losing one costs the tickets it held, for a lease."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        session: str,
+        env: Environment,
+        coordinator: Client,
+        links: Links,
+        actors: Actors,
+        run_seed: int,
+        config: CollectorConfig,
+        clock: Callable[[], float],
+        journal: Callable[[Ack], None] = lambda ack: None,
+    ) -> None:
+        self._name, self._session, self._env, self._coordinator = name, session, env, coordinator
+        self._links, self._actors, self._config, self._clock = links, actors, config, clock
+        self._journal = journal
+        self._run_seed = run_seed
+        self._rng = np.random.default_rng(derive_seed(run_seed, "act", name, session))
+        self._seating = Seating(env.spec, env.slots)
+        self._recorder = Recorder(env.spec, env.slots, config.ticks)
+        self._held: dict[tuple[TicketNumber, int], Playing] = {}
+        self._results: dict[tuple[TicketNumber, int], Result] = {}
+        self._faults: dict[tuple[TicketNumber, int], Fault] = {}
+        self._request = _Request()
+        self._term = 0
+        self._directory = 0
+        self._stop = False
+        self._ticks = 0
+        self.env_steps = 0
+        self.episodes = 0
+        self.waited = 0.0
+        self._reported = (clock(), 0, 0.0)  # time, env steps and wait at the last metrics
+
+    # --- one tick --------------------------------------------------------------------------------------------
+
+    def step(self, timeout: float = 0.05) -> bool:
+        """Play one tick; return False when the coordinator said stop."""
+        now = self._clock()
+        self._ticks += 1
+        self._listen(0.0, now)
+        if self._stop:
+            self._farewell(now)
+            return False
+        self._fill(now)
+        self._speak(now)
+        rows = self._env.rows()
+        if len(rows):
+            self._play(rows, now)
+        else:
+            self._settle(self._env.step(np.zeros(0, np.int32)), now)  # faults of `start` are told here
+            self._wait(timeout)
+        self._links.send(self._recorder.take(now, self._config.flush_decisions, self._config.flush_seconds))
+        return True
+
+    def _wait(self, timeout: float) -> None:
+        before = self._clock()
+        self._listen(timeout, before)
+        self.waited += self._clock() - before
+
+    def _play(self, rows: Rows, now: float) -> None:
+        numbers = self._seating.actor[rows.slot, rows.agent]
+        actions, log_probs = self._act(rows, numbers)
+        entry = self._seating.entry[rows.slot, rows.agent]
+        self._recorder.decide(rows, entry, actions, log_probs, self._actors.version(numbers), now)
+        self.env_steps += self._seating.note(rows, actions)
+        self._settle(self._env.step(actions), now)
+
+    def _act(self, rows: Rows, numbers: IntArray) -> tuple[IntArray, npt.NDArray[np.float32]]:
+        """One forward pass for each player: sort the rows by player, act on slices, put them back."""
+        counts = np.bincount(numbers)
+        present = np.flatnonzero(counts)
+        if len(present) == 1:
+            return self._actors[int(present[0])].act(rows.observation, rows.mask, self._rng)
+        order = np.argsort(numbers, kind="stable")
+        observation, mask = rows.observation[order], rows.mask[order]
+        actions, log_probs = np.empty(len(rows), np.int32), np.empty(len(rows), np.float32)
+        start = 0
+        for number in present.tolist():
+            stop = start + int(counts[number])
+            chosen = self._actors[number].act(observation[start:stop], mask[start:stop], self._rng)
+            actions[order[start:stop]], log_probs[order[start:stop]] = chosen
+            start = stop
+        return actions, log_probs
+
+    def _settle(self, ends: Ends, now: float) -> None:
+        if len(ends.slot):
+            self._recorder.end(ends, self._seating.entry[ends.slot, ends.agent])
+        if len(ends.over):
+            self.episodes += len(ends.over)
+            for playing in self._seating.finish(ends):
+                result = playing.result()
+                if result is not None:
+                    self._held.pop(playing.key, None)
+                    self._results[playing.key] = result
+        for fault in ends.faults:
+            self._recorder.drop(fault.slot)
+            playing = self._seating.abandon(fault.slot)
+            if playing is not None:
+                self._fail(playing, fault.reason)
+
+    def _fail(self, playing: Playing, reason: str) -> None:
+        """Give a ticket back: nobody wins it."""
+        if not playing.revoked:
+            playing.revoked = True
+            self._held.pop(playing.key, None)
+            number, attempt = playing.key
+            self._faults[playing.key] = Fault(ticket=number, attempt=attempt, reason=reason[:500])
+            log.warning("ticket %d, attempt %d: %s", number, attempt, reason)
+
+    # --- filling slots ---------------------------------------------------------------------------------------
+
+    def _fill(self, now: float) -> None:
+        """Let free slots take the next unstarted episodes of the oldest tickets that may be played now."""
+        if not self._seating.free or len(self._results) > MAX_UNACKED:
+            return
+        starved = self._starved()
+        slots: list[int] = []
+        seeds: list[int] = []
+        for playing in list(self._held.values()):
+            if not playing.unstarted or playing.ticket.trains in starved:
+                continue
+            actors = self._cast(playing)
+            if actors is None:
+                continue
+            while playing.unstarted and self._seating.free:
+                slot = self._seating.free.popleft()
+                episode = self._seating.begin(slot, playing, actors)
+                self._recorder.assign(slot, self._owners(playing.ticket), now)
+                number, attempt = playing.key
+                slots.append(slot)
+                seeds.append(episode_seed(self._run_seed, number, attempt, episode))
+            if not self._seating.free:
+                break
+        if slots:
+            self._env.start(np.array(slots, np.int32), np.array(seeds, np.int64))
+
+    def _cast(self, playing: Playing) -> list[int] | None:
+        """Return the actors of a ticket; None if one of them has not arrived."""
+        try:
+            found = [self._actors.number(entry, self._in_use) for entry in playing.ticket.entries]
+        except (ValueError, OSError) as error:
+            self._fail(playing, f"{error}")
+            return None
+        return None if None in found else [number for number in found if number is not None]
+
+    def _in_use(self) -> Collection[int]:
+        busy = [slot for slot, playing in enumerate(self._seating.playing) if playing is not None]
+        return set(np.unique(self._seating.actor[busy]).tolist())
+
+    def _owners(self, ticket: Ticket) -> list[Owner | None]:
+        return [
+            (entry.player, self._links.live[entry.player].host.incarnation)
+            if entry.player == ticket.trains and entry.snapshot is None
+            else None
+            for entry in ticket.entries
+        ]
+
+    def _starved(self) -> tuple[PlayerId, ...]:
+        """Return the players for whom no training episode may start now."""
+        unsent = self._recorder.unsent
+        return tuple(
+            player
+            for player, live in self._links.live.items()
+            if self._links.credit(player, unsent.get((player, live.host.incarnation), 0)) <= 0
+        )
+
+    # --- talking to the coordinator --------------------------------------------------------------------------
+
+    def _listen(self, timeout: float, now: float) -> None:
+        for message, _ in self._coordinator.receive(timeout):
+            if isinstance(message, Orders) and message.term >= self._term:
+                self._obey(message, now)
+        for player, version, flat in self._links.receive(now):
+            self._actors.update_live(player, version, flat)
+        self._links.pull(now, self._starved())
+
+    def _obey(self, orders: Orders, now: float) -> None:
+        self._term = orders.term
+        self._stop = self._stop or orders.stop
+        if orders.request == self._request.number:
+            self._request.answered = True
+            if len(orders.tickets) < self._request.wanted:
+                self._request.rest_until = now + REST
+        for ack in orders.acks:
+            key = (ack.ticket, ack.attempt)
+            if self._results.pop(key, None) is not None:
+                self._journal(ack)
+            self._faults.pop(key, None)
+        for number, attempt in orders.revoked:
+            playing = self._held.pop((number, attempt), None)
+            if playing is not None:
+                playing.revoked = True
+        if orders.hosts is not None:
+            self._directory = orders.directory
+            for owner in self._links.follow(orders.hosts):
+                self._actors.forget_live(owner[0])
+                self._recorder.forget(owner)
+        for ticket in orders.tickets:
+            playing = Playing(ticket, episodes_to_record(ticket, self._config.record_share))
+            self._held.setdefault(playing.key, playing)
+
+    def _speak(self, now: float) -> None:
+        """Report when there is something to say, or when a heartbeat is due; one report at a time."""
+        request = self._request
+        if not request.answered and now - request.at < RETRY:
+            return
+        want = self._want(now)
+        due = now - request.at >= self._config.heartbeat
+        if due or want or (self._results or self._faults) or not request.answered:
+            self._report(want, now, with_metrics=due)
+
+    def _want(self, now: float) -> int:
+        if now < self._request.rest_until or len(self._results) > MAX_UNACKED:
+            return 0
+        unstarted = sum(playing.unstarted for playing in self._held.values())
+        if unstarted >= self._env.slots:
+            return 0
+        each = max((p.ticket.episodes for p in self._held.values()), default=8)
+        return min(64, -(-(self._env.slots - unstarted) // each))
+
+    def _report(self, want: int, now: float, with_metrics: bool) -> None:
+        request = self._request
+        request.number += 1
+        request.at, request.answered, request.wanted = now, False, want
+        self._coordinator.send(
+            Report(
+                request=request.number,
+                name=self._name,
+                session=self._session,
+                want=want,
+                held=tuple(self._progress(playing) for playing in self._held.values()),
+                results=tuple(self._results.values()),
+                faults=tuple(self._faults.values()),
+                starved=self._starved(),
+                directory=self._directory,
+                metrics=self._metrics(now) if with_metrics else {},
+            )
+        )
+
+    def _progress(self, playing: Playing) -> Held:
+        number, attempt = playing.key
+        return Held(number, attempt, self._ticks)
+
+    def _metrics(self, now: float) -> dict[str, float]:
+        before, steps, waited = self._reported
+        self._reported = (now, self.env_steps, self.waited)
+        wall = max(now - before, 1e-9)
+        return {
+            "env_steps": float(self.env_steps),
+            "env_steps_per_second": (self.env_steps - steps) / wall,
+            "wait_share": (self.waited - waited) / wall,
+            "episodes": float(self.episodes),
+            "slots_busy": float(self._env.slots - len(self._seating.free)),
+            "dropped_decisions": float(self._links.dropped),
+        }
+
+    def _farewell(self, now: float) -> None:
+        """Tell what is finished; what is not will be played by others."""
+        self._report(0, now, with_metrics=True)

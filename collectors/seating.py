@@ -1,0 +1,170 @@
+"""Seating: which episode of which ticket each slot plays, who acts for each agent, and what came of it."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from collectors.envs.rows import Ends, IntArray, Rows
+from league.ids import TicketNumber
+from league.spec import EnvSpec
+from league.ticket import Episode, Purpose, Result, Ticket, seating
+
+
+@dataclass(slots=True)
+class Playing:
+    """A ticket that this collector holds."""
+
+    ticket: Ticket
+    record: int  # keep the actions of this many of its first episodes
+    started: int = 0
+    steps: int = 0
+    finished: dict[int, Episode] = field(default_factory=dict)
+    revoked: bool = False
+
+    @property
+    def key(self) -> tuple[TicketNumber, int]:
+        """The ticket and its attempt."""
+        return self.ticket.number, self.ticket.attempt
+
+    @property
+    def unstarted(self) -> int:
+        """Episodes that no slot has taken yet."""
+        return 0 if self.revoked else self.ticket.episodes - self.started
+
+    def result(self) -> Result | None:
+        """Return the result when every episode is finished."""
+        if self.revoked or len(self.finished) < self.ticket.episodes:
+            return None
+        episodes = tuple(self.finished[i] for i in range(self.ticket.episodes))
+        return Result(ticket=self.ticket.number, attempt=self.ticket.attempt, episodes=episodes)
+
+
+class Seating:
+    """The slots of a collector."""
+
+    def __init__(self, spec: EnvSpec, slots: int) -> None:
+        agents = len(spec.agents)
+        self.spec = spec
+        self._seat_of = np.zeros(agents, np.int32)
+        for i, seat in enumerate(spec.seats):
+            self._seat_of[list(seat.agents)] = i
+        self._entry_agents = [np.array(seat.agents) for seat in spec.seats]
+        self.free: deque[int] = deque(range(slots))
+        self.playing: list[Playing | None] = [None] * slots
+        self._episode = np.zeros(slots, np.int32)
+        self.actor = np.zeros((slots, agents), np.int32)  # who acts for each agent
+        self.entry = np.zeros((slots, agents), np.int32)  # entry of the ticket that each agent plays for
+        self._returns = np.zeros((slots, agents))
+        self._length = np.zeros(slots, np.int64)
+        self._recording = np.zeros(slots, np.bool_)
+        self._history = np.zeros((slots, 64), np.int32)
+        self._written = np.zeros(slots, np.int64)
+
+    def begin(self, slot: int, playing: Playing, actors: Sequence[int]) -> int:
+        """Seat the next episode of a ticket in a free slot; `actors` has one for each entry. Return its index."""
+        episode = playing.started
+        playing.started += 1
+        entry = np.array(seating(self.spec.roles, episode), np.int32)[self._seat_of]
+        self.playing[slot] = playing
+        self._episode[slot] = episode
+        self.entry[slot] = entry
+        self.actor[slot] = np.asarray(actors, np.int32)[entry]
+        self._returns[slot] = 0.0
+        self._length[slot] = 0
+        self._written[slot] = 0
+        self._recording[slot] = episode < playing.record
+        return episode
+
+    def note(self, rows: Rows, actions: IntArray) -> int:
+        """Add up rewards, count moves and keep actions; return the number of env steps."""
+        self._returns[rows.slot, rows.agent] += rows.reward
+        moved = rows.slot if len(self.spec.agents) == 1 or _distinct(rows.slot) else np.unique(rows.slot)
+        self._length[moved] += 1
+        kept = np.flatnonzero(self._recording[rows.slot])
+        if len(kept):
+            self._keep(rows.slot[kept], actions[kept])
+        return len(moved)
+
+    def _keep(self, slot: IntArray, actions: IntArray) -> None:
+        order = np.argsort(slot, kind="stable")
+        slot, actions = slot[order], actions[order]
+        first = np.searchsorted(slot, slot, side="left")
+        position = self._written[slot] + np.arange(len(slot)) - first
+        if position.max() >= self._history.shape[1]:
+            self._history = np.concatenate([self._history, np.zeros_like(self._history)], axis=1)
+        self._history[slot, position] = actions
+        np.add.at(self._written, slot, 1)
+
+    def finish(self, ends: Ends) -> list[Playing]:
+        """Close the episodes that are over; return the tickets they belong to."""
+        self._returns[ends.slot, ends.agent] += ends.reward
+        touched = []
+        for slot in ends.over.tolist():
+            playing = self.playing[slot]
+            self.playing[slot] = None
+            self.free.append(slot)
+            if playing is None:
+                continue
+            playing.steps += int(self._length[slot])
+            playing.finished[int(self._episode[slot])] = self._outcome(slot)
+            touched.append(playing)
+        return touched
+
+    def abandon(self, slot: int) -> Playing | None:
+        """Free a slot whose episode broke; return the ticket it belonged to."""
+        playing = self.playing[slot]
+        self.playing[slot] = None
+        self.free.append(slot)
+        return playing
+
+    def _outcome(self, slot: int) -> Episode:
+        earned = np.zeros(len(self.spec.seats))
+        for agents in self._entry_agents:
+            earned[self.entry[slot, agents[0]]] = self._returns[slot, agents].sum()
+        actions = b""
+        if self._recording[slot]:
+            actions = pack_actions(self._history[slot, : self._written[slot]], self.spec.actions)
+        return Episode(
+            ranks=ranks_of(earned),
+            returns=tuple(earned.tolist()),
+            length=int(self._length[slot]),
+            actions=actions,
+        )
+
+
+def ranks_of(returns: npt.NDArray[np.float64]) -> tuple[int, ...]:
+    """Return each entry's rank by return, 0 for the best; equal returns share a rank.
+
+    >>> ranks_of(np.array([0.0, 1.0, 0.0]))
+    (1, 0, 1)
+    """
+    return tuple(int((returns > mine).sum()) for mine in returns)
+
+
+def pack_actions(actions: IntArray, choices: int) -> bytes:
+    """Return an action sequence as bytes, as few as the number of choices allows."""
+    return actions.astype(_packed_dtype(choices)).tobytes()
+
+
+def unpack_actions(packed: bytes, choices: int) -> IntArray:
+    """Return the action sequence that `pack_actions` packed."""
+    return np.frombuffer(packed, _packed_dtype(choices)).astype(np.int32)
+
+
+def _packed_dtype(choices: int) -> str:
+    return "<u1" if choices <= 256 else "<u2" if choices <= 65536 else "<u4"
+
+
+def _distinct(slots: IntArray) -> bool:
+    return len(slots) < 2 or bool((np.diff(np.sort(slots)) > 0).all())
+
+
+def episodes_to_record(ticket: Ticket, share: float) -> int:
+    """Return how many episodes of a ticket keep their actions: all in evaluation, a share in training."""
+    if ticket.purpose == Purpose.EVALUATE:
+        return ticket.episodes
+    whole = int(share * ticket.number)
+    return min(ticket.episodes, int(whole > int(share * (ticket.number - 1))))

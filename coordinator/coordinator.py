@@ -1,0 +1,397 @@
+"""The coordinator: decides what every message means. No socket, no file, no clock of its own.
+
+    coordinator = Coordinator(state, learners=["learner-0"])
+    reply = coordinator.handle(role, message, now)      # may emit events, which are applied at once
+    coordinator.tick(now)                               # leases that expire, phases that end
+    batch = coordinator.take()                          # the events to commit before any reply is sent
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from coordinator.leases import Leases
+from coordinator.scheduler import Scheduler, final_is_done
+from league.events import (
+    CandidateWritten,
+    Event,
+    OperatorActed,
+    PhaseBegan,
+    PlayerFrozen,
+    PlayerReset,
+    ResultCounted,
+    SnapshotPruned,
+    TicketIssued,
+    TicketReissued,
+    TicketVoided,
+    TicketWithdrawn,
+)
+from league.ids import PlayerId, TicketNumber, derive_seed
+from league.player import Kind, Player
+from league.promotion import due, resets
+from league.state import FINAL, OVER, TRAINING, LeagueState, apply, pairing
+from league.ticket import Fault, Purpose, Result, Ticket
+from league.wire.messages import (
+    Ack,
+    Assignment,
+    Candidate,
+    Command,
+    Done,
+    Host,
+    Message,
+    Orders,
+    Progress,
+    Refused,
+    Report,
+    Role,
+    Roster,
+    Verdict,
+    Worker,
+)
+
+log = logging.getLogger("ludus.coordinator")
+
+SILENT = 60.0  # seconds after which a process that says nothing is forgotten
+KEPT_CANDIDATES = 3  # of each learning player; frozen ones and those in use stay anyway
+BACK_OFF = 60.0  # seconds for which a pairing that was void is not drawn again
+MAY_SAY: dict[type, Role] = {Report: Role.COLLECTOR, Progress: Role.LEARNER, Command: Role.OPERATOR}
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A process that talked to us lately."""
+
+    role: Role
+    session: str
+    at: float
+    metrics: dict[str, float] = field(default_factory=dict)
+    fresh: bool = True  # metrics not yet written to the ledger
+
+
+class Coordinator:
+    """Reads the state, emits events. Everything beside the state is memory that a restart may lose."""
+
+    def __init__(self, state: LeagueState, learners: Sequence[str], now: float = 0.0) -> None:
+        self.state = state
+        self.scheduler = Scheduler(state)
+        self.leases = Leases(state.config.lease.seconds)
+        self.stopping = False  # tell everybody to stop, whatever the phase
+        self.learners = list(learners)
+        self._workers: dict[str, _Seen] = {}
+        self._addresses: dict[str, str] = {}  # learner name -> where it takes segments
+        self._directory = 1
+        self._pending: list[Event] = []
+        for number, ticket in state.open.items():
+            self.leases.grant(number, ticket.attempt, "", now)
+
+    def emit(self, event: Event) -> None:
+        """Apply an event now; `take` hands it to the ledger."""
+        apply(self.state, event)
+        self._pending.append(event)
+
+    def take(self) -> list[Event]:
+        """Return the events since the last call."""
+        batch, self._pending = self._pending, []
+        return batch
+
+    def handle(self, role: Role | None, message: Message, now: float) -> Message | None:
+        """Return the answer to a message. A wrong role, or a message that is not for us, gets a refusal."""
+        may = MAY_SAY.get(type(message))
+        if may is not None and role not in (None, may):
+            return Refused(reason=f"a {role} key may not send {type(message).__name__}")
+        match message:
+            case Report():
+                return self._report(message, now)
+            case Progress():
+                return self._progress(message, now)
+            case Command():
+                return self._command(message)
+            case _:
+                return Refused(reason=f"the coordinator does not take {type(message).__name__}")
+
+    # --- collectors ------------------------------------------------------------------------------------------
+
+    def _report(self, report: Report, now: float) -> Orders:
+        self._note(report.name, Role.COLLECTOR, report.session, report.metrics, now)
+        acks = [self._result(result) for result in report.results]
+        acks += [self._fault(fault, now) for fault in report.faults]
+        revoked = []
+        for held in report.held:
+            if self._is_current(held.ticket, held.attempt, report.session):
+                self.leases.renew(held.ticket, held.attempt, report.session, held.steps, now)
+            else:
+                revoked.append((held.ticket, held.attempt))
+        stop = self.stopping or self.state.phase == OVER
+        tickets = [] if stop else self._tickets(report, now)
+        changed = report.directory != self._directory
+        return Orders(
+            term=self.state.term,
+            request=report.request,
+            acks=tuple(acks),
+            tickets=tuple(tickets),
+            revoked=tuple(revoked),
+            directory=self._directory,
+            hosts=self._hosts() if changed else None,
+            stop=stop,
+        )
+
+    def _is_current(self, ticket: TicketNumber, attempt: int, session: str) -> bool:
+        found = self.state.open.get(ticket)
+        if found is None or found.attempt != attempt:
+            return False
+        return self.leases.holder(ticket) in (None, "", session)
+
+    def _result(self, result: Result) -> Ack:
+        """Count a result iff it is of the current attempt of an open ticket."""
+        verdict = self._verdict(result.ticket, result.attempt)
+        if verdict == Verdict.ACCEPTED:
+            problem = self._problem(result)
+            if problem:
+                log.warning("ticket %d: %s", result.ticket, problem)
+                self._retry(result.ticket, problem)
+            else:
+                self.leases.end(result.ticket)
+                self.emit(
+                    ResultCounted(ticket=result.ticket, attempt=result.attempt, episodes=result.episodes)
+                )
+        return Ack(result.ticket, result.attempt, verdict)
+
+    def _verdict(self, ticket: TicketNumber, attempt: int) -> Verdict:
+        found = self.state.open.get(ticket)
+        if found is not None:
+            return Verdict.ACCEPTED if found.attempt == attempt else Verdict.SUPERSEDED
+        return Verdict.DUPLICATE if 0 < ticket <= self.state.tickets else Verdict.UNKNOWN
+
+    def _problem(self, result: Result) -> str:
+        """Return what is wrong with a result that claims to be of this ticket."""
+        ticket = self.state.open[result.ticket]
+        if len(result.episodes) != ticket.episodes:
+            return f"a result with {len(result.episodes)} episodes instead of {ticket.episodes}"
+        seats = len(ticket.entries)
+        if any(len(e.ranks) != seats or len(e.returns) != seats or e.length < 0 for e in result.episodes):
+            return f"a result whose episodes do not tell of {seats} entries"
+        return ""
+
+    def _fault(self, fault: Fault, now: float) -> Ack:
+        verdict = self._verdict(fault.ticket, fault.attempt)
+        if verdict == Verdict.ACCEPTED:
+            ticket = self.state.open[fault.ticket]
+            if self._retry(fault.ticket, fault.reason):
+                self.scheduler.backed_off[pairing(ticket)] = now + BACK_OFF
+        return Ack(fault.ticket, fault.attempt, verdict)
+
+    def _retry(self, number: TicketNumber, why: str) -> bool:
+        """Give a ticket another attempt, or void it and return True."""
+        ticket = self.state.open[number]
+        if ticket.attempt + 1 >= self.state.config.lease.attempts:
+            self.leases.end(number)
+            names = " v ".join(entry.player for entry in ticket.entries)
+            log.error("ticket %d (%s) is void after %d attempts: %s", number, names, ticket.attempt + 1, why)
+            self.emit(TicketVoided(ticket=number, why=why))
+            return True
+        self.leases.enqueue(number)
+        self.emit(TicketReissued(ticket=number, attempt=ticket.attempt + 1, why=why))
+        return False
+
+    def _tickets(self, report: Report, now: float) -> list[Ticket]:
+        tickets = []
+        for _ in range(min(report.want, 64)):
+            ticket = self._again(report.starved) or self._new(report.starved, now)
+            if ticket is None:
+                break
+            self.leases.grant(ticket.number, ticket.attempt, report.session, now)
+            tickets.append(ticket)
+        return tickets
+
+    def _again(self, starved: Sequence[PlayerId]) -> Ticket | None:
+        for number in self.leases.waiting:
+            ticket = self.state.open[number]
+            if ticket.trains not in starved:
+                return ticket
+        return None
+
+    def _new(self, starved: Sequence[PlayerId], now: float) -> Ticket | None:
+        ticket = self.scheduler.next(now, starved)
+        if ticket is not None:
+            self.emit(TicketIssued(ticket=ticket))
+        return ticket
+
+    def _hosts(self) -> tuple[Host, ...]:
+        return tuple(
+            Host(player=p, incarnation=self.state.incarnations[p], address=self._addresses[learner])
+            for learner in self.learners
+            if learner in self._addresses
+            for p in self._assigned(learner)
+        )
+
+    # --- learners --------------------------------------------------------------------------------------------
+
+    def _assigned(self, learner: str) -> list[PlayerId]:
+        """Share the learning players out among the learner processes, by their order."""
+        if learner not in self.learners:
+            return []
+        mine, total = self.learners.index(learner), len(self.learners)
+        return [p.id for i, p in enumerate(self.state.population.learning()) if i % total == mine]
+
+    def _progress(self, progress: Progress, now: float) -> Roster:
+        self._note(progress.name, Role.LEARNER, progress.session, progress.metrics, now)
+        if self._addresses.get(progress.name) != progress.address:
+            self._addresses[progress.name] = progress.address
+            self._directory += 1
+        if self.state.phase == TRAINING:
+            for candidate in progress.candidates:
+                self._candidate(candidate)
+        return Roster(
+            term=self.state.term,
+            request=progress.request,
+            players=tuple(self._assignment(p) for p in self._assigned(progress.name)),
+            stop=self.stopping or self.state.phase == OVER,
+        )
+
+    def _assignment(self, player: PlayerId) -> Assignment:
+        return Assignment(
+            player=player,
+            incarnation=self.state.incarnations[player],
+            start=self.state.initial.get(player),
+            train=self.state.phase == TRAINING,
+        )
+
+    def _candidate(self, candidate: Candidate) -> None:
+        player = candidate.player
+        if self.state.incarnations.get(player) != candidate.incarnation:
+            return
+        newest = self.state.candidate(player)
+        if newest is not None and candidate.version <= newest.version:
+            return
+        self.emit(
+            CandidateWritten(
+                player=player,
+                incarnation=candidate.incarnation,
+                version=candidate.version,
+                snapshot=candidate.snapshot,
+                decisions=candidate.decisions,
+            )
+        )
+        self._promote(self.state.population[player])
+        self._prune(player)
+
+    def _prune(self, player: PlayerId) -> None:
+        """Let go of old candidates that nothing refers to; the service deletes their files after the commit."""
+        kept = self.state.kept[player]
+        if len(kept) > KEPT_CANDIDATES:
+            pinned = self.state.referenced()
+            for snapshot in [s for s in kept[:-KEPT_CANDIDATES] if s not in pinned]:
+                self.emit(SnapshotPruned(snapshot=snapshot))
+
+    def _promote(self, player: Player) -> None:
+        """Freeze the newest candidate if the rules say so, and only then reset the player, perhaps."""
+        state = self.state
+        if player.kind == Kind.MAIN and not state.population.frozen_of(player.id):
+            why: str | None = "the pool starts with one frozen player for every main"
+        else:
+            why = due(
+                player,
+                state.since_freeze(player.id),
+                state.population,
+                state.training,
+                state.config.promotion,
+            )
+        if why is None:
+            return
+        newest = state.candidates[player.id]
+        number = len(state.population.frozen_of(player.id))
+        frozen = Player(
+            id=PlayerId(f"{player.id}.{number}"),
+            kind=Kind.FROZEN,
+            role=player.role,
+            parent=player.id,
+            snapshot=newest.snapshot,
+        )
+        self.emit(PlayerFrozen(player=frozen, decisions=newest.decisions, why=why))
+        seed = derive_seed(state.seed, "reset", frozen.id)
+        if number > 0 and resets(player, state.config.promotion, np.random.Generator(np.random.Philox(key=seed))):
+            self.emit(PlayerReset(player=player.id, incarnation=state.incarnations[player.id] + 1))
+            self._directory += 1
+
+    # --- operators and viewers -------------------------------------------------------------------------------
+
+    def _command(self, command: Command) -> Done:
+        known = ("pause", "resume", "drain", "stop")
+        if command.action not in known:
+            error = f"unknown command {command.action!r}; there are {', '.join(known)}"
+            return Done(term=self.state.term, request=command.request, error=error)
+        self.emit(OperatorActed(action=command.action))
+        self.stopping = self.stopping or command.action in ("drain", "stop")
+        return Done(term=self.state.term, request=command.request)
+
+    def workers(self, now: float) -> tuple[Worker, ...]:
+        """Return every process that was heard of lately."""
+        return tuple(
+            Worker(name=name, role=seen.role, age=now - seen.at, metrics=seen.metrics)
+            for name, seen in self._workers.items()
+        )
+
+    def take_metrics(self) -> list[tuple[str, dict[str, float]]]:
+        """Return the metrics that arrived since the last call, by process."""
+        fresh = [(name, seen.metrics) for name, seen in self._workers.items() if seen.fresh and seen.metrics]
+        for seen in self._workers.values():
+            seen.fresh = False
+        return fresh
+
+    def _note(self, name: str, role: Role, session: str, metrics: dict[str, float], now: float) -> None:
+        seen = self._workers.get(name)
+        if seen is None or seen.session != session:
+            if seen is not None and role == Role.COLLECTOR:
+                self._abandon(seen.session)
+            self._workers[name] = _Seen(role, session, now, metrics, bool(metrics))
+            return
+        seen.at = now
+        if metrics:
+            seen.metrics, seen.fresh = metrics, True
+
+    def _abandon(self, session: str) -> None:
+        """A collector came back as a new process: what the old one held is played by others, at once."""
+        for ticket in self.leases.held_by(session):
+            self._retry(ticket, "its collector was restarted")
+
+    # --- time ------------------------------------------------------------------------------------------------
+
+    def tick(self, now: float, elapsed: float = 0.0) -> None:
+        """Let leases expire and phases end. `elapsed` is the time of play, all terms together."""
+        for number in self.leases.expired(now):
+            self._retry(number, f"no progress for {self.leases.seconds:g} s")
+        for name in [n for n, seen in self._workers.items() if now - seen.at > SILENT]:
+            del self._workers[name]
+        if self.state.phase == TRAINING:
+            why = self._budget_spent(elapsed) or self._hopeless()
+            if why:
+                self._finish(why)
+        if self.state.phase == FINAL and (final_is_done(self.state, self.scheduler) or self._hopeless()):
+            self.emit(PhaseBegan(phase=OVER, why=self.state.why))
+
+    def _budget_spent(self, elapsed: float) -> str:
+        budget = self.state.config.budget
+        if budget.minutes is not None and elapsed >= budget.minutes * 60:
+            return f"the budget of {budget.minutes:g} minutes is spent"
+        if budget.env_steps is not None and self.state.env_steps >= budget.env_steps:
+            return f"the budget of {budget.env_steps:,} env steps is spent"
+        return ""
+
+    def _hopeless(self) -> str:
+        if self.state.voids_in_a_row < self.state.config.lease.give_up:
+            return ""
+        return f"{self.state.voids_in_a_row} tickets in a row were void: see the log for the reasons"
+
+    def _finish(self, why: str) -> None:
+        """Withdraw what is open and begin the final evaluation."""
+        for number, ticket in list(self.state.open.items()):
+            if ticket.purpose == Purpose.TRAIN:
+                self.leases.end(number)
+                self.emit(TicketWithdrawn(ticket=number))
+        self.emit(PhaseBegan(phase=OVER if self._hopeless() else FINAL, why=why))
+
+    def reopen(self) -> None:
+        """Go back to training: the league was resumed with budget left."""
+        self.emit(PhaseBegan(phase=TRAINING, why="resumed"))

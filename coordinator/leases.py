@@ -1,0 +1,69 @@
+"""Leases: which collector session plays which open ticket, and until when. In memory only.
+
+Time is an argument. A lease is renewed by progress, not by talk: a collector whose environment hangs keeps
+answering, but its steps stand still.
+"""
+
+from dataclasses import dataclass
+
+from league.ids import TicketNumber
+
+
+@dataclass(slots=True)
+class Lease:
+    """Who plays a ticket. `holder` is empty after a restart, until the collector that has it reports."""
+
+    holder: str
+    attempt: int
+    steps: int
+    deadline: float
+
+
+class Leases:
+    """The leases of all open tickets, and the queue of open tickets that nobody plays."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._leases: dict[TicketNumber, Lease] = {}
+        self.waiting: dict[TicketNumber, None] = {}  # an ordered set
+
+    def grant(self, ticket: TicketNumber, attempt: int, holder: str, now: float) -> None:
+        """Lease a ticket to a session."""
+        self.waiting.pop(ticket, None)
+        self._leases[ticket] = Lease(holder, attempt, -1, now + self.seconds)
+
+    def renew(self, ticket: TicketNumber, attempt: int, holder: str, steps: int, now: float) -> None:
+        """Note that a session holds a ticket; if it got on with it, the lease begins anew."""
+        lease = self._leases.get(ticket)
+        if lease is None or lease.holder == "":
+            self.grant(ticket, attempt, holder, now)
+            lease = self._leases[ticket]
+        if lease.holder == holder and steps > lease.steps:
+            lease.steps = steps
+            lease.deadline = now + self.seconds
+
+    def enqueue(self, ticket: TicketNumber) -> None:
+        """Nobody plays this ticket any more: the next collector that wants one gets it."""
+        self._leases.pop(ticket, None)
+        self.waiting[ticket] = None
+
+    def end(self, ticket: TicketNumber) -> None:
+        """The ticket is settled."""
+        self._leases.pop(ticket, None)
+        self.waiting.pop(ticket, None)
+
+    def holder(self, ticket: TicketNumber) -> str | None:
+        """Return the session that plays a ticket, if any."""
+        lease = self._leases.get(ticket)
+        return None if lease is None else lease.holder
+
+    def expired(self, now: float) -> list[TicketNumber]:
+        """Return the tickets whose collectors made no progress for too long."""
+        return [ticket for ticket, lease in self._leases.items() if lease.deadline <= now]
+
+    def held_by(self, holder: str) -> list[TicketNumber]:
+        """Return the tickets of one session."""
+        return [ticket for ticket, lease in self._leases.items() if lease.holder == holder]
+
+    def __len__(self) -> int:
+        return len(self._leases)

@@ -1,0 +1,53 @@
+"""Opening a league: the fold of what is in the ledger, or the founding of a new one."""
+
+from league.events import ConfigChanged, Event, LeagueFounded, PlayerAdded, TermBegan
+from league.ids import Hash
+from league.rulebook import LeagueConfig, founders
+from league.spec import EnvSpec
+from league.state import LeagueState, apply
+from league.store.ledger import Ledger
+
+
+class OpeningError(ValueError):
+    """The ledger and the config do not fit together."""
+
+
+def refold(ledger: Ledger, config: LeagueConfig) -> LeagueState:
+    """Return the state that the ledger tells of."""
+    state = LeagueState(config)
+    for _, event in ledger.events():
+        apply(state, event)
+    return state
+
+
+def open_league(ledger: Ledger, config: LeagueConfig, seed: int, env: EnvSpec, config_hash: Hash) -> LeagueState:
+    """Begin a new term: found the league if the ledger is empty, else go on where it stopped."""
+    state = refold(ledger, config)
+    events: list[Event] = []
+    if state.env is None:
+        check_seats(config, env)
+        events.append(LeagueFounded(seed=seed, config=config_hash, env=env))
+        events += [PlayerAdded(player=player) for player in founders(config)]
+    else:
+        if state.env != env:
+            raise OpeningError(
+                f"this run was founded on {state.env.name} {state.env.observation} with {state.env.actions} actions, "
+                f"but the config names {env.name} {env.observation} with {env.actions}: start a new run"
+            )
+        if state.config_hash != config_hash:
+            events.append(ConfigChanged(config=config_hash))
+        events += [PlayerAdded(player=p) for p in founders(config) if p.id not in state.population]
+    events.append(TermBegan(term=state.term + 1))
+    ledger.commit(events)
+    for event in events:
+        apply(state, event)
+    return state
+
+
+def check_seats(config: LeagueConfig, env: EnvSpec) -> None:
+    """Refuse players bound to roles that the environment does not have."""
+    for name, player in config.players.items():
+        if player.role is not None and player.role not in env.roles:
+            raise OpeningError(
+                f"league.players.{name}.role is {player.role!r}, but {env.name} has the roles {sorted(set(env.roles))}"
+            )

@@ -1,0 +1,127 @@
+"""The service: drain the socket, decide, commit once, then answer. No decision is made here."""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from coordinator.coordinator import Coordinator
+from coordinator.opening import refold
+from league.events import SnapshotPruned
+from league.ids import Hash
+from league.store.ledger import Ledger, LedgerFull
+from league.wire.messages import Follow, Message, Page, Refused, Role
+from league.wire.ports import Incoming, Server
+
+log = logging.getLogger("ludus.coordinator")
+
+DRAIN = 1000  # messages in one group commit at most
+TICK = 0.1  # seconds between two looks at leases and budget
+METRICS = 5.0  # seconds between two rows of metrics of one process
+PAGE = 2000  # events in one page for a viewer
+BROKEN = 1.0  # seconds to wait before a ledger that could not be written is tried again
+
+
+class Service:
+    """Runs a coordinator between a server and a ledger."""
+
+    def __init__(
+        self,
+        coordinator: Coordinator,
+        ledger: Ledger,
+        server: Server,
+        clock: Callable[[], float],
+        delete: Callable[[Hash], None] = lambda snapshot: None,
+    ) -> None:
+        self.coordinator = coordinator
+        self._ledger, self._server, self._clock, self._delete = ledger, server, clock, delete
+        self._played = float(ledger.meta("elapsed") or 0.0)
+        self._begun = clock()
+        self._ticked = self._measured = clock()
+        self._broken_until = 0.0
+        self.commits = 0
+
+    def elapsed(self, now: float) -> float:
+        """Return the seconds of play, all terms together."""
+        return self._played + now - self._begun
+
+    def step(self, timeout: float) -> None:
+        """Serve once: wait up to `timeout` seconds for messages, then decide, commit and answer."""
+        incoming = self._server.receive(timeout, DRAIN)
+        now = self._clock()
+        broken = now < self._broken_until
+        replies = [(i.peer, self._answer(i, now)) for i in incoming if not broken or isinstance(i.message, Follow)]
+        metrics: list[tuple[float, str, dict[str, float]]] = []
+        if not broken and now - self._ticked >= TICK:
+            self._ticked = now
+            self.coordinator.tick(now, self.elapsed(now))
+            metrics = self._metrics(now)
+        if self._commit(metrics, now):
+            self._send(replies)
+
+    def _answer(self, incoming: Incoming, now: float) -> Message | None:
+        """Decide what a message means. Whatever is wrong with it is its sender's trouble, not ours."""
+        try:
+            if isinstance(incoming.message, Follow):
+                if incoming.role not in (None, Role.VIEWER, Role.OPERATOR):
+                    return Refused(reason=f"a {incoming.role} key may not follow the ledger")
+                return self._page(incoming.message, now)
+            return self.coordinator.handle(incoming.role, incoming.message, now)
+        except Exception:
+            log.exception("could not handle %s", type(incoming.message).__name__)
+            return Refused(reason="the coordinator could not handle this message; see its log")
+
+    def _page(self, follow: Follow, now: float) -> Page:
+        state = self.coordinator.state
+        budget = state.config.budget.minutes
+        return Page(
+            term=state.term,
+            request=follow.request,
+            since=follow.since,
+            events=tuple(body for _, body in self._ledger.read(follow.since, PAGE)),
+            head=self._ledger.head,
+            workers=self.coordinator.workers(now),
+            elapsed=self.elapsed(now),
+            seconds_left=None if budget is None else max(0.0, budget * 60 - self.elapsed(now)),
+        )
+
+    def _metrics(self, now: float) -> list[tuple[float, str, dict[str, float]]]:
+        if now - self._measured < METRICS:
+            return []
+        self._measured = now
+        return [(self.elapsed(now), name, values) for name, values in self.coordinator.take_metrics()]
+
+    def _commit(self, metrics: Sequence[tuple[float, str, dict[str, float]]], now: float) -> bool:
+        """Make what was decided durable. If that fails: no replies, no leases, back to what the disk says."""
+        batch = self.coordinator.take()
+        if not batch and not metrics:
+            return True
+        try:
+            self._ledger.commit(batch, metrics)
+            if metrics:
+                self._ledger.set_meta("elapsed", repr(self.elapsed(now)))
+        except LedgerFull as error:
+            log.error("%s; no tickets are handed out until it can be written again", error)
+            self._broken_until = now + BROKEN
+            state = refold(self._ledger, self.coordinator.state.config)
+            stopping = self.coordinator.stopping
+            self.coordinator = Coordinator(state, self.coordinator.learners, now)
+            self.coordinator.stopping = stopping
+            return False
+        self.commits += 1
+        for event in batch:
+            if isinstance(event, SnapshotPruned):
+                self._delete(event.snapshot)
+        return True
+
+    def _send(self, replies: Sequence[tuple[bytes, Message | None]]) -> None:
+        for peer, reply in replies:
+            if reply is not None:
+                self._server.send(peer, reply)
+
+    def close(self) -> None:
+        """Keep the time of play and let go of ledger and socket."""
+        try:
+            self._ledger.set_meta("elapsed", repr(self.elapsed(self._clock())))
+        except LedgerFull as error:
+            log.error("%s", error)
+        self._server.close()
+        self._ledger.close()

@@ -1,0 +1,181 @@
+"""The ledger: an append-only log of events in SQLite, opened by the coordinator alone.
+
+    with Ledger.open(path) as ledger:
+        ledger.commit(events)                   # all of them durable, or none
+        for seq, body in ledger.read(since=0): ...
+
+Results are unique for each ticket by an index of the database itself, so not even a bug can count one twice.
+"""
+
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from league import events
+from league.events import Event, ResultCounted, TicketIssued, TicketReissued, TicketVoided, TicketWithdrawn
+
+SCHEMA_VERSION = 1
+
+_SCHEMA = """
+create table meta(key text primary key, value text not null);
+create table events(seq integer primary key, kind text not null, ticket integer, body text not null);
+create unique index one_issue on events(ticket) where kind = 'ticket_issued';
+create unique index one_result on events(ticket) where kind = 'result_counted';
+create table metrics(id integer primary key, seq integer not null, elapsed real not null,
+                     source text not null, body text not null);
+"""
+
+
+class LedgerError(RuntimeError):
+    """The ledger cannot be used; the message says why and what to do."""
+
+
+class LedgerLocked(LedgerError):
+    """Another coordinator has the ledger."""
+
+
+class LedgerFull(LedgerError):
+    """A commit failed (disk full, I/O error). Nothing of it was written; it may work later."""
+
+
+class Ledger:
+    """The one connection to the ledger. It holds an exclusive lock until it is closed."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.head: int = connection.execute("select coalesce(max(seq), 0) from events").fetchone()[0]
+
+    @classmethod
+    def open(cls, path: Path, patience: float = 0.0) -> "Ledger":
+        """Open or create the ledger; wait up to `patience` seconds for another coordinator to let go."""
+        connection = sqlite3.connect(path, isolation_level=None, timeout=0)
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                _prepare(connection, path)
+                return cls(connection)
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error):
+                    connection.close()
+                    raise LedgerError(f"cannot open the ledger {path}: {error}") from error
+                if time.monotonic() >= deadline:
+                    connection.close()
+                    raise LedgerLocked(f"another coordinator holds the ledger {path}") from error
+                time.sleep(min(0.2, patience))
+
+    def commit(self, batch: Sequence[Event], metrics: Sequence[tuple[float, str, dict[str, float]]] = ()) -> None:
+        """Make events and metrics durable in one transaction; raise LedgerFull, with nothing written."""
+        rows = [
+            (self.head + i, events.kind_of(event), _ticket_of(event), events.encode(event).decode())
+            for i, event in enumerate(batch, start=1)
+        ]
+        head = self.head + len(rows)
+        measured = [(head, at, source, msgspec.json.encode(values).decode()) for at, source, values in metrics]
+        try:
+            self._connection.execute("begin immediate")
+            self._connection.executemany("insert into events values(?, ?, ?, ?)", rows)
+            if measured:
+                self._connection.executemany(
+                    "insert into metrics(seq, elapsed, source, body) values(?, ?, ?, ?)", measured
+                )
+            self._connection.execute("commit")
+        except sqlite3.OperationalError as error:
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")
+            raise LedgerFull(f"the ledger cannot be written: {error}") from error
+        self.head = head
+
+    def read(self, since: int = 0, limit: int = -1) -> list[tuple[int, bytes]]:
+        """Return (seq, body) of the events after `since`, in order."""
+        query = "select seq, body from events where seq > ? order by seq limit ?"
+        return [(seq, body.encode()) for seq, body in self._connection.execute(query, (since, limit))]
+
+    def events(self, since: int = 0) -> Iterator[tuple[int, Event]]:
+        """Yield (seq, event) after `since`, in order."""
+        while page := self.read(since, 10_000):
+            for seq, body in page:
+                yield seq, events.decode(body)
+            since = page[-1][0]
+
+    def meta(self, key: str) -> str | None:
+        """Return what was kept under a key: facts about the file, not about the league."""
+        row = self._connection.execute("select value from meta where key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Keep a value under a key; raise LedgerFull if it cannot be written."""
+        try:
+            self._connection.execute("insert or replace into meta values(?, ?)", (key, value))
+        except sqlite3.OperationalError as error:
+            raise LedgerFull(f"the ledger cannot be written: {error}") from error
+
+    def query(self, sql: str, *parameters: object) -> list[tuple[object, ...]]:
+        """Run a read-only query: `ludus verify` counts by plain SQL, apart from the fold."""
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def close(self) -> None:
+        """Let go of the ledger."""
+        self._connection.close()
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@contextmanager
+def open_copy(path: Path) -> Iterator[Ledger]:
+    """Open a copy of a ledger that no coordinator serves: a reader never touches the file itself."""
+    if not path.exists():
+        raise LedgerError(f"there is no ledger at {path}")
+    with tempfile.TemporaryDirectory(prefix="ludus-ledger-") as folder:
+        copy = Path(folder) / path.name
+        for suffix in ("", "-wal"):
+            source = path.with_name(path.name + suffix)
+            if source.exists():
+                shutil.copyfile(source, copy.with_name(copy.name + suffix))
+        try:
+            ledger = Ledger.open(copy)
+        except sqlite3.DatabaseError as error:
+            raise LedgerError(f"the ledger {path} is damaged: {error}") from error
+        with ledger:
+            yield ledger
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    for pragma in ("locking_mode=exclusive", "journal_mode=wal", "synchronous=full"):
+        connection.execute(f"pragma {pragma}")
+    connection.execute("begin immediate")  # takes the exclusive lock, and keeps it
+    try:
+        found = connection.execute("select 1 from sqlite_master where name = 'meta'").fetchone()
+        if not found:
+            for statement in filter(str.strip, _SCHEMA.split(";")):
+                connection.execute(statement)
+            connection.execute("insert into meta values('schema_version', ?)", (str(SCHEMA_VERSION),))
+        version = connection.execute("select value from meta where key = 'schema_version'").fetchone()[0]
+    finally:
+        connection.execute("commit")
+    if int(version) != SCHEMA_VERSION:
+        connection.close()
+        raise LedgerError(
+            f"the ledger {path} has schema version {version}, this Ludus reads version {SCHEMA_VERSION}: "
+            "open it with the Ludus that wrote it, or start a new run"
+        )
+
+
+def _ticket_of(event: Event) -> int | None:
+    if isinstance(event, TicketIssued):
+        return event.ticket.number
+    if isinstance(event, ResultCounted | TicketReissued | TicketVoided | TicketWithdrawn):
+        return event.ticket
+    return None

@@ -1,0 +1,351 @@
+"""A league in simulated time: the real coordinator, fold and ledger against a hostile network.
+
+Messages are lost, doubled, delayed and so re-ordered; collectors crash and stall; the coordinator crashes before
+its commit, and between its commit and its replies. At the end every client's view is held against the ledger.
+"""
+
+import heapq
+import itertools
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from coordinator.coordinator import Coordinator
+from coordinator.opening import open_league, refold
+from coordinator.service import Service
+from league import events
+from league.events import ResultCounted
+from league.rulebook import LeagueConfig, PlayerConfig
+from league.spec import Array, EnvSpec, Seat
+from league.store.ledger import Ledger
+from league.ticket import Episode, Result
+from league.wire.messages import Candidate, Held, Orders, Progress, Report, Roster, Verdict
+from league.wire.ports import Incoming
+
+ENV = EnvSpec(
+    name="simulated", agents=("a", "b"), seats=(Seat((0,)), Seat((1,))), observation=Array((1,), "float32"), actions=2
+)
+
+
+class Crash(Exception):
+    """The coordinator dies here."""
+
+
+@dataclass
+class Faults:
+    loss: float = 0.02
+    double: float = 0.02
+    delay: float = 3.0
+    collector_crash: float = 0.002  # per heartbeat
+    stall: float = 0.002
+    crash_before_commit: float = 0.0005
+    crash_before_replies: float = 0.0005
+
+
+class DyingLedger:
+    """The real ledger; sometimes the process dies just before it commits."""
+
+    def __init__(self, ledger, rng, chance):
+        self._ledger, self._rng, self._chance = ledger, rng, chance
+
+    def __getattr__(self, name):
+        return getattr(self._ledger, name)
+
+    def commit(self, batch, metrics=()):
+        if batch and self._rng.random() < self._chance:
+            raise Crash
+        self._ledger.commit(batch, metrics)
+
+
+class Port:
+    """The coordinator's end of the simulated network."""
+
+    address = "simulated"
+
+    def __init__(self, world):
+        self.world = world
+        self.inbox = []
+
+    def receive(self, timeout, limit=1000):
+        batch, self.inbox = self.inbox[:limit], self.inbox[limit:]
+        return batch
+
+    def send(self, peer, message, arrays=None):
+        if self.world.rng.random() < self.world.faults.crash_before_replies / 10:
+            raise Crash
+        self.world.carry(lambda: self.world.clients[peer].hear(message))
+        return True
+
+    def close(self):
+        pass
+
+
+@dataclass
+class SimulatedCollector:
+    """Plays tickets that take a random time; re-sends every result until it is acknowledged."""
+
+    world: "World"
+    name: str
+    beat: float
+    session: str = ""
+    held: dict = field(default_factory=dict)
+    results: dict = field(default_factory=dict)
+    ticks: int = 0
+    request: int = 0
+    term: int = 0
+
+    def start(self):
+        self.session = f"{self.name}/{next(self.world.counter)}"
+        self.held, self.results, self.term = {}, {}, 0
+        self.heartbeat(self.session)
+
+    def heartbeat(self, session):
+        if session != self.session:
+            return
+        world, rng = self.world, self.world.rng
+        if rng.random() < world.faults.collector_crash:
+            self.session = ""
+            world.crashes["collector"] += 1
+            world.at(rng.uniform(1, 60), self.start)
+            return
+        if rng.random() < world.faults.stall:
+            world.crashes["stall"] += 1
+            world.at(rng.uniform(30, 300), lambda: self.heartbeat(session))
+            return
+        self.finish()
+        self.ticks += 1
+        self.request += 1
+        report = Report(
+            request=self.request,
+            name=self.name,
+            session=self.session,
+            want=max(0, 2 - len(self.held)),
+            held=tuple(Held(n, a, self.ticks) for n, a in self.held),
+            results=tuple(self.results.values()),
+        )
+        world.carry(lambda: world.to_coordinator(self.name.encode(), report))
+        world.at(self.beat, lambda: self.heartbeat(session))
+
+    def finish(self):
+        for key, (ticket, ready) in list(self.held.items()):
+            if ready <= self.world.now:
+                del self.held[key]
+                mark = next(self.world.counter)  # tells this very result from all others
+                episodes = tuple(Episode((i % 2, 1 - i % 2), (0.0, 0.0), mark) for i in range(ticket.episodes))
+                self.results[key] = Result(ticket=key[0], attempt=key[1], episodes=episodes)
+                self.world.played[key].add(mark)
+
+    def hear(self, orders):
+        if not isinstance(orders, Orders) or not self.session or orders.term < self.term:
+            return
+        self.term = orders.term
+        for ack in orders.acks:
+            result = self.results.pop((ack.ticket, ack.attempt), None)
+            if result is not None:
+                self.world.acked.append((ack, result.episodes[0].length))
+        for key in orders.revoked:
+            self.held.pop(tuple(key), None)
+        for ticket in orders.tickets:
+            key = (ticket.number, ticket.attempt)
+            if key not in self.held and key not in self.results and key not in self.world.played:
+                self.held[key] = (ticket, self.world.now + self.world.rng.exponential(self.world.match_seconds))
+
+
+@dataclass
+class SimulatedLearner:
+    """Writes a candidate of every player on its roster every few minutes."""
+
+    world: "World"
+    name: str = "learner-0"
+    versions: dict = field(default_factory=dict)
+    request: int = 0
+
+    def beat(self):
+        self.request += 1
+        candidates = tuple(
+            Candidate(player=p, incarnation=i, version=v, snapshot=f"{p}-{i}-{v}", decisions=v * 50_000)
+            for (p, i), v in self.versions.items()
+        )
+        progress = Progress(
+            request=self.request, name=self.name, session="s", address="memory://learner-0", candidates=candidates
+        )
+        self.world.carry(lambda: self.world.to_coordinator(b"learner-0", progress))
+        self.world.at(300, self.beat)
+
+    def hear(self, roster):
+        if isinstance(roster, Roster):
+            rows = {(a.player, a.incarnation) for a in roster.players}
+            self.versions = {row: self.versions.get(row, -1) + 1 for row in rows}
+
+
+class World:
+    def __init__(self, path, seed, collectors, beat, match_seconds, faults):
+        self.path, self.faults, self.match_seconds = path, faults, match_seconds
+        self.rng = np.random.default_rng(seed)
+        self.now, self.counter, self.heap = 0.0, itertools.count(1), []
+        self.crashes, self.handled = Counter(), 0
+        self.acked, self.played = [], {}
+        self.played = _Marks()
+        self.config = LeagueConfig(
+            players={
+                "main": PlayerConfig(kind="main", rate=2.0),
+                "exploiter": PlayerConfig(kind="main_exploiter"),
+                "random": PlayerConfig(kind="scripted", bot="random", anchor=0.0),
+            },
+            episodes=2,
+        )
+        self.config.lease.attempts = 1000  # stalls are common here; poison is tested elsewhere
+        self.clients = {}
+        self.service, self.port, self.ledger = None, Port(self), None
+        self.restart()
+        learner = SimulatedLearner(self)
+        self.clients[b"learner-0"] = learner
+        learner.beat()
+        for i in range(collectors):
+            collector = SimulatedCollector(self, f"collector-{i}", beat)
+            self.clients[collector.name.encode()] = collector
+            self.at(self.rng.uniform(0, beat), collector.start)
+
+    def at(self, delay, action):
+        heapq.heappush(self.heap, (self.now + delay, next(self.counter), action))
+
+    def carry(self, deliver):
+        """The network: it loses, doubles and delays; what is delayed overtakes and is overtaken."""
+        if self.rng.random() < self.faults.loss:
+            return
+        copies = 2 if self.rng.random() < self.faults.double else 1
+        for _ in range(copies):
+            self.at(self.rng.uniform(0, self.faults.delay), deliver)
+
+    def to_coordinator(self, peer, message):
+        if self.service is not None:
+            self.port.inbox.append(Incoming(peer, None, message))
+
+    def restart(self):
+        self.ledger = Ledger.open(self.path)
+        state = open_league(self.ledger, self.config, 7, ENV, "hash")
+        dying = DyingLedger(self.ledger, self.rng, self.faults.crash_before_commit)
+        self.service = Service(Coordinator(state, ["learner-0"], self.now), dying, self.port, lambda: self.now)
+
+    def crash(self):
+        self.crashes["coordinator"] += 1
+        self.ledger.close()
+        self.service, self.port.inbox = None, []
+        self.at(self.rng.uniform(1, 30), self.restart)
+
+    def serve(self):
+        if self.service is not None:
+            try:
+                waiting = len(self.port.inbox)
+                while self.port.inbox:
+                    self.service.step(0)
+                self.handled += waiting
+            except Crash:
+                self.crash()
+
+    def run(self, seconds, quantum=2.0):
+        end = self.now + seconds
+        next_serve = self.now + quantum
+        while self.heap and self.now < end:
+            at, _, action = heapq.heappop(self.heap)
+            while at >= next_serve:
+                self.now = next_serve
+                self.serve()
+                next_serve += quantum
+            self.now = max(self.now, at)
+            action()
+        self.serve()
+
+    def quiet(self):
+        """No more faults: let every message arrive and every result be acknowledged."""
+        self.faults = Faults(0, 0, 0.1, 0, 0, 0, 0)
+        self.run(600)
+        if self.service is None:
+            self.restart()
+
+
+class _Marks(dict):
+    def __missing__(self, key):
+        self[key] = set()
+        return self[key]
+
+
+def check(world):
+    """Hold every client's view against the ledger."""
+    counted = {}
+    for _, event in world.ledger.events():
+        if isinstance(event, ResultCounted):
+            assert event.ticket not in counted, f"ticket {event.ticket} was counted twice"
+            counted[event.ticket] = (event.attempt, event.episodes[0].length)
+    for ticket, (attempt, mark) in counted.items():
+        assert mark in world.played[ticket, attempt], f"ticket {ticket}: counted what nobody played"
+    for ack, mark in world.acked:
+        if ack.verdict == Verdict.ACCEPTED:
+            assert counted[ack.ticket] == (ack.attempt, mark), f"ticket {ack.ticket}: acknowledged but not counted"
+        else:
+            assert ack.verdict in (Verdict.DUPLICATE, Verdict.SUPERSEDED)
+    state = world.service.coordinator.state
+    again = refold(world.ledger, world.config)
+    assert sum(again.results.values()) == len(counted) == sum(state.results.values())
+    assert again.open == state.open
+    assert again.steps == state.steps
+    assert len(counted) + len(again.open) + again.voids == again.tickets
+    unacked = sum(len(c.results) for c in world.clients.values() if isinstance(c, SimulatedCollector))
+    assert unacked == 0, "a result is still not acknowledged after the network healed"
+    return counted
+
+
+@pytest.mark.parametrize(
+    ("collectors", "hours", "beat", "match_seconds", "quantum"),
+    [pytest.param(50, 20.0, 10.0, 120.0, 5.0, id="50x20h"), pytest.param(1000, 1 / 6, 10.0, 60.0, 2.0, id="1000x10min")],
+)
+@pytest.mark.slow
+def test_every_view_agrees_with_the_ledger(tmp_path, collectors, hours, beat, match_seconds, quantum):
+    world = World(tmp_path / "ledger.sqlite", 11, collectors, beat, match_seconds, Faults())
+    world.run(hours * 3600, quantum)
+    world.quiet()
+    counted = check(world)
+    print(f"\n{world.handled:,} messages handled, {len(counted):,} results counted, faults: {dict(world.crashes)}")
+    assert world.handled >= (300_000 if collectors == 50 else 50_000)
+    assert world.crashes["collector"] > 10
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_short_and_nasty_league(tmp_path, seed):
+    faults = Faults(0.1, 0.1, 20.0, 0.02, 0.02, 0.01, 0.01)
+    world = World(tmp_path / "ledger.sqlite", seed, 10, 10.0, 30.0, faults)
+    world.run(3600)
+    world.quiet()
+    assert len(check(world)) > 100
+    assert world.crashes["coordinator"] > 0
+
+
+@pytest.mark.parametrize("planted", ["no attempt check", "reply before commit"])
+def test_planted_bugs_are_found(tmp_path, monkeypatch, planted):
+    """The net itself is tested: with a bug planted, some check must fail."""
+    if planted == "no attempt check":
+        monkeypatch.setattr(
+            Coordinator,
+            "_verdict",
+            lambda self, ticket, attempt: Verdict.ACCEPTED if ticket in self.state.open else Verdict.DUPLICATE,
+        )
+    else:
+        real = Service._commit
+        monkeypatch.setattr(Service, "_commit", lambda self, m, now: True if self.coordinator._pending else real(self, m, now))
+        monkeypatch.setattr(Coordinator, "take", lambda self: [])
+    faults = Faults(0.1, 0.1, 20.0, 0.02, 0.05, 0.01, 0.01)
+    world = World(tmp_path / "ledger.sqlite", 3, 10, 10.0, 30.0, faults)
+    with pytest.raises((AssertionError, KeyError)):
+        world.run(3600)
+        world.quiet()
+        check(world)
+
+
+def test_events_survive_a_round_trip(tmp_path):
+    world = World(tmp_path / "ledger.sqlite", 1, 3, 10.0, 30.0, Faults())
+    world.run(600)
+    world.quiet()
+    for _, event in world.ledger.events():
+        assert events.decode(events.encode(event)) == event
