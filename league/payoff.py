@@ -1,0 +1,198 @@
+"""Payoff: who beat whom, how often, and how sure that is.
+
+    payoff = Payoff(PayoffConfig(decay=0.99))
+    payoff.record(main, exploiter, 1.0)          # main won; both orders of the pair are updated
+    payoff.score(main, exploiter)                # with the prior: what matchmakers ask
+    payoff.lower(main, exploiter)                # without it: what promotion asks
+
+Reading never changes the table: an unknown player reads like one that has not played yet.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from league.ids import PlayerId
+from league.interval import wilson
+from league.pairs import Arrays, Field, Indices, Pairs
+
+Floats = npt.NDArray[np.float64]
+
+NEUTRAL = 0.5  # the score of a pair of which nothing is known
+FIELDS = {
+    "wins": Field("d"),  # [i, j] decayed wins of i over j; the losses of i are wins[j, i]
+    "draws": Field("d"),  # [i, j] decayed draws, the same in both orders
+    "raw_wins": Field("q"),  # [i, j] wins of i over j, never decayed
+    "raw_draws": Field("q"),
+    "prior": Field("d", NEUTRAL),  # [i, j] the score that the virtual games of the pair have
+    "return_sums": Field("d"),  # [i, j] decayed sum of the returns of i when it played with j
+    "return_games": Field("d"),
+}
+FADING = ("wins", "draws", "return_sums", "return_games")
+
+
+@dataclass(kw_only=True, slots=True)
+class PayoffConfig:
+    """How fast old games fade, and how little a few games prove."""
+
+    decay: float = 0.99  # weight a pair's games keep at each new one: 0.99 remembers about 100, 1 all
+    prior_games: float = 4.0  # virtual games of each pair at its prior score: one lucky win proves little
+
+    def __post_init__(self) -> None:
+        """Refuse values with which a score would not be a score."""
+        if not 0 < self.decay <= 1:
+            raise ValueError(f"payoff.decay must be above 0 and at most 1, got {self.decay}")
+        if not 0 < self.prior_games < float("inf"):
+            raise ValueError(f"payoff.prior_games must be a positive number, got {self.prior_games}")
+
+
+class Payoff(Pairs):
+    """Results for each ordered pair of players. `record` is in the coordinator's hot loop: no temporaries."""
+
+    def __init__(self, config: PayoffConfig | None = None) -> None:
+        super().__init__(FIELDS)
+        self.config = config or PayoffConfig()
+
+    @classmethod
+    def from_arrays(cls, players: Sequence[PlayerId], arrays: Arrays, config: PayoffConfig | None = None) -> Self:
+        """Return a table that equals the one that `to_arrays` took apart."""
+        payoff = cls(config)
+        payoff.load(players, arrays)
+        return payoff
+
+    def record(self, a: PlayerId, b: PlayerId, outcome: float, decay: float | None = None) -> None:
+        """Count one game: `outcome` is 1 if a won, 0 if b won, 0.5 for a draw."""
+        if a == b:
+            raise ValueError(f"{a!r} against itself says nothing of who is better: do not record it")
+        i, j = self.index(a), self.index(b)
+        if decay is None:
+            decay = self.config.decay
+        flat, there, back = self.flat, i * self.capacity + j, j * self.capacity + i
+        wins, draws = flat["wins"], flat["draws"]
+        won, drawn, lost = wins[there] * decay, draws[there] * decay, wins[back] * decay
+        if outcome == 1.0:
+            won += 1.0
+            flat["raw_wins"][there] += 1
+        elif outcome == 0.0:
+            lost += 1.0
+            flat["raw_wins"][back] += 1
+        elif outcome == 0.5:
+            drawn += 1.0
+            flat["raw_draws"][there] += 1
+            flat["raw_draws"][back] += 1
+        else:
+            raise ValueError(f"the outcome of {a!r} against {b!r} must be 1, 0.5 or 0, got {outcome}")
+        wins[there], wins[back] = won, lost
+        draws[there] = draws[back] = drawn
+
+    def record_return(self, a: PlayerId, b: PlayerId, value: float, decay: float | None = None) -> None:
+        """Add the return that a got when it played with b (co-operative play; a may be b)."""
+        if not np.isfinite(value):
+            raise ValueError(f"the return of {a!r} with {b!r} must be a finite number, got {value}")
+        cell = (self.index(a), self.index(b))
+        keep = self.config.decay if decay is None else decay
+        sums, games = self.matrix["return_sums"], self.matrix["return_games"]
+        sums[cell] = sums[cell] * keep + value
+        games[cell] = games[cell] * keep + 1.0
+
+    def inherit(self, child: PlayerId, parent: PlayerId) -> None:
+        """Give the child's virtual games the parent's scores of today: it was frozen from it just now."""
+        row, source = self.index(child), self.index(parent)
+        everyone = np.arange(len(self.players))
+        scores = self._scores(source, everyone)
+        scores[[row, source]] = NEUTRAL
+        self.matrix["prior"][row, everyone] = scores
+        self.matrix["prior"][everyone, row] = 1.0 - scores
+
+    def scale_row(self, player: PlayerId, factor: float) -> None:
+        """Make all games of a player so far count less, because it has changed since; raw totals stay."""
+        if not 0 <= factor <= 1:
+            raise ValueError(f"games of {player!r} can be scaled by 0 to 1, got {factor}")
+        i = self.index(player)
+        for name in FADING:
+            matrix = self.matrix[name]
+            own = matrix[i, i] * factor
+            matrix[i, :] *= factor
+            matrix[:, i] *= factor
+            matrix[i, i] = own
+
+    def score(self, a: PlayerId, b: PlayerId) -> float:
+        """Return the score of a against b, virtual games included: never quite 0 or 1, 0.5 against itself."""
+        i, j = self.find(a), self.find(b)
+        there, back = i * self.capacity + j, j * self.capacity + i
+        wins, drawn, virtual = self.flat["wins"], self.flat["draws"][there], self.config.prior_games
+        points = wins[there] + drawn / 2 + virtual * self.flat["prior"][there]
+        return float(points / (wins[there] + drawn + wins[back] + virtual))
+
+    def scores(self, a: PlayerId, opponents: Sequence[PlayerId]) -> Floats:
+        """Return the score of a against each of the opponents."""
+        return self._scores(self.find(a), self.find_all(opponents))
+
+    def _tally(self, i: int, others: Indices) -> tuple[Floats, Floats]:
+        won, drawn = self.matrix["wins"][i, others], self.matrix["draws"][i, others]
+        return won + drawn / 2, won + drawn + self.matrix["wins"][others, i]
+
+    def _scores(self, i: int, others: Indices) -> Floats:
+        points, games = self._tally(i, others)
+        virtual = self.config.prior_games
+        scores: Floats = (points + virtual * self.matrix["prior"][i, others]) / (games + virtual)
+        return scores
+
+    def games(self, a: PlayerId, b: PlayerId) -> float:
+        """Return how many games of the pair still count."""
+        i, j = self.find(a), self.find(b)
+        there, back = i * self.capacity + j, j * self.capacity + i
+        return float(self.flat["wins"][there] + self.flat["draws"][there] + self.flat["wins"][back])
+
+    def raw(self, a: PlayerId, b: PlayerId) -> tuple[int, int, int]:
+        """Return all wins, draws and losses of a against b, none of them decayed."""
+        i, j = self.find(a), self.find(b)
+        wins, draws = self.matrix["raw_wins"], self.matrix["raw_draws"]
+        return int(wins[i, j]), int(draws[i, j]), int(wins[j, i])
+
+    def interval(self, a: PlayerId, b: PlayerId, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the interval of the score of a against b. Virtual games are no evidence and stay out."""
+        low, high = wilson(*self._tally(self.find(a), self.find_all((b,))), confidence)
+        return float(low[0]), float(high[0])
+
+    def lower(self, a: PlayerId, b: PlayerId, confidence: float = 0.95) -> float:
+        """Return the lower end of the interval: 0 as long as the pair has not played."""
+        return self.interval(a, b, confidence)[0]
+
+    def lowers(self, a: PlayerId, opponents: Sequence[PlayerId], confidence: float = 0.95) -> Floats:
+        """Return the lower end of the interval against each of the opponents."""
+        low: Floats = wilson(*self._tally(self.find(a), self.find_all(opponents)), confidence)[0]
+        return low
+
+    def points(self, players: Sequence[PlayerId]) -> Floats:
+        """Return [i, j] the wins + draws / 2 of player i against j; points + points.T are the games."""
+        cells = np.ix_(self.find_all(players), self.find_all(players))
+        points: Floats = self.matrix["wins"][cells] + self.matrix["draws"][cells] / 2
+        return points
+
+    def mean_returns(self, players: Sequence[PlayerId]) -> Floats:
+        """Return [i, j] the mean return of player i with j (cross-play); nan where they never met."""
+        cells = np.ix_(self.find_all(players), self.find_all(players))
+        sums, games = self.matrix["return_sums"][cells], self.matrix["return_games"][cells]
+        means: Floats = np.divide(sums, games, out=np.full_like(sums, np.nan), where=games > 0)
+        return means
+
+
+def record_ranks(payoff: Payoff, players: Sequence[PlayerId], ranks: Sequence[int], decay: float | None = None) -> None:
+    """Count one match of any number of entries: a game for each pair of entries of different players.
+
+    Rank 0 is the best; equal ranks are a draw.
+
+    >>> table = Payoff(); record_ranks(table, [PlayerId("a"), PlayerId("b"), PlayerId("c")], [0, 1, 1])
+    >>> table.raw(PlayerId("a"), PlayerId("c")), table.raw(PlayerId("b"), PlayerId("c"))
+    ((1, 0, 0), (0, 1, 0))
+    """
+    if len(players) != len(ranks):
+        raise ValueError(f"a match needs one rank for each entry: {list(players)} got {list(ranks)}")
+    for (a, rank_a), (b, rank_b) in combinations(zip(players, ranks, strict=True), 2):
+        if a != b:
+            payoff.record(a, b, 0.5 if rank_a == rank_b else float(rank_a < rank_b), decay)

@@ -1,0 +1,212 @@
+"""Ratings: strength on one scale, with error bars.
+
+Two views of the same games. `Elo` moves with every game: cheap, live, and dependent on the order of games.
+`bradley_terry` fits all games at once: the order does not matter, and it says how sure it is.
+On both scales 400 points are odds of ten to one, and anchors stay where they are pinned.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
+
+from league.ids import PlayerId
+from league.interval import quantile
+from league.player import Player
+
+Floats = npt.NDArray[np.float64]
+
+SCALE = 400 / math.log(10)  # Elo points for one unit of log-odds
+LONGEST_STEP = 3.0  # log-odds in one Newton step: far from the optimum its parabola is not to be trusted
+TOLERANCE = 1e-9  # log-odds
+MOST_STEPS, MOST_HALVINGS = 1000, 40
+FLATTEST = 1e-12  # curvature that a player has at least, or players far from everybody could not be solved for
+
+
+def expected(rating: float, opponent: float) -> float:
+    """Return the score that these two ratings predict for the first.
+
+    >>> round(expected(400.0, 0.0), 4)
+    0.9091
+    """
+    return 1 / (1 + 10 ** min((opponent - rating) / 400, 300))  # beyond it, a float overflows
+
+
+class Elo:
+    """Online ratings of players: a snapshot starts where its parent is, an anchor never moves.
+
+    elo = Elo(k=16)
+    elo.add(player)
+    elo.update(player.id, opponent.id, 1.0)
+    """
+
+    def __init__(self, k: float = 16.0, initial: float = 0.0) -> None:
+        if not k > 0:
+            raise ValueError(f"the step K of Elo must be positive, got {k}")
+        self.k = k
+        self.initial = initial
+        self._ratings: dict[PlayerId, float] = {}
+        self._pinned: set[PlayerId] = set()
+
+    def add(self, player: Player) -> None:
+        """Let a new player begin: at its anchor, at its parent's rating, or at the initial one."""
+        if player.id in self._ratings:
+            raise ValueError(f"player {player.id!r} has a rating already")
+        if player.anchor is not None:
+            self._pinned.add(player.id)
+            self._ratings[player.id] = player.anchor
+        elif player.parent is not None:
+            self._ratings[player.id] = self[player.parent]
+        else:
+            self._ratings[player.id] = self.initial
+
+    def __getitem__(self, player: PlayerId) -> float:
+        try:
+            return self._ratings[player]
+        except KeyError:
+            raise KeyError(f"player {player!r} has no rating: add it before its first game") from None
+
+    def __contains__(self, player: object) -> bool:
+        return player in self._ratings
+
+    def update(self, a: PlayerId, b: PlayerId, outcome: float) -> None:
+        """Move both players by one game: `outcome` is 1 if a won, 0 if b won, 0.5 for a draw."""
+        if not 0 <= outcome <= 1:
+            raise ValueError(f"the outcome of {a!r} against {b!r} must lie between 0 and 1, got {outcome}")
+        gain = self.k * (outcome - expected(self[a], self[b]))
+        if a not in self._pinned:
+            self._ratings[a] += gain
+        if b not in self._pinned:
+            self._ratings[b] -= gain
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain numbers and strings: JSON keeps floats exactly."""
+        ratings, pinned = dict(self._ratings), sorted(self._pinned)
+        return {"k": self.k, "initial": self.initial, "ratings": ratings, "pinned": pinned}
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Self:
+        """Return the ratings that `to_dict` wrote."""
+        elo = cls(saved["k"], saved["initial"])
+        elo._ratings = dict(saved["ratings"])
+        elo._pinned = set(saved["pinned"])
+        return elo
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Elo) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # it changes, so it has no hash
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """A rating for each player with its interval; -inf and inf where no games lead to an anchor."""
+
+    rating: Floats
+    low: Floats
+    high: Floats
+
+
+def bradley_terry(
+    points: npt.ArrayLike, anchors: Mapping[int, float], prior: float = 0.5, confidence: float = 0.95
+) -> Ratings:
+    """Fit ratings to points[i, j] (wins + draws / 2 of i against j): the likeliest ones, anchors pinned.
+
+    Each player has `prior` virtual draws, shared out among the opponents that it met, so somebody who won all
+    games stays finite. They join only those who met, so that a long line of ever stronger players is not
+    pressed together, as it would be if everybody drew with one fixed mean.
+
+    Ratings say something only along chains of games to an anchor. A group of players without such a chain is
+    centred on the mean anchor, with an infinite interval; so is a player without games. If there are no
+    anchors at all, the largest group is centred on 0 and has intervals relative to its mean.
+
+    >>> bradley_terry([[0, 10], [1, 0]], {1: 0.0}, prior=1e-9).rating.round().tolist()
+    [400.0, 0.0]
+    """
+    won = _checked(points, anchors, prior)
+    size = len(won)
+    met = (won + won.T) > 0
+    degree = met.sum(axis=1)
+    share = np.divide(prior / 4, degree, out=np.zeros(size), where=degree > 0)  # a draw is half a point for each
+    won = won + np.where(met, share[:, None] + share[None, :], 0.0)
+    _, group = connected_components(met, directed=False)
+    home = None if anchors or not size else int(np.bincount(group).argmax())
+    rating = np.full(size, float(np.mean(list(anchors.values()))) if anchors else 0.0)
+    error = np.full(size, np.inf)
+    for number in np.unique(group):
+        members = np.flatnonzero(group == number)
+        pins = {place: anchors[m] for place, m in enumerate(members.tolist()) if m in anchors}
+        fitted, deviation = _fit(won[np.ix_(members, members)], pins, float(rating[members[0]]))
+        rating[members] = fitted
+        if pins or (number == home and len(members) > 1):
+            error[members] = deviation
+    reach = quantile(confidence) * error
+    return Ratings(rating=rating, low=rating - reach, high=rating + reach)
+
+
+def _checked(points: npt.ArrayLike, anchors: Mapping[int, float], prior: float) -> Floats:
+    won = np.array(points, dtype=np.float64)
+    if won.ndim != 2 or won.shape[0] != won.shape[1]:
+        raise ValueError(f"points must be a square matrix, got the shape {won.shape}")
+    if not np.isfinite(won).all() or (won < 0).any():
+        raise ValueError("points must be finite and not negative: is there a nan in the payoff?")
+    if not prior > 0:
+        raise ValueError(f"prior must be positive, or a player without a loss has no rating; got {prior}")
+    if bad := {i: a for i, a in anchors.items() if not (0 <= i < len(won) and math.isfinite(a))}:
+        raise ValueError(f"anchors must be indices of players with a finite rating, got {bad}")
+    np.fill_diagonal(won, 0.0)
+    return won
+
+
+def _fit(won: Floats, pins: Mapping[int, float], centre: float) -> tuple[Floats, Floats]:
+    """Return ratings and standard errors of players that are all joined by games.
+
+    Newton's method on a concave function: each step is cut short where the parabola reaches too far.
+    Without a pin the level is free, and the curvature flat in that direction: `level` makes it 1 there, which
+    leaves the mean at the centre, and is taken off the variances again.
+    """
+    strength = np.zeros(len(won))  # log-odds above the centre
+    strength[list(pins)] = (np.array(list(pins.values())) - centre) / SCALE
+    free = np.setdiff1d(np.arange(len(won)), list(pins))
+    level = 0.0 if pins else 1.0 / len(won)
+    for _ in range(MOST_STEPS if len(free) else 0):
+        gradient, curvature = _slope(strength, won, free)
+        step = np.zeros(len(won))
+        step[free] = np.linalg.solve(curvature + level, gradient)
+        step *= min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), TOLERANCE))
+        strength = strength + _shortened(step, strength, won)
+        if np.abs(step).max() < TOLERANCE:
+            break
+    variance = np.zeros(len(won))
+    variance[free] = np.diag(np.linalg.inv(_slope(strength, won, free)[1] + level)) - level
+    return centre + SCALE * strength, SCALE * np.sqrt(np.maximum(variance, 0.0))
+
+
+def _slope(strength: Floats, won: Floats, free: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the gradient of the log-likelihood and its curvature, the Fisher information, in free players."""
+    chance = expit(strength[:, None] - strength[None, :])
+    games = won + won.T
+    gradient = (won - games * chance).sum(axis=1)
+    weight = games * chance * (1 - chance)
+    curvature = np.diag(weight.sum(axis=1) + FLATTEST) - weight
+    return gradient[free], curvature[np.ix_(free, free)]
+
+
+def _likelihood(strength: Floats, won: Floats) -> float:
+    return -float((won * np.logaddexp(0.0, strength[None, :] - strength[:, None])).sum())
+
+
+def _shortened(step: Floats, strength: Floats, won: Floats) -> Floats:
+    """Return the step, halved until it does not lead down (but for rounding)."""
+    here = _likelihood(strength, won)
+    floor = here - 1e-12 * (1 + abs(here))
+    for _ in range(MOST_HALVINGS):
+        if _likelihood(strength + step, won) >= floor:
+            break
+        step = step / 2
+    return step
