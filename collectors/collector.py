@@ -20,6 +20,7 @@ from collectors.links import Links
 from collectors.recorder import Owner, Recorder
 from collectors.seating import Playing, Seating, episodes_to_record
 from league.ids import PlayerId, TicketNumber, derive_seed
+from league.store.snapshots import SnapshotError
 from league.ticket import Fault, Result, Ticket, episode_seed
 from league.wire.messages import Ack, Held, Orders, Report
 from league.wire.ports import Client
@@ -88,7 +89,7 @@ class Collector:
         self._term = 0
         self._directory = 0
         self._stop = False
-        self._ticks = 0
+        self.ticks = 0
         self.env_steps = 0
         self.episodes = 0
         self.waited = 0.0
@@ -99,7 +100,7 @@ class Collector:
     def step(self, timeout: float = 0.05) -> bool:
         """Play one tick; return False when the coordinator said stop."""
         now = self._clock()
-        self._ticks += 1
+        self.ticks += 1
         self._listen(0.0, now)
         if self._stop:
             self._farewell(now)
@@ -201,7 +202,7 @@ class Collector:
         """Return the actors of a ticket; None if one of them has not arrived."""
         try:
             found = [self._actors.number(entry, self._in_use) for entry in playing.ticket.entries]
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, SnapshotError) as error:
             self._fail(playing, f"{error}")
             return None
         return None if None in found else [number for number in found if number is not None]
@@ -302,7 +303,7 @@ class Collector:
 
     def _progress(self, playing: Playing) -> Held:
         number, attempt = playing.key
-        return Held(number, attempt, self._ticks)
+        return Held(number, attempt, self.ticks)
 
     def _metrics(self, now: float) -> dict[str, float]:
         before, steps, waited = self._reported

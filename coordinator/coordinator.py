@@ -365,13 +365,14 @@ class Coordinator:
         for name in [n for n, seen in self._workers.items() if now - seen.at > SILENT]:
             del self._workers[name]
         if self.state.phase == TRAINING:
-            why = self._budget_spent(elapsed) or self._hopeless()
+            why = self.budget_spent(elapsed) or self._hopeless()
             if why:
                 self._finish(why)
         if self.state.phase == FINAL and (final_is_done(self.state, self.scheduler) or self._hopeless()):
             self.emit(PhaseBegan(phase=OVER, why=self.state.why))
 
-    def _budget_spent(self, elapsed: float) -> str:
+    def budget_spent(self, elapsed: float) -> str:
+        """Return why training must end, or nothing."""
         budget = self.state.config.budget
         if budget.minutes is not None and elapsed >= budget.minutes * 60:
             return f"the budget of {budget.minutes:g} minutes is spent"
