@@ -1,0 +1,140 @@
+"""Every file name of a run, in one place."""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import msgspec
+
+from league.ids import Hash
+from league.store.files import publish
+
+LAYOUT_VERSION = 1
+Content = TypeVar("Content")
+
+
+class RunError(ValueError):
+    """A run that is not there, or cannot be read."""
+
+
+class Rendezvous(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the coordinator of this term listens; `public_key` is that of the server, None on ipc."""
+
+    address: str
+    term: int
+    public_key: str | None = None
+
+
+class RunDirectory:
+    """The directory of one run.
+
+    run = RunDirectory.find("latest")
+    run.read_config(), run.ledger, run.log("collector", 3)
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.config = root / "config.json"
+        self.env = root / "env.json"
+        self.layout = root / "layout"
+        self.ledger = root / "ledger.sqlite"
+        self.fold = root / "fold.checkpoint"
+        self.lock = root / "lock"
+        self.rendezvous = root / "coordinator.json"
+        self.snapshots = root / "snapshots"
+        self.checkpoints = root / "checkpoints"
+        self.keys = root / "keys"
+        self.logs = root / "logs"
+        self.journals = root / "journals"
+
+    @property
+    def name(self) -> str:
+        """What people call this run."""
+        return self.root.name
+
+    def log(self, role: str, index: int) -> Path:
+        """Where a process writes its log."""
+        return self.logs / f"{role}-{index}.log"
+
+    def journal(self, collector: str) -> Path:
+        """Where a collector notes which results were acknowledged."""
+        return self.journals / f"{collector}.jsonl"
+
+    def checkpoint(self, player: str) -> Path:
+        """Where a learner keeps what it needs to go on with this player."""
+        return self.checkpoints / f"{player}.safetensors"
+
+    def address(self, process: str) -> str:
+        """Return the ipc address of a process: the same after a restart, short however long the run's path.
+
+        >>> RunDirectory(Path("runs/first")).address("coordinator").startswith("ipc://")
+        True
+        """
+        digest = hashlib.sha256(os.fsencode(self.root.resolve())).hexdigest()[:12]
+        return f"ipc://{tempfile.gettempdir()}/ludus-{os.geteuid()}-{digest}/{process}"
+
+    def create(self) -> Self:
+        """Make the directories of a run; harmless if it is there already."""
+        for directory in (self.snapshots, self.checkpoints, self.logs, self.journals):
+            directory.mkdir(parents=True, exist_ok=True)
+        self.keys.mkdir(mode=0o700, exist_ok=True)
+        if not self.layout.exists():
+            publish(self.layout, f"{LAYOUT_VERSION}\n".encode())
+        return self.check()
+
+    def check(self) -> Self:
+        """Refuse a directory that is no run or was laid out by another version."""
+        try:
+            found = self.layout.read_text().strip()
+        except FileNotFoundError as error:
+            raise RunError(f"{self.root} is not the directory of a run: it has no file {self.layout.name!r}") from error
+        if found != str(LAYOUT_VERSION):
+            raise RunError(
+                f"{self.root} has layout version {found[:20]!r}, this Ludus reads version {LAYOUT_VERSION}; "
+                "use the Ludus that made the run, or start a new one"
+            )
+        return self
+
+    @classmethod
+    def find(cls, text: str, runs: Path = Path("runs")) -> Self:
+        """Return the run that a user means by a name, a path, or `latest`."""
+        known = {path.parent.name: path for path in runs.glob("*/config.json")}
+        if text == "latest" and known:
+            return cls(max(known.values(), key=lambda path: path.stat().st_mtime_ns).parent).check()
+        for root in (runs / text, Path(text)):
+            if text and root.is_dir() and (root / "layout").exists():
+                return cls(root).check()
+        listed = ", ".join(sorted(known)) if known else "none"
+        raise RunError(f"there is no run {text!r}. Runs in {runs}: {listed}. Give a name, a path or 'latest'.")
+
+    def write_config(self, resolved: dict[str, Any]) -> Hash:
+        """Write the resolved config and return its hash, which the ledger keeps."""
+        data = json.dumps(resolved, indent=2, sort_keys=True, allow_nan=False).encode() + b"\n"
+        publish(self.config, data)
+        return Hash(hashlib.sha256(data).hexdigest())
+
+    def read_config(self) -> dict[str, Any]:
+        """Return the resolved config as it was written."""
+        return _read_json(self.config, dict[str, Any])
+
+    def config_hash(self) -> Hash:
+        """Return the hash of the config as it is on the disk."""
+        return Hash(hashlib.sha256(self.config.read_bytes()).hexdigest())
+
+    def publish_rendezvous(self, rendezvous: Rendezvous) -> None:
+        """Tell everybody where the coordinator listens from now on."""
+        publish(self.rendezvous, msgspec.json.encode(rendezvous))
+
+    def read_rendezvous(self) -> Rendezvous | None:
+        """Return where the coordinator listens, None if none has started yet."""
+        return _read_json(self.rendezvous, Rendezvous) if self.rendezvous.exists() else None
+
+
+def _read_json(path: Path, kind: type[Content]) -> Content:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, FileNotFoundError) as error:
+        raise RunError(f"cannot read {path}: {error}. Was it edited or copied by hand?") from error

@@ -1,0 +1,112 @@
+import os
+import stat
+
+import pytest
+
+from league.store.run_directory import LAYOUT_VERSION, Rendezvous, RunDirectory, RunError
+from league.wire.addresses import LONGEST_PATH
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return tmp_path / "runs"
+
+
+def make(runs, name, modified=None):
+    run = RunDirectory(runs / name).create()
+    run.write_config({"name": name})
+    if modified is not None:
+        os.utime(run.config, (modified, modified))
+    return run
+
+
+def test_a_constructor_makes_nothing(runs):
+    RunDirectory(runs / "a")
+    assert not runs.exists()
+
+
+def test_create_makes_the_folders_and_is_harmless_when_repeated(runs):
+    run = RunDirectory(runs / "a").create()
+    run.create()
+    assert run.name == "a"
+    assert {path.name for path in run.root.iterdir()} == {
+        "layout", "snapshots", "checkpoints", "keys", "logs", "journals",
+    }  # fmt: skip
+    assert stat.S_IMODE(run.keys.stat().st_mode) == 0o700
+
+
+def test_every_file_has_its_own_place_inside_the_run(runs):
+    run = RunDirectory(runs / "a")
+    paths = [value for value in vars(run).values() if value != run.root]
+    paths += [run.log("collector", 3), run.journal("collector-3"), run.checkpoint("main")]
+    assert len(set(paths)) == len(paths)
+    assert all(path.is_relative_to(run.root) for path in paths)
+    assert run.log("collector", 3).name == "collector-3.log"
+
+
+def test_the_config_comes_back_and_its_hash_follows_its_contents(runs):
+    run = RunDirectory(runs / "a").create()
+    config = {"seed": 1, "env": {"name": "connect_four"}, "list": [1, 2.5, None, True]}
+    first = run.write_config(config)
+    assert run.read_config() == config
+    assert run.config_hash() == first
+    assert run.write_config(dict(reversed(config.items()))) == first
+    assert run.write_config({**config, "seed": 2}) != first
+
+
+def test_find_by_name_by_path_and_latest(runs):
+    make(runs, "old", modified=1000)
+    make(runs, "new", modified=3000)
+    make(runs, "middle", modified=2000)
+    assert RunDirectory.find("old", runs).root == runs / "old"
+    assert RunDirectory.find(str(runs / "middle"), runs).root == runs / "middle"
+    assert RunDirectory.find("latest", runs).root == runs / "new"
+
+
+def test_a_run_that_is_not_there_is_answered_with_those_that_are(runs):
+    with pytest.raises(RunError, match=r"no run 'latest'. Runs in .*: none"):
+        RunDirectory.find("latest", runs)
+    make(runs, "b")
+    make(runs, "a")
+    for text in ("c", "", "a/snapshots"):
+        with pytest.raises(RunError, match=r"Runs in .*: a, b\. Give a name, a path or 'latest'"):
+            RunDirectory.find(text, runs)
+
+
+def test_a_run_of_another_version_is_refused_with_both_versions(runs):
+    run = make(runs, "a")
+    run.layout.write_text("99\n")
+    for use in (run.create, run.check, lambda: RunDirectory.find("a", runs), lambda: RunDirectory.find("latest", runs)):
+        with pytest.raises(RunError, match=f"layout version '99', this Ludus reads version {LAYOUT_VERSION}"):
+            use()
+
+
+def test_a_directory_that_is_no_run_is_refused(tmp_path):
+    with pytest.raises(RunError, match="not the directory of a run"):
+        RunDirectory(tmp_path).check()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "\udcff"])
+def test_a_damaged_config_is_told(runs, text):
+    run = make(runs, "a")
+    run.config.write_text(text, errors="surrogateescape")
+    with pytest.raises(RunError, match=r"cannot read .*config.json"):
+        run.read_config()
+
+
+def test_the_rendezvous_comes_back_and_the_newest_counts(runs):
+    run = RunDirectory(runs / "a").create()
+    assert run.read_rendezvous() is None
+    run.publish_rendezvous(Rendezvous(address="tcp://a:1", term=1, public_key="k"))
+    second = Rendezvous(address="ipc:///x", term=2)
+    run.publish_rendezvous(second)
+    assert run.read_rendezvous() == second
+
+
+def test_ipc_addresses_are_short_stable_and_different_for_each_run(tmp_path):
+    run = RunDirectory(tmp_path / ("long" * 50))
+    address = run.address("coordinator")
+    assert len(address.removeprefix("ipc://")) <= LONGEST_PATH
+    assert RunDirectory(run.root).address("coordinator") == address
+    assert run.address("learner-0") != address
+    assert RunDirectory(tmp_path / "b").address("coordinator") != address
