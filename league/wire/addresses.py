@@ -1,0 +1,67 @@
+"""Addresses: which ones are safe to listen on or to connect to, checked before a socket exists."""
+
+import os
+import socket
+import stat
+from pathlib import Path
+from typing import TypeVar
+
+Keys = TypeVar("Keys")
+
+LONGEST_PATH = 107  # what the kernel's struct sockaddr_un holds, in bytes
+WILDCARDS = frozenset({"*", "0.0.0.0"})
+
+
+class AddressError(ValueError):
+    """An address that cannot be used, and how to mend it."""
+
+
+def is_ipc(address: str) -> bool:
+    """Whether the address is a file on this host: private by its folder, so it needs no keys."""
+    return address.startswith("ipc://")
+
+
+def check_tcp(address: str, keys: Keys | None) -> Keys:
+    """Return the keys; refuse what is not tcp://host:port, and tcp without keys, also on loopback."""
+    if not address.startswith("tcp://"):
+        raise AddressError(f"{address!r} is no address; use tcp://host:port or ipc:///path")
+    if not address.rpartition(":")[2].isdigit():
+        raise AddressError(f"{address!r} has no port; use tcp://host:port (port 0: any free one)")
+    if keys is None:
+        raise AddressError(f"{address!r} needs keys: tcp is always encrypted. Make them with make_keys().")
+    return keys
+
+
+def check_ipc(address: str) -> Path:
+    """Return the path of an ipc address; refuse one that is too long or that others could reach."""
+    path = Path(address.removeprefix("ipc://"))
+    if not path.is_absolute():
+        raise AddressError(f"{address!r}: an ipc address needs an absolute path")
+    length = len(os.fsencode(path))
+    if length > LONGEST_PATH:
+        raise AddressError(
+            f"{address!r}: the path has {length} bytes, {LONGEST_PATH} are allowed; use a shorter folder"
+        )
+    if path.parent.exists():
+        _check_private(path.parent)
+    return path
+
+
+def _check_private(folder: Path) -> None:
+    status = folder.stat()
+    if status.st_uid != os.geteuid():
+        raise AddressError(f"the folder {folder} belongs to another user; use a folder of your own")
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        raise AddressError(f"others may enter the folder {folder}; run: chmod 700 {folder}")
+
+
+def advertised(asked: str, bound: str) -> str:
+    """Return where clients connect to: the host that was asked for and the port that was bound.
+
+    >>> advertised("tcp://login-node:0", "tcp://10.0.0.7:4711")
+    'tcp://login-node:4711'
+    """
+    host = asked.removeprefix("tcp://").rpartition(":")[0]
+    if host in WILDCARDS:
+        host = socket.gethostname()
+    return f"tcp://{host}:{bound.rpartition(':')[2]}"

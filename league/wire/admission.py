@@ -1,0 +1,92 @@
+"""Who may come in: the keys of each end, the answer to a handshake, and the patience with bad messages."""
+
+import string
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from league.wire.messages import Role
+
+Z85 = frozenset(string.ascii_letters + string.digits + ".-:+=^!/*?&<>()[]{}@%$#")
+
+
+def _refuse_bad_key(name: str, key: str) -> None:
+    if len(key) != 40 or not Z85.issuperset(key):
+        raise ValueError(f"the {name} key is not a CURVE key (40 characters of Z85)")
+
+
+class ServerKeys(msgspec.Struct, frozen=True, kw_only=True):
+    """The server's own pair, and the role of every public key that it lets in."""
+
+    public: str
+    secret: str
+    clients: dict[str, Role]
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be a key; the text of a key is never shown."""
+        _refuse_bad_key("server's public", self.public)
+        _refuse_bad_key("server's secret", self.secret)
+        for key in self.clients:
+            _refuse_bad_key("client's public", key)
+
+    def __repr__(self) -> str:
+        return f"ServerKeys(public={self.public!r}, {len(self.clients)} clients)"
+
+
+class ClientKeys(msgspec.Struct, frozen=True, kw_only=True):
+    """The client's own pair, and the public key by which it knows the server."""
+
+    server: str
+    public: str
+    secret: str
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be a key; the text of a key is never shown."""
+        _refuse_bad_key("server's public", self.server)
+        _refuse_bad_key("client's public", self.public)
+        _refuse_bad_key("client's secret", self.secret)
+
+    def __repr__(self) -> str:
+        return f"ClientKeys(server={self.server!r}, public={self.public!r})"
+
+
+def answer_handshake(request: Sequence[bytes], doors: Mapping[bytes, Mapping[bytes, Role]]) -> list[bytes]:
+    """Answer a ZAP request (ZeroMQ RFC 27): the role of a known key as User-Id, or 400.
+
+    `doors` maps the domain of a server to its clients: raw public key -> role.
+    """
+    version, number, domain, _address, _identity, mechanism, *credentials = request
+    known = doors.get(domain, {})
+    role = known.get(credentials[0]) if len(credentials) == 1 else None
+    if version != b"1.0" or mechanism != b"CURVE" or role is None:
+        return [b"1.0", number, b"400", b"unknown key", b"", b""]
+    return [b"1.0", number, b"200", b"OK", role.encode(), b""]
+
+
+class Patience:
+    """Counts the bad messages of each peer; a peer that used up its budget is not read any more.
+
+    >>> patience = Patience(budget=1)
+    >>> patience.lost(b"peer"), patience.offend(b"peer"), patience.lost(b"peer")
+    (False, 1, True)
+    """
+
+    def __init__(self, budget: int = 100, remembered: int = 4096) -> None:
+        self._budget = budget
+        self._remembered = remembered
+        self.offences: OrderedDict[bytes, int] = OrderedDict()
+        self.total = 0
+
+    def lost(self, peer: bytes) -> bool:
+        """Whether this peer has used up its budget."""
+        return self.offences.get(peer, 0) >= self._budget
+
+    def offend(self, peer: bytes) -> int:
+        """Note a bad message and return how many there were. The oldest peers are forgotten."""
+        count = self.offences.pop(peer, 0) + 1
+        self.offences[peer] = count
+        self.total += 1
+        if len(self.offences) > self._remembered:
+            self.offences.popitem(last=False)
+        return count

@@ -1,0 +1,294 @@
+"""ZeroMQ, and nothing else imports it: a ROUTER for each server, a DEALER for each client.
+
+    with Sockets() as sockets:
+        server = sockets.serve("tcp://127.0.0.1:0", server_keys)
+        client = sockets.connect(server.address, client_keys)
+        client.send(Pull(...))
+        for incoming in server.receive(timeout=1.0):
+            server.send(incoming.peer, Credit(...))
+
+tcp is always encrypted and each peer proves its role by its key. ipc lies in a folder that only its owner
+can enter. The ROUTER gives every connection a fresh id: nobody can take another peer's place, and a client
+that reconnects is never mistaken for its own dead connection.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Self
+
+import zmq
+from zmq.utils import z85
+
+from league.wire.addresses import AddressError, advertised, check_ipc, check_tcp, is_ipc
+from league.wire.admission import ClientKeys, Patience, ServerKeys, answer_handshake
+from league.wire.codec import MAX_FRAMES, Frame, WireError, WrongVersionError, decode, encode
+from league.wire.messages import Message, Refused, Role
+from league.wire.ports import Arrays, Incoming
+
+Socket = zmq.Socket[bytes]
+Context = zmq.Context[Socket]
+OnRefusal = Callable[[bytes, str], None]
+Opener = Callable[[str, ClientKeys | None], Socket]
+
+CONTROL_LIMIT = 1 << 20  # bytes of a frame
+SEGMENTS_LIMIT = 1 << 28  # where segments and weights travel
+
+_log = logging.getLogger(__name__)
+
+
+def new_pair() -> tuple[str, str]:
+    """Return a fresh CURVE pair: public, secret."""
+    public, secret = zmq.curve_keypair()
+    return public.decode(), secret.decode()
+
+
+def _waiting(source: Socket, limit: int) -> Iterator[list[zmq.Frame]]:
+    """Yield the messages that are there, at most `limit`, each with at most one frame too many."""
+    for _ in range(limit):
+        try:
+            frames = [source.recv(zmq.NOBLOCK, copy=False)]
+        except zmq.Again:
+            return
+        more = frames[0].more
+        while more:
+            frame = source.recv(zmq.NOBLOCK, copy=False)
+            more = frame.more
+            if len(frames) < MAX_FRAMES + 2:  # one for the peer's id and one that makes it too many
+                frames.append(frame)
+        yield frames
+
+
+def _send(target: Socket, frames: list[Frame]) -> bool:
+    try:
+        target.send_multipart(frames, zmq.NOBLOCK)  # copies: the sender may change its arrays at once
+    except zmq.Again:
+        return False
+    except zmq.ZMQError as error:
+        if error.errno != zmq.EHOSTUNREACH:
+            raise
+        return False
+    return True
+
+
+class _Gate:
+    """Answers the handshakes of the servers of one context. It has no thread: receiving looks after it."""
+
+    def __init__(self, socket: Socket) -> None:
+        self.socket = socket
+        self._doors: dict[bytes, dict[bytes, Role]] = {}
+
+    def add(self, clients: Mapping[str, Role]) -> bytes:
+        """Let these clients in; return the domain that their server's socket must name."""
+        domain = b"ludus-%d" % len(self._doors)
+        self._doors[domain] = {z85.decode(key): role for key, role in clients.items()}
+        return domain
+
+    def answer(self) -> None:
+        """Answer every handshake that waits."""
+        for request in _waiting(self.socket, 1000):
+            self.socket.send_multipart(answer_handshake([frame.bytes for frame in request], self._doors))
+
+
+class ZmqServer:
+    """The end with an address. Sockets.serve opens it."""
+
+    def __init__(self, socket: Socket, address: str, gate: _Gate | None, on_refusal: OnRefusal | None) -> None:
+        self._socket = socket
+        self._address = address
+        self._gate = gate
+        self._on_refusal = on_refusal
+        self._poller = zmq.Poller()
+        self._poller.register(socket, zmq.POLLIN)
+        if gate is not None:
+            self._poller.register(gate.socket, zmq.POLLIN)
+        self.patience = Patience()
+
+    @property
+    def address(self) -> str:
+        """Where clients connect to; if port 0 was asked for, with the real one."""
+        return self._address
+
+    def receive(self, timeout: float, limit: int = 1000) -> list[Incoming]:
+        """Wait up to `timeout` seconds for a message, then return what is there, at most `limit`.
+
+        Whatever is no message is dropped and counted in `patience`; it never raises.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            if self._gate is not None:
+                self._gate.answer()
+            batch = [opened for opened in map(self._open, _waiting(self._socket, limit)) if opened is not None]
+            left = deadline - time.monotonic()
+            if batch or left <= 0:
+                return batch
+            self._poller.poll(math.ceil(left * 1000))
+
+    def _open(self, frames: list[zmq.Frame]) -> Incoming | None:
+        peer = frames[0].bytes
+        if self.patience.lost(peer):
+            return None
+        try:
+            message, arrays = decode([frame.buffer for frame in frames[1:]])
+        except WrongVersionError as error:
+            self._refuse(peer, str(error))
+        except WireError as error:
+            if self.patience.offend(peer) == 1:
+                _log.warning("dropped a bad message of peer %s: %s", peer.hex(), error)
+        else:
+            role = None if self._gate is None else Role(str(frames[0].get("User-Id")))
+            return Incoming(peer, role, message, arrays)
+        return None
+
+    def _refuse(self, peer: bytes, reason: str) -> None:
+        if self.patience.offend(peer) > 1:
+            return
+        _log.error("refused peer %s: %s", peer.hex(), reason)
+        self.send(peer, Refused(reason=reason))
+        if self._on_refusal is not None:
+            self._on_refusal(peer, reason)
+
+    def send(self, peer: bytes, message: Message, arrays: Arrays | None = None) -> bool:
+        """Send to one client; False if it is gone or does not read. Never blocks."""
+        return _send(self._socket, [peer, *encode(message, arrays)])
+
+    def close(self) -> None:
+        """Close at once, dropping what was not sent yet."""
+        self._socket.close(linger=0)
+
+
+class ZmqClient:
+    """The end that connects, and reconnects by itself. Sockets.connect opens it."""
+
+    def __init__(self, opener: Opener, socket: Socket, target: tuple[str, ClientKeys | None]) -> None:
+        self._opener = opener
+        self._socket = socket
+        self._target = target
+        self._warned = False
+        self.dropped = 0
+
+    def redirect(self, address: str, keys: ClientKeys | None = None) -> None:
+        """Talk to another address from now on, dropping what was not sent yet. The same one is no change."""
+        if (address, keys) == self._target:
+            return
+        opened = self._opener(address, keys)
+        self._socket.close(linger=0)
+        self._socket, self._target, self._warned = opened, (address, keys), False
+
+    def send(self, message: Message, arrays: Arrays | None = None) -> bool:
+        """Send; False if the queue is full. Never blocks."""
+        return _send(self._socket, encode(message, arrays))
+
+    def receive(self, timeout: float) -> list[tuple[Message, Arrays]]:
+        """Wait up to `timeout` seconds for a message, then return all that are there.
+
+        A server of another wire version is reported once, as a Refused message.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            batch = [opened for opened in map(self._open, _waiting(self._socket, 1000)) if opened is not None]
+            left = deadline - time.monotonic()
+            if batch or left <= 0:
+                return batch
+            self._socket.poll(math.ceil(left * 1000))
+
+    def _open(self, frames: list[zmq.Frame]) -> tuple[Message, Arrays] | None:
+        try:
+            return decode([frame.buffer for frame in frames])
+        except WireError as error:
+            self.dropped += 1
+            if self._warned:
+                return None
+            self._warned = True
+            _log.error("bad message from %s: %s", self._target[0], error)
+            return (Refused(reason=str(error)), {}) if isinstance(error, WrongVersionError) else None
+
+    def close(self) -> None:
+        """Close at once, dropping what was not sent yet."""
+        self._socket.close(linger=0)
+
+
+class Sockets:
+    """Owns the ZeroMQ context of a process and opens its servers and clients. Threads must not share it.
+
+    `max_message` bounds each frame in bytes, `high_water` the messages that wait for or from one peer.
+    """
+
+    def __init__(self, max_message: int = CONTROL_LIMIT, high_water: int = 100) -> None:
+        self._max_message = max_message
+        self._high_water = high_water
+        self._context: Context | None = None
+        self._gate: _Gate | None = None
+        self._opened: list[Socket] = []  # owned here, so that an end that is dropped is still closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def serve(self, address: str, keys: ServerKeys | None = None, on_refusal: OnRefusal | None = None) -> ZmqServer:
+        """Listen on `tcp://host:port` (port 0: any free one), which needs keys, or on `ipc:///path`."""
+        if is_ipc(address):
+            check_ipc(address).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            socket, gate = self._bound(address, None), None
+        else:
+            socket, gate = self._bound(address, check_tcp(address, keys)), self._gate
+            address = advertised(address, str(socket.get_string(zmq.LAST_ENDPOINT)))
+        return ZmqServer(socket, address, gate, on_refusal)
+
+    def connect(self, address: str, keys: ClientKeys | None = None) -> ZmqClient:
+        """Talk to a server, which need not be there yet: the connection is made and mended by itself."""
+        return ZmqClient(self._connected, self._connected(address, keys), (address, keys))
+
+    def close(self) -> None:
+        """Close all that was opened here, at once."""
+        if self._context is not None:
+            self._context.destroy(linger=0)
+            self._context = self._gate = None
+
+    def _bound(self, address: str, keys: ServerKeys | None) -> Socket:
+        socket = self._new_socket(zmq.ROUTER)
+        socket.router_mandatory = True  # else what cannot be delivered vanishes without a word
+        socket.backlog = 1024
+        if keys is not None:
+            socket.zap_domain = self._open_gate().add(keys.clients)
+            socket.zap_enforce_domain = True  # without a gate nobody comes in, instead of everybody
+            socket.curve_publickey, socket.curve_secretkey = keys.public.encode(), keys.secret.encode()
+            socket.curve_server = True
+        try:
+            socket.bind(address)
+        except zmq.ZMQError as error:
+            socket.close()
+            raise AddressError(f"cannot listen on {address!r}: {error}") from error
+        return socket
+
+    def _connected(self, address: str, keys: ClientKeys | None) -> Socket:
+        checked = check_tcp(address, keys) if not is_ipc(address) else None
+        if checked is None:
+            check_ipc(address)
+        socket = self._new_socket(zmq.DEALER)
+        if checked is not None:
+            socket.curve_publickey, socket.curve_secretkey = checked.public.encode(), checked.secret.encode()
+            socket.curve_serverkey = checked.server.encode()
+        socket.connect(address)
+        return socket
+
+    def _open_gate(self) -> _Gate:
+        if self._gate is None:
+            self._gate = _Gate(self._new_socket(zmq.REP))
+            self._gate.socket.bind("inproc://zeromq.zap.01")
+        return self._gate
+
+    def _new_socket(self, kind: int) -> Socket:
+        if self._context is None:
+            self._context = zmq.Context()
+        socket: Socket = self._context.socket(kind)
+        self._opened = [opened for opened in self._opened if not opened.closed] + [socket]
+        socket.linger = 0
+        socket.maxmsgsize = self._max_message
+        socket.sndhwm = socket.rcvhwm = self._high_water
+        socket.heartbeat_ivl, socket.heartbeat_timeout = 1000, 5000
+        socket.reconnect_ivl, socket.reconnect_ivl_max = 100, 5000
+        return socket
