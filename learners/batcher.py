@@ -72,19 +72,14 @@ class Batcher:
             return True
         return False
 
-    def expire(self, version: int) -> dict[str, int]:
-        """Drop what has become too old; return how many decisions of each session that were."""
-        dropped: dict[str, int] = {}
-        kept = deque[tuple[Segments, str]]()
-        for segments, session in self._waiting:
-            if self._stale(segments, version):
-                dropped[session] = dropped.get(session, 0) + segments.decisions
-            else:
-                kept.append((segments, session))
-        self._waiting = kept
-        self._decisions -= sum(dropped.values())
-        self.dropped_stale += sum(dropped.values())
-        return dropped
+    def expire(self, version: int) -> None:
+        """Drop what has become too old (counted)."""
+        stale = [entry for entry in self._waiting if self._stale(entry[0], version)]
+        if stale:
+            dropped = sum(segments.decisions for segments, _ in stale)
+            self._waiting = deque(entry for entry in self._waiting if not self._stale(entry[0], version))
+            self._decisions -= dropped
+            self.dropped_stale += dropped
 
     @property
     def full(self) -> bool:

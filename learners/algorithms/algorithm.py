@@ -26,9 +26,7 @@ class Algorithm(Protocol):
     algorithm.restore(algorithm.state())        # what a checkpoint keeps
     """
 
-    def update(
-        self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing
-    ) -> dict[str, float]:
+    def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
         """Learn from a batch, calling `between` often; return metrics, `losses/rollbacks` among them.
 
         If anything is not finite, all is as it was before and `losses/rollbacks` is 1: do not publish.

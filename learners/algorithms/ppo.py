@@ -51,13 +51,9 @@ class PPOConfig:
     def __post_init__(self) -> None:
         """Refuse a config that cannot train."""
         if self.lr_schedule not in SCHEDULES:
-            raise ValueError(
-                f"algo.lr_schedule: unknown {self.lr_schedule!r}. Known: {', '.join(SCHEDULES)}."
-            )
+            raise ValueError(f"algo.lr_schedule: unknown {self.lr_schedule!r}. Known: {', '.join(SCHEDULES)}.")
         if (self.lr_schedule == "linear" or self.entropy_final is not None) and self.anneal_decisions < 1:
-            raise ValueError(
-                "algo.anneal_decisions must say over how many decisions lr or entropy is annealed"
-            )
+            raise ValueError("algo.anneal_decisions must say over how many decisions lr or entropy is annealed")
         if min(self.batch, self.minibatch, self.epochs) < 1 or self.max_lag < 0:
             raise ValueError("algo: batch, minibatch and epochs must be at least 1, max_lag at least 0")
 
@@ -149,9 +145,7 @@ class PPO:
         }
         self._optimizer.state[weights] = self._moments
 
-    def update(
-        self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing
-    ) -> dict[str, float]:
+    def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
         """Learn from a batch; if anything is not finite, roll back and say so in `losses/rollbacks`."""
         good = self.state()
         learning_rate = self.config.learning_rate(self.decisions)
@@ -215,9 +209,7 @@ class PPO:
         for name, moment in self._moments.items():
             moment.copy_(torch.from_numpy(np.array(state[name])))
 
-    def _train(
-        self, data: Decisions, rng: np.random.Generator, between: Callable[[], None]
-    ) -> dict[str, float]:
+    def _train(self, data: Decisions, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
         entropy_coef = self.config.entropy_coef(self.decisions)
         pieces = max(1, round(len(data) / self.config.minibatch))
         collected: list[dict[str, float]] = []

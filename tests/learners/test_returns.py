@@ -48,7 +48,6 @@ def games(draw):
 @settings(max_examples=200, deadline=None)
 @given(games(), st.sampled_from([(0.99, 0.95), (1.0, 1.0), (0.9, 0.0)]))
 def test_advantages_equal_the_definition(game, discount):
-    reward, value, tail, end, present = game
     fast = generalised_advantages(*map(torch.from_numpy, game), discount=discount)
     np.testing.assert_allclose(fast.numpy(), slow(*game, *discount), atol=1e-10)
 

@@ -1,0 +1,140 @@
+"""The durable side of a learner: where trainees come from, and where candidates and checkpoints go."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import torch
+
+from league.ids import Hash, derive_seed
+from league.policies.layout import FloatArray, PolicyConfig, initial, policy_from
+from league.spec import EnvSpec
+from league.store.snapshots import Manifest, SnapshotStore
+from league.wire.messages import Assignment, Candidate
+from learners.algorithms.algorithm import Algorithm
+from learners.algorithms.ppo import PPO, PPOConfig
+from learners.batcher import Batcher
+from learners.checkpoint import Checkpoint, load, save
+from learners.trainee import Trainee
+
+MakeAlgorithm = Callable[[PPOConfig, PolicyConfig, EnvSpec, FloatArray], Algorithm]
+
+
+@dataclass(slots=True, kw_only=True)
+class Archive:
+    """Begins trainees and writes them down.
+
+    trainee = archive.begin(assignment)     # from its checkpoint, else its start snapshot, else from scratch
+    archive.write(trainee)                  # a candidate and a checkpoint, durable when it returns
+    """
+
+    store: SnapshotStore
+    checkpoints: Path
+    spec: EnvSpec
+    policy: PolicyConfig
+    algo: PPOConfig
+    seed: int
+    algorithm: MakeAlgorithm = PPO
+
+    def begin(self, assignment: Assignment, decisions: int = 0) -> Trainee:
+        """Return the trainee of a roster's row; `decisions` is what earlier incarnations trained on."""
+        checkpoint = load(self._path(assignment.player))
+        if checkpoint is not None:
+            checkpoint.refuse_other(self._name, asdict(self.policy), self.spec.signature)
+            if checkpoint.incarnation == assignment.incarnation:
+                return self._resume(checkpoint)
+            decisions = max(decisions, checkpoint.decisions)
+        trainee = self._trainee(assignment, self._start(assignment))
+        trainee.decisions, trainee.parent = decisions, assignment.start
+        return trainee
+
+    def write(self, trainee: Trainee) -> Candidate:
+        """Write a candidate, then the checkpoint that names it."""
+        state = trainee.algorithm.state()
+        manifest = Manifest(
+            player=trainee.player,
+            incarnation=trainee.incarnation,
+            version=trainee.version,
+            decisions=trainee.decisions,
+            policy=asdict(self.policy),
+            signature=self.spec.signature,
+            parent=trainee.parent,
+            versions={"numpy": np.__version__, "torch": str(torch.__version__)},
+        )
+        snapshot = self.store.put({"flat": state["flat"]}, manifest)
+        save(self._path(trainee.player), self._checkpoint(trainee, snapshot, state))
+        trainee.parent = snapshot
+        trainee.candidate = _candidate(trainee, snapshot)
+        return trainee.candidate
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.algorithm, "__name__", str(self.algorithm))
+
+    def _path(self, player: str) -> Path:
+        return self.checkpoints / f"{quote(player, safe='')}.safetensors"
+
+    def _trainee(self, assignment: Assignment, flat: FloatArray) -> Trainee:
+        player, incarnation = assignment.player, assignment.incarnation
+        algorithm = self.algorithm(self.algo, self.policy, self.spec, flat)
+        return Trainee(
+            player=player,
+            incarnation=incarnation,
+            algorithm=algorithm,
+            weights=algorithm.flat(),
+            batcher=Batcher(incarnation=incarnation, batch=self.algo.batch, max_lag=self.algo.max_lag),
+            rng=np.random.default_rng(derive_seed(self.seed, "train", player, incarnation)),
+        )
+
+    def _start(self, assignment: Assignment) -> FloatArray:
+        if assignment.start is None:
+            seed = derive_seed(self.seed, "init", assignment.player, assignment.incarnation)
+            return initial(self.policy, self.spec, seed)
+        snapshot = self.store.get(assignment.start)
+        found = (policy_from(snapshot.manifest.policy), snapshot.manifest.signature)
+        if found != (self.policy, self.spec.signature):
+            raise ValueError(
+                f"player {assignment.player!r} cannot start from snapshot {assignment.start}: it has policy "
+                f"{found[0]} and environment signature {found[1]}, the config says {self.policy} and "
+                f"{self.spec.signature}. Use the config that the snapshot was trained with."
+            )
+        flat: FloatArray = snapshot.arrays["flat"]
+        return flat
+
+    def _resume(self, checkpoint: Checkpoint) -> Trainee:
+        assignment = Assignment(player=checkpoint.player, incarnation=checkpoint.incarnation)
+        trainee = self._trainee(assignment, checkpoint.arrays["flat"])
+        trainee.algorithm.restore(checkpoint.arrays)
+        trainee.rng.bit_generator.state = checkpoint.rng
+        trainee.version, trainee.decisions = checkpoint.version, checkpoint.decisions
+        trainee.parent = checkpoint.candidate
+        if checkpoint.candidate in self.store:
+            trainee.candidate = _candidate(trainee, checkpoint.candidate)
+        return trainee
+
+    def _checkpoint(self, trainee: Trainee, snapshot: Hash, state: dict[str, Any]) -> Checkpoint:
+        return Checkpoint(
+            player=trainee.player,
+            incarnation=trainee.incarnation,
+            version=trainee.version,
+            decisions=trainee.decisions,
+            candidate=snapshot,
+            algorithm=self._name,
+            policy=asdict(self.policy),
+            signature=self.spec.signature,
+            rng=dict(trainee.rng.bit_generator.state),
+            arrays=state,
+        )
+
+
+def _candidate(trainee: Trainee, snapshot: Hash) -> Candidate:
+    return Candidate(
+        player=trainee.player,
+        incarnation=trainee.incarnation,
+        version=trainee.version,
+        snapshot=snapshot,
+        decisions=trainee.decisions,
+    )

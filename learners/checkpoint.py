@@ -1,0 +1,96 @@
+"""Checkpoints: what a learner needs to go on with a player after a restart. Collectors never see them.
+
+    save(path, checkpoint)              # whole or not at all, and durable when it returns
+    checkpoint = load(path)             # None if there is none; CheckpointError if it is damaged
+
+One safetensors file with JSON inside: loading it executes nothing.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import safetensors.numpy
+
+from league.ids import Hash, PlayerId
+from league.store.files import publish
+
+KEY, DIGEST = "ludus", "sha256"
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be used."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checkpoint:
+    """The state of one player in training, at the moment its newest candidate was written."""
+
+    player: PlayerId
+    incarnation: int
+    version: int
+    decisions: int  # trained on in all incarnations
+    candidate: Hash
+    algorithm: str
+    policy: dict[str, Any]
+    signature: str
+    rng: dict[str, Any]  # state of the bit generator
+    arrays: Mapping[str, npt.NDArray[Any]]  # weights, moments and counters of the algorithm
+
+    def refuse_other(self, algorithm: str, policy: dict[str, Any], signature: str) -> None:
+        """Raise CheckpointError unless it was written by this algorithm for this network and environment."""
+        mine = {"algorithm": self.algorithm, "policy": self.policy, "environment signature": self.signature}
+        asked = {"algorithm": algorithm, "policy": policy, "environment signature": signature}
+        for what, found in mine.items():
+            if found != asked[what]:
+                raise CheckpointError(
+                    f"the checkpoint of player {self.player!r} was written under {what} {found}, but the config "
+                    f"says {asked[what]}. Resume with the config of the run, or start a new run."
+                )
+
+
+def save(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint over the older one."""
+    about = {name: getattr(checkpoint, name) for name in Checkpoint.__slots__ if name != "arrays"}
+    arrays = {name: np.asarray(array, order="C") for name, array in checkpoint.arrays.items()}
+    text = json.dumps(about, sort_keys=True)
+    metadata = {KEY: text, DIGEST: _digest(text, arrays)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    publish(path, safetensors.numpy.save(arrays, metadata=metadata))
+
+
+def load(path: Path) -> Checkpoint | None:
+    """Return the checkpoint in this file; None if there is no such file."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        arrays = safetensors.numpy.load(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        intact = header[DIGEST] == _digest(header[KEY], arrays)
+        about = json.loads(header[KEY])
+        checkpoint = msgspec.convert({**about, "arrays": {}}, Checkpoint)
+    except Exception as error:  # whatever a torn or foreign file can provoke
+        raise CheckpointError(f"{path} is no checkpoint ({error}). {_REMEDY}") from error
+    if not intact:
+        raise CheckpointError(f"{path} is damaged: its bytes are not those that were written. {_REMEDY}")
+    return Checkpoint(**{name: getattr(checkpoint, name) for name in about}, arrays=arrays)
+
+
+_REMEDY = "Restore it from a copy, or delete it: then the player trains on from its start snapshot."
+
+
+def _digest(text: str, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name}/{array.dtype}/{array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,102 @@
+"""The door for segments: what a collector sent is checked here, once, and trusted from then on.
+
+Legend of shapes: see league.segment.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from league.segment import CONTINUES, CUT, FIELDS, Segments
+from league.spec import EnvSpec
+from league.wire.messages import SegmentsHead
+from league.wire.ports import Arrays
+
+NEWEST = 2**30  # versions beyond are nonsense
+ROUNDING = 1e-3  # a log-probability may exceed 0 by as much
+
+
+class SegmentsError(ValueError):
+    """Segments that contradict their head, the environment or themselves: the collector's fault."""
+
+
+def open_segments(head: SegmentsHead, arrays: Arrays, spec: EnvSpec) -> Segments:
+    """Return the segments of a message, or raise SegmentsError with what is wrong with them."""
+    missing = [name for name in FIELDS if name not in arrays]
+    if missing or len(arrays) != len(FIELDS):
+        raise SegmentsError(f"missing {missing}" if missing else f"unknown arrays in {sorted(arrays)}")
+    segments = Segments(head.player, head.incarnation, **arrays)
+    _check_shapes(segments, spec)
+    _check_values(segments)
+    _check_ends(segments)
+    if segments.decisions != head.decisions:
+        raise SegmentsError(f"{segments.decisions} decisions inside, but the head says {head.decisions}")
+    return segments
+
+
+def _check_shapes(segments: Segments, spec: EnvSpec) -> None:
+    if segments.present.ndim != 3:
+        raise SegmentsError(f"present has shape {segments.present.shape}, not [lanes, ticks, agents]")
+    steps = segments.present.shape
+    lanes, tails = steps[:1], segments.tail_lane.shape[:1]
+    seen, dtype = spec.observation.shape, spec.observation.dtype
+    expected: dict[str, tuple[tuple[int, ...], str]] = {
+        "observation": ((*steps, *seen), dtype),
+        "mask": ((*steps, spec.actions), "bool"),
+        "action": (steps, "int32"),
+        "log_prob": (steps, "float32"),
+        "reward": (steps, "float32"),
+        "end": (steps, "uint8"),
+        "present": (steps, "bool"),
+        "length": (lanes, "int32"),
+        "version": (lanes, "int32"),
+        "tail_lane": (tails, "int32"),
+        "tail_tick": (tails, "int32"),
+        "tail_agent": (tails, "int32"),
+        "tail_observation": ((*tails, *seen), dtype),
+    }
+    for name, (shape, kind) in expected.items():
+        array: npt.NDArray[Any] = getattr(segments, name)
+        if array.shape != shape or array.dtype != np.dtype(kind):
+            raise SegmentsError(f"{name} is {array.dtype}{list(array.shape)}, expected {kind}{list(shape)}")
+
+
+def _check_values(segments: Segments) -> None:
+    present, actions = segments.present, segments.mask.shape[-1]
+    for name in ("observation", "log_prob", "reward", "tail_observation"):
+        array = getattr(segments, name)
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise SegmentsError(f"{name} is not finite")
+    action = segments.action[present]
+    if ((action < 0) | (action >= actions)).any():
+        raise SegmentsError(f"an action is not among the {actions} of the environment")
+    if not np.take_along_axis(segments.mask[present], action[:, None], axis=1).all():
+        raise SegmentsError("an action is illegal under its mask")
+    if (segments.log_prob[present] > ROUNDING).any():
+        raise SegmentsError("a log-probability is above 0")
+    if ((segments.version < 0) | (segments.version > NEWEST)).any():
+        raise SegmentsError("a version is out of range")
+    unused = np.arange(present.shape[1]) >= segments.length[:, None]
+    if present[unused].any():
+        raise SegmentsError("a decision lies behind the length of its lane")
+
+
+def _check_ends(segments: Segments) -> None:
+    present, end = segments.present, segments.end
+    if (end > CUT).any():
+        raise SegmentsError(f"end is {end.max()}, expected at most {CUT}")
+    places = (segments.tail_lane, segments.tail_tick, segments.tail_agent)
+    for index, size in zip(places, present.shape, strict=True):
+        if ((index < 0) | (index >= size)).any():
+            raise SegmentsError("a tail lies outside of the segments")
+    tails = np.zeros_like(present)
+    tails[places] = True
+    if tails.sum() != len(segments.tail_lane) or not np.array_equal(tails, present & (end == CUT)):
+        raise SegmentsError("cuts and tails do not match: each cut decision needs one tail")
+    if not present.size:
+        return
+    last = present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+    last_end = np.take_along_axis(end, last[:, None], axis=1)[:, 0]
+    if (present.any(axis=1) & (last_end == CONTINUES)).any():
+        raise SegmentsError("the last decision of an agent continues: it needs a cut and a tail")

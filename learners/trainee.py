@@ -1,0 +1,92 @@
+"""A trainee: one learning player in training, from its batches to its versions."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from league.ids import Hash, PlayerId
+from league.policies.layout import FloatArray
+from league.wire.messages import Candidate
+from learners.algorithms.algorithm import Algorithm
+from learners.batcher import Batcher
+
+
+@dataclass(slots=True, kw_only=True)
+class Trainee:
+    """A learning player in one incarnation."""
+
+    player: PlayerId
+    incarnation: int
+    algorithm: Algorithm
+    batcher: Batcher
+    rng: np.random.Generator
+    weights: FloatArray  # of this version: what collectors get, also in the middle of an update
+    version: int = 0
+    decisions: int = 0  # trained on in all incarnations
+    parent: Hash | None = None  # the snapshot that the next candidate descends from
+    candidate: Candidate | None = None  # the newest that was written
+    train: bool = True
+    full_since: int | None = None  # place of its full batch in the queue, None if there is none
+    training: dict[str, int] = field(default_factory=dict)  # decisions of each session in the present update
+    rollbacks: int = 0
+    _losses: dict[str, float] = field(default_factory=dict)
+    _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
+
+    def held(self, session: str) -> int:
+        """Return how many decisions of a session lie here: waiting, or being trained on."""
+        return self.batcher.waiting(session) + self.training.get(session, 0)
+
+    def learn(self, between: Callable[[], None]) -> bool:
+        """Train on the oldest batch; True if that made a new version, False if it was rolled back."""
+        batch = self.batcher.take(self.version)
+        self.training = batch.sessions
+        metrics = self.algorithm.update(batch, self.rng, between)
+        self.training = {}
+        self._losses.update(metrics)
+        self._lags.append(batch.lag)
+        if metrics["losses/rollbacks"]:
+            self.rollbacks += 1
+            return False
+        self.version += 1
+        self.weights = self.algorithm.flat()
+        self.decisions += batch.decisions
+        self.batcher.expire(self.version)
+        return True
+
+    def overtake(self, version: int) -> bool:
+        """Jump past a version that a learner published and lost by dying before its checkpoint."""
+        if version <= self.version:
+            return False
+        self.version = version + 1
+        self.batcher.expire(self.version)
+        return True
+
+    @property
+    def behind(self) -> int:
+        """How many decisions were trained on since the newest candidate."""
+        return self.decisions - (self.candidate.decisions if self.candidate else 0)
+
+    def metrics(self) -> dict[str, float]:
+        """Return what is worth a curve; lags are those since the last call."""
+        batcher = self.batcher
+        found = {
+            **self._losses,
+            "losses/rollbacks": float(self.rollbacks),
+            "version": float(self.version),
+            "decisions": float(self.decisions),
+            "dropped_stale": float(batcher.dropped_stale),
+            "dropped_incarnation": float(batcher.dropped_incarnation),
+            "dropped_full": float(batcher.dropped_full),
+        }
+        if self._lags:
+            lag = np.concatenate(self._lags)
+            found |= {
+                "lag_mean": float(lag.mean()),
+                "lag_p95": float(np.percentile(lag, 95)),
+                "lag_max": float(lag.max()),
+            }
+            self._lags.clear()
+        return {f"player/{self.player}/{name}": value for name, value in found.items() if math.isfinite(value)}
