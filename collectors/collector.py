@@ -180,22 +180,22 @@ class Collector:
         starved = self._starved()
         slots: list[int] = []
         seeds: list[int] = []
+        owners: list[list[Owner | None]] = []
         for playing in list(self._held.values()):
+            if not self._seating.free:
+                break
             if not playing.unstarted or playing.ticket.trains in starved:
                 continue
             actors = self._cast(playing)
             if actors is None:
                 continue
-            while playing.unstarted and self._seating.free:
-                slot = self._seating.free.popleft()
-                episode = self._seating.begin(slot, playing, actors)
-                self._recorder.assign(slot, self._owners(playing.ticket), now)
-                number, attempt = playing.key
-                slots.append(slot)
-                seeds.append(episode_seed(self._run_seed, number, attempt, episode))
-            if not self._seating.free:
-                break
+            taken = [self._seating.free.popleft() for _ in range(min(playing.unstarted, len(self._seating.free)))]
+            episodes = self._seating.begin(np.array(taken, np.int32), playing, actors)
+            slots += taken
+            seeds += [episode_seed(self._run_seed, *playing.key, episode) for episode in episodes]
+            owners += [self._owners(playing.ticket)] * len(taken)
         if slots:
+            self._recorder.assign(np.array(slots, np.int32), owners, now)
             self._env.start(np.array(slots, np.int32), np.array(seeds, np.int64))
 
     def _cast(self, playing: Playing) -> list[int] | None:
@@ -271,7 +271,7 @@ class Collector:
         want = self._want(now)
         due = now - request.at >= self._config.heartbeat
         if due or want or (self._results or self._faults) or not request.answered:
-            self._report(want, now, with_metrics=due)
+            self._report(want, now, with_metrics=now - self._reported[0] >= self._config.heartbeat)
 
     def _want(self, now: float) -> int:
         if now < self._request.rest_until or len(self._results) > MAX_UNACKED:

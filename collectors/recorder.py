@@ -60,20 +60,22 @@ class Recorder:
         self._owner = np.full(lanes, NOBODY, np.int32)
         self._open = np.full((lanes, agents), -1, np.int32)  # tick of the decision that awaits its reward
         self._owners: list[Owner] = []
+        self._numbers: dict[Owner, int] = {}
         self._outgoing: dict[int, _Outgoing] = {}
         self.unsent: dict[Owner, int] = {}  # decisions in lanes and segments that nobody took yet
 
     # --- who owns a lane -------------------------------------------------------------------------------------
 
-    def assign(self, slot: int, owners: Sequence[Owner | None], now: float) -> None:
-        """Say who owns the lanes of a slot from its next episode on; None is not recorded."""
-        for entry, owner in enumerate(owners):
-            lane = slot * self._entries + entry
-            number = NOBODY if owner is None else self._number(owner)
-            if self._owner[lane] != number:
-                if self._length[lane]:
-                    self._cut(np.array([lane]), now)
-                self._owner[lane] = number
+    def assign(self, slots: IntArray, owners: Sequence[Sequence[Owner | None]], now: float) -> None:
+        """Say who owns the lanes of each slot from its next episode on; None is not recorded."""
+        numbers = np.array([[self._number(owner) for owner in row] for row in owners], np.int32)
+        lanes = slots[:, None] * self._entries + np.arange(self._entries, dtype=np.int32)
+        changed = self._owner[lanes] != numbers
+        lanes, numbers = lanes[changed], numbers[changed]
+        full = lanes[self._length[lanes] > 0]
+        if len(full):
+            self._cut(full, now)
+        self._owner[lanes] = numbers
 
     def forget(self, owner: Owner) -> None:
         """Drop all that was recorded of an owner and not taken: a reset made it worthless."""
@@ -84,11 +86,15 @@ class Recorder:
         self._outgoing.pop(number, None)
         self.unsent[owner] = 0
 
-    def _number(self, owner: Owner) -> int:
-        if owner not in self._owners:
+    def _number(self, owner: Owner | None) -> int:
+        if owner is None:
+            return NOBODY
+        number = self._numbers.get(owner)
+        if number is None:
+            number = self._numbers[owner] = len(self._owners)
             self._owners.append(owner)
             self.unsent[owner] = 0
-        return self._owners.index(owner)
+        return number
 
     # --- writing ---------------------------------------------------------------------------------------------
 

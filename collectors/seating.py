@@ -1,5 +1,6 @@
 """Seating: which episode of which ticket each slot plays, who acts for each agent, and what came of it."""
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -51,7 +52,10 @@ class Seating:
         self._seat_of = np.zeros(agents, np.int32)
         for i, seat in enumerate(spec.seats):
             self._seat_of[list(seat.agents)] = i
-        self._entry_agents = [np.array(seat.agents) for seat in spec.seats]
+        self._seat_agents = [np.array(seat.agents) for seat in spec.seats]
+        # Which entry plays for each agent, for every turn of the rotation that `seating` makes.
+        turns = math.lcm(*(spec.roles.count(role) for role in spec.roles))
+        self._orders = np.array([seating(spec.roles, turn) for turn in range(turns)], np.int32)[:, self._seat_of]
         self.free: deque[int] = deque(range(slots))
         self.playing: list[Playing | None] = [None] * slots
         self._episode = np.zeros(slots, np.int32)
@@ -63,20 +67,22 @@ class Seating:
         self._history = np.zeros((slots, 64), np.int32)
         self._written = np.zeros(slots, np.int64)
 
-    def begin(self, slot: int, playing: Playing, actors: Sequence[int]) -> int:
-        """Seat the next episode of a ticket in a free slot; `actors` has one for each entry. Return its index."""
-        episode = playing.started
-        playing.started += 1
-        entry = np.array(seating(self.spec.roles, episode), np.int32)[self._seat_of]
-        self.playing[slot] = playing
-        self._episode[slot] = episode
-        self.entry[slot] = entry
-        self.actor[slot] = np.asarray(actors, np.int32)[entry]
-        self._returns[slot] = 0.0
-        self._length[slot] = 0
-        self._written[slot] = 0
-        self._recording[slot] = episode < playing.record
-        return episode
+    def begin(self, slots: IntArray, playing: Playing, actors: Sequence[int]) -> range:
+        """Seat the next episodes of a ticket in free slots; `actors` has one for each entry. Return their indices."""
+        episodes = range(playing.started, playing.started + len(slots))
+        playing.started += len(slots)
+        index = np.arange(episodes.start, episodes.stop)
+        entry = self._orders[index % len(self._orders)]
+        for slot in slots.tolist():
+            self.playing[slot] = playing
+        self._episode[slots] = index
+        self.entry[slots] = entry
+        self.actor[slots] = np.asarray(actors, np.int32)[entry]
+        self._returns[slots] = 0.0
+        self._length[slots] = 0
+        self._written[slots] = 0
+        self._recording[slots] = index < playing.record
+        return episodes
 
     def note(self, rows: Rows, actions: IntArray) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""
@@ -102,15 +108,14 @@ class Seating:
         """Close the episodes that are over; return the tickets they belong to."""
         self._returns[ends.slot, ends.agent] += ends.reward
         touched = []
-        for slot in ends.over.tolist():
+        for slot, episode in zip(ends.over.tolist(), self._outcomes(ends.over), strict=True):
             playing = self.playing[slot]
             self.playing[slot] = None
             self.free.append(slot)
-            if playing is None:
-                continue
-            playing.steps += int(self._length[slot])
-            playing.finished[int(self._episode[slot])] = self._outcome(slot)
-            touched.append(playing)
+            if playing is not None:
+                playing.steps += episode.length
+                playing.finished[int(self._episode[slot])] = episode
+                touched.append(playing)
         return touched
 
     def abandon(self, slot: int) -> Playing | None:
@@ -120,28 +125,30 @@ class Seating:
         self.free.append(slot)
         return playing
 
-    def _outcome(self, slot: int) -> Episode:
-        earned = np.zeros(len(self.spec.seats))
-        for agents in self._entry_agents:
-            earned[self.entry[slot, agents[0]]] = self._returns[slot, agents].sum()
-        actions = b""
-        if self._recording[slot]:
-            actions = pack_actions(self._history[slot, : self._written[slot]], self.spec.actions)
-        return Episode(
-            ranks=ranks_of(earned),
-            returns=tuple(earned.tolist()),
-            length=int(self._length[slot]),
-            actions=actions,
+    def _outcomes(self, slots: IntArray) -> list[Episode]:
+        """Return how the episodes in these slots ended, told for each entry."""
+        earned = np.zeros((len(slots), len(self.spec.seats)))
+        row = np.arange(len(slots))
+        for agents in self._seat_agents:
+            earned[row, self.entry[slots, agents[0]]] = self._returns[slots[:, None], agents].sum(axis=1)
+        told = zip(
+            slots.tolist(), ranks_of(earned).tolist(), earned.tolist(), self._length[slots].tolist(), strict=True
         )
+        return [Episode(tuple(ranks), tuple(returns), length, self._actions(slot)) for slot, ranks, returns, length in told]
+
+    def _actions(self, slot: int) -> bytes:
+        if not self._recording[slot]:
+            return b""
+        return pack_actions(self._history[slot, : self._written[slot]], self.spec.actions)
 
 
-def ranks_of(returns: npt.NDArray[np.float64]) -> tuple[int, ...]:
+def ranks_of(returns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Return each entry's rank by return, 0 for the best; equal returns share a rank.
 
-    >>> ranks_of(np.array([0.0, 1.0, 0.0]))
-    (1, 0, 1)
+    >>> ranks_of(np.array([[0.0, 1.0, 0.0]])).tolist()
+    [[1, 0, 1]]
     """
-    return tuple(int((returns > mine).sum()) for mine in returns)
+    return (returns[..., None, :] > returns[..., :, None]).sum(axis=-1)
 
 
 def pack_actions(actions: IntArray, choices: int) -> bytes:

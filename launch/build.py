@@ -1,0 +1,89 @@
+"""The composition root: from a config and a run directory to the three kinds of process.
+
+    coordinator <- Ledger, Server          collector <- Environment, Actors, Links        learner <- Inbox, Store
+
+Everything is wired here and nowhere else, and in the same way for one process and for many.
+"""
+
+from collections.abc import Callable, Collection
+
+import msgspec
+
+from collectors.actors import Actors
+from collectors.collector import Collector
+from collectors.envs.config import make_environment
+from collectors.links import Links
+from coordinator.coordinator import Coordinator
+from coordinator.opening import open_league
+from coordinator.service import Service
+from launch.config import Config
+from league.spec import EnvSpec
+from league.state import OVER
+from league.store.files import publish
+from league.store.journal import Journal
+from league.store.ledger import Ledger
+from league.store.run_directory import RunDirectory
+from league.store.snapshots import SnapshotStore
+from league.wire.ports import Client, Server
+
+Clock = Callable[[], float]
+
+
+def learner_names(config: Config) -> list[str]:
+    """Return the names of the learner processes, by which the coordinator shares players out."""
+    return [f"learner-{i}" for i in range(config.launch.learners)]
+
+
+def describe_environment(config: Config, run: RunDirectory, allow: Collection[str]) -> EnvSpec:
+    """Make the environment once, to learn its spec before any process starts; the run keeps it."""
+    env = make_environment(config.env, 1, allow)
+    try:
+        publish(run.env, msgspec.json.encode(env.spec))
+        return env.spec
+    finally:
+        env.close()
+
+
+def read_spec(run: RunDirectory) -> EnvSpec:
+    """Return the spec that `describe_environment` kept."""
+    return msgspec.json.decode(run.env.read_bytes(), type=EnvSpec)
+
+
+def build_coordinator(config: Config, run: RunDirectory, ledger: Ledger, server: Server, clock: Clock) -> Service:
+    """Return the coordinator of a new term; a league that was over goes on if its budget was raised."""
+    state = open_league(ledger, config.league, config.seed, read_spec(run), run.config_hash())
+    store = SnapshotStore(run.snapshots)
+    coordinator = Coordinator(state, learner_names(config), clock())
+    service = Service(coordinator, ledger, server, clock, store.remove)
+    if state.phase == OVER and not coordinator.budget_spent(service.elapsed(clock())):
+        coordinator.reopen()
+    return service
+
+
+def build_collector(
+    config: Config,
+    run: RunDirectory,
+    index: int,
+    session: str,
+    coordinator: Client,
+    connect: Callable[[str], Client],
+    clock: Clock,
+    allow: Collection[str] = (),
+) -> Collector:
+    """Return a collector with its environment."""
+    name = f"collector-{index}"
+    env = make_environment(config.env, config.collector.slots, allow)
+    store = SnapshotStore(run.snapshots)
+    cache = config.collector.cache_megabytes << 20
+    return Collector(
+        name=name,
+        session=session,
+        env=env,
+        coordinator=coordinator,
+        links=Links(name, session, connect),
+        actors=Actors(env.spec, config.policy, store, cache, allow),
+        run_seed=config.seed,
+        config=config.collector,
+        clock=clock,
+        journal=Journal(run.journal(name)).note,
+    )

@@ -1,0 +1,28 @@
+"""The learner's part of the composition root; apart, because it is the one that imports torch."""
+
+from launch.build import Clock, read_spec
+from launch.config import Config
+from league.store.run_directory import RunDirectory
+from league.store.snapshots import SnapshotStore
+from league.wire.ports import Client, Server
+from learners.learner import Learner
+
+
+def build_learner(
+    config: Config, run: RunDirectory, index: int, session: str, coordinator: Client, inbox: Server, clock: Clock
+) -> Learner:
+    """Return a learner."""
+    return Learner(
+        name=f"learner-{index}",
+        session=session,
+        coordinator=coordinator,
+        inbox=inbox,
+        store=SnapshotStore(run.snapshots),
+        checkpoints=run.checkpoints,
+        spec=read_spec(run),
+        policy=config.policy,
+        algo=config.algo,
+        seed=config.seed,
+        clock=clock,
+        config=config.learner,
+    )

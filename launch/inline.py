@@ -1,0 +1,72 @@
+"""`launch=inline`: the same coordinator, collectors and learners, stepped in turn in one process.
+
+A logical clock, ids from counters and messages through memory make it reproducible: the same seed gives the same
+events and the same snapshots. Tests, debuggers and notebooks like it, too.
+"""
+
+from collections.abc import Callable, Sequence
+
+from launch.build import build_collector, build_coordinator, describe_environment, learner_names
+from launch.build_learner import build_learner
+from launch.config import Config
+from league.state import OVER, LeagueState
+from league.store.ledger import Ledger
+from league.store.run_directory import RunDirectory
+from league.wire.memory import Exchange
+
+TICK = 0.01  # seconds of logical time in one round
+
+
+class LogicalClock:
+    """Time that passes only when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        """Return the present."""
+        return self.now
+
+
+def play(
+    config: Config,
+    run: RunDirectory,
+    allow: Sequence[str] = (),
+    on_round: Callable[[LeagueState], bool | None] = lambda state: None,
+) -> LeagueState:
+    """Run a league in this process until it is over, or until `on_round` returns False; return its state."""
+    import torch
+
+    torch.set_num_threads(1)
+    describe_environment(config, run, allow)
+    clock, exchange = LogicalClock(), Exchange()
+    ledger = Ledger.open(run.ledger)
+    service = build_coordinator(config, run, ledger, exchange.server("coordinator"), clock)
+    term = service.coordinator.state.term
+
+    def dial(address: str = "coordinator") -> object:
+        return exchange.client(address)
+
+    learners = [
+        build_learner(config, run, i, f"{name}/{term}", exchange.client("memory://coordinator"), exchange.server(name), clock)
+        for i, name in enumerate(learner_names(config))
+    ]
+    collectors = [
+        build_collector(
+            config, run, i, f"collector-{i}/{term}", exchange.client("memory://coordinator"), exchange.client, clock, allow
+        )
+        for i in range(max(1, config.launch.collectors))
+    ]
+    try:
+        while service.coordinator.state.phase != OVER:
+            for worker in (*learners, *collectors):
+                worker.step(0.0)
+                service.step(0.0)
+            clock.now += TICK
+            if on_round(service.coordinator.state) is False:
+                break
+        return service.coordinator.state
+    finally:
+        for learner in learners:
+            learner.finish()
+        service.close()

@@ -1,0 +1,102 @@
+"""`launch=local`: a whole league on this machine, as one coordinator, learners and collectors."""
+
+import signal
+import time
+from collections.abc import Sequence
+
+from launch.build import describe_environment
+from launch.config import Config
+from launch.live import LiveTable, final_report
+from launch.supervisor import GivenUp, Supervisor, topology
+from launch.view import Viewer
+from league.state import OVER
+from league.store.run_directory import RunDirectory
+from league.wire.messages import Command, Done
+from league.wire.sockets import Sockets
+
+REFRESH = 0.5  # seconds between two looks at the league
+
+
+class Interrupts:
+    """Counts Ctrl-C: the first asks the league to drain, the second stops it at once."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __enter__(self) -> "Interrupts":
+        self._before = {s: signal.signal(s, self._note) for s in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def _note(self, number: int, frame: object) -> None:
+        self.count += 1
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+def run(config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = ()) -> int:
+    """Run a league until it is over or interrupted; either way it can be resumed."""
+    describe_environment(config, run, allow)
+    with (
+        LiveTable(run.name, plain=plain, quiet=quiet) as table,
+        Interrupts() as interrupts,
+        Sockets() as sockets,
+        Supervisor(run, topology(config), allow, table.say) as supervisor,
+    ):
+        viewer = Viewer(sockets.connect(run.address("coordinator")), config.league)
+        try:
+            over = _follow(supervisor, viewer, table, interrupts)
+        except GivenUp as error:
+            table.say(str(error))
+            return 1
+        _drain(sockets, run, supervisor, viewer, interrupts, config.launch.drain_seconds)
+    if not over:
+        table.say(f"interrupted; the league goes on with: ludus resume {run.name}")
+        return 130
+    if not quiet:
+        final_report(viewer.state, run.name)
+    return 0
+
+
+def _follow(supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts: Interrupts) -> bool:
+    """Watch until the league is over (True) or somebody interrupts (False)."""
+    while not interrupts.count:
+        supervisor.poll()
+        if viewer.refresh(REFRESH):
+            table.show(viewer)
+        if viewer.state.phase == OVER:
+            return True
+        time.sleep(REFRESH / 5)
+    return False
+
+
+def _drain(
+    sockets: Sockets,
+    run: RunDirectory,
+    supervisor: Supervisor,
+    viewer: Viewer,
+    interrupts: Interrupts,
+    seconds: float,
+) -> None:
+    """Let workers say their last words: results that are finished, candidates that were trained."""
+    before = interrupts.count
+    supervisor.stopping = True
+    if viewer.state.phase != OVER:
+        _command(sockets, run, "drain")
+    deadline = time.monotonic() + seconds
+    while supervisor.alive("collector") or supervisor.alive("learner"):
+        if time.monotonic() > deadline or interrupts.count > before:
+            return
+        time.sleep(0.05)
+    viewer.refresh(REFRESH)
+
+
+def _command(sockets: Sockets, run: RunDirectory, action: str, patience: float = 3.0) -> bool:
+    """Tell the coordinator something as an operator; True if it heard."""
+    client = sockets.connect(run.address("coordinator"))
+    try:
+        client.send(Command(request=1, action=action))
+        return any(isinstance(message, Done) for message, _ in client.receive(patience))
+    finally:
+        client.close()

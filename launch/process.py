@@ -1,0 +1,164 @@
+"""One process of a league: `python -m launch.process --run RUN --role collector --index 3`.
+
+It reads the resolved config from the run directory, serves its role until it is told to stop, and ends when its
+parent does: the parent holds the other end of its standard input.
+"""
+
+import argparse
+import faulthandler
+import logging
+import os
+import secrets
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from launch.build import build_collector, build_coordinator, read_spec
+from launch.config import Config, from_plain
+from league.store.ledger import Ledger, LedgerLocked
+from league.store.run_directory import Rendezvous, RunDirectory
+from league.wire.sockets import SEGMENTS_LIMIT, Sockets
+
+log = logging.getLogger("ludus.process")
+
+HUNG = 70  # exit code of a process whose environment hung
+LOCK_PATIENCE = 10.0  # seconds between two lines that say who holds the ledger
+
+
+class Stop:
+    """Set by SIGTERM, read by the loop."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, self._ask)
+
+    def _ask(self, number: int, frame: object) -> None:
+        self.asked = True
+
+
+def die_with_parent() -> None:
+    """End this process when standard input ends: then the parent is gone, however it died."""
+
+    def watch() -> None:
+        while os.read(0, 1024):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="parent").start()
+
+
+def watch_progress(ticks: Callable[[], int], seconds: float) -> None:
+    """End this process, with its stack in the log, when its loop stands still: a hang cannot be interrupted."""
+
+    def watch() -> None:
+        seen, since = -1, time.monotonic()
+        while True:
+            time.sleep(min(1.0, seconds / 4))
+            now = ticks()
+            if now != seen:
+                seen, since = now, time.monotonic()
+            elif time.monotonic() - since > seconds:
+                log.error("no tick for %g s: the environment hangs. This is where:", seconds)
+                faulthandler.dump_traceback(all_threads=True)
+                os._exit(HUNG)
+
+    threading.Thread(target=watch, daemon=True, name="watchdog").start()
+
+
+def run_coordinator(config: Config, run: RunDirectory, stop: Stop) -> None:
+    """Serve the league until it is over and everybody knows, or until SIGTERM."""
+    ledger = open_ledger(run, stop)
+    if ledger is None:
+        return
+    with Sockets() as sockets:
+        server = sockets.serve(run.address("coordinator"))
+        service = build_coordinator(config, run, ledger, server, time.monotonic)
+        run.publish_rendezvous(Rendezvous(address=server.address, term=service.coordinator.state.term))
+        log.info("term %d at %s", service.coordinator.state.term, server.address)
+        while not stop.asked:
+            service.step(0.05)
+        service.close()
+
+
+def open_ledger(run: RunDirectory, stop: Stop) -> Ledger | None:
+    """Open the ledger; wait for another coordinator to let go of it, and say who it is. Never steal it."""
+    while not stop.asked:
+        try:
+            return Ledger.open(run.ledger, LOCK_PATIENCE)
+        except LedgerLocked as error:
+            log.warning("%s: waiting for it. Last seen: %s", error, run.read_rendezvous())
+    return None
+
+
+def run_collector(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> None:
+    """Play until the coordinator says stop, or until SIGTERM."""
+    with Sockets(SEGMENTS_LIMIT) as sockets:
+        collector = build_collector(
+            config,
+            run,
+            index,
+            secrets.token_hex(8),
+            sockets.connect(run.address("coordinator")),
+            sockets.connect,
+            time.monotonic,
+            allow,
+        )
+        watch_progress(lambda: collector.ticks, config.collector.hang_seconds)
+        while collector.step(0.02) and not stop.asked:
+            pass
+
+
+def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop) -> None:
+    """Train until the coordinator says stop, or until SIGTERM."""
+    import torch
+
+    from launch.build_learner import build_learner
+
+    torch.set_num_threads(1)
+    name = f"learner-{index}"
+    with Sockets(SEGMENTS_LIMIT) as sockets:
+        learner = build_learner(
+            config,
+            run,
+            index,
+            secrets.token_hex(8),
+            sockets.connect(run.address("coordinator")),
+            sockets.serve(run.address(name)),
+            time.monotonic,
+        )
+        while learner.step(0.02):
+            if stop.asked:
+                learner.finish()
+                return
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Serve one role."""
+    parser = argparse.ArgumentParser(prog="python -m launch.process", description=__doc__)
+    parser.add_argument("--run", required=True, type=Path)
+    parser.add_argument("--role", required=True, choices=("coordinator", "collector", "learner"))
+    parser.add_argument("--index", type=int, default=0)
+    parser.add_argument("--allow", action="append", default=[])
+    arguments = parser.parse_args(argv)
+    faulthandler.enable()
+    logging.basicConfig(
+        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    stop = Stop()
+    die_with_parent()
+    run = RunDirectory(arguments.run).check()
+    config = from_plain(run.read_config())
+    if arguments.role == "coordinator":
+        run_coordinator(config, run, stop)
+    elif arguments.role == "collector":
+        run_collector(config, run, arguments.index, stop, arguments.allow)
+    else:
+        run_learner(config, run, arguments.index, stop)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""The supervisor of `launch=local`: starts processes, restarts the dead ones with back-off, stops them all.
+
+    with Supervisor(run, topology(config), allow) as supervisor:
+        while ...:
+            supervisor.poll()
+"""
+
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from launch.config import Config
+from league.store.run_directory import RunDirectory
+
+log = logging.getLogger("ludus.launch")
+
+FIRST_REST, LONGEST_REST = 0.5, 15.0  # seconds before a dead process is started again
+HEALTHY = 30.0  # seconds after which earlier deaths are forgiven
+FATAL = 5  # deaths in a row, none of them healthy before, after which the coordinator or a learner is given up
+TAIL = 15  # lines of its log that a crash prints
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One process of the topology."""
+
+    role: str
+    index: int
+
+    @property
+    def name(self) -> str:
+        """What its log and the status call it."""
+        return f"{self.role}-{self.index}"
+
+
+def topology(config: Config) -> list[Part]:
+    """Return the processes of a league on this machine, in the order in which they start."""
+    collectors = config.launch.collectors or os.cpu_count() or 1
+    return [
+        Part("coordinator", 0),
+        *(Part("learner", i) for i in range(config.launch.learners)),
+        *(Part("collector", i) for i in range(collectors)),
+    ]
+
+
+@dataclass(slots=True)
+class _Child:
+    part: Part
+    process: subprocess.Popen[bytes] | None = None
+    log: IO[bytes] | None = None
+    started: float = 0.0
+    deaths: int = 0
+    start_at: float = 0.0
+    restarts: int = 0
+    done: bool = False
+
+
+class GivenUp(RuntimeError):  # noqa: N818  (the condition is the name)
+    """A process that the league cannot do without dies again and again."""
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """The children of one `ludus run`."""
+
+    run: RunDirectory
+    parts: Sequence[Part]
+    allow: Sequence[str] = ()
+    say: Callable[[str], None] = log.warning
+    stopping: bool = False
+    children: list[_Child] = field(default_factory=list)
+
+    def __enter__(self) -> "Supervisor":
+        self.children = [_Child(part) for part in self.parts]
+        self.poll()
+        return self
+
+    def poll(self) -> None:
+        """Start what should run and does not. A process that ends by itself with 0 is done."""
+        now = time.monotonic()
+        for child in self.children:
+            if child.process is not None:
+                code = child.process.poll()
+                if code is None:
+                    if child.deaths and now - child.started > HEALTHY:
+                        child.deaths = 0
+                    continue
+                self._bury(child, code, now)
+            if not (child.done or self.stopping) and now >= child.start_at:
+                self._start(child, now)
+
+    def _start(self, child: _Child, now: float) -> None:
+        part = child.part
+        command = [sys.executable, "-m", "launch.process", "--run", str(self.run.root.resolve())]
+        command += ["--role", part.role, "--index", str(part.index)]
+        for package in self.allow:
+            command += ["--allow", package]
+        child.log = self.run.log(part.role, part.index).open("ab")
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        # Standard input is the life line: when this process dies, however it dies, the child reads its end.
+        child.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=child.log,
+            stderr=child.log,
+            env=environment,
+            cwd=Path.cwd(),
+            start_new_session=True,
+        )
+        child.started = now
+
+    def _bury(self, child: _Child, code: int, now: float) -> None:
+        self._close(child)
+        if code == 0 or self.stopping:
+            child.done = True
+            return
+        child.deaths += 1
+        child.restarts += 1
+        rest = min(LONGEST_REST, FIRST_REST * 2 ** (child.deaths - 1))
+        child.start_at = now + rest
+        path = self.run.log(child.part.role, child.part.index)
+        self.say(f"{child.part.name} ended with {describe(code)}; it starts again in {rest:g} s. Its log: {path}")
+        self.say(tail(path))
+        if child.deaths >= FATAL and child.part.role != "collector":
+            raise GivenUp(f"{child.part.name} died {child.deaths} times in a row: see {path}")
+
+    def alive(self, role: str | None = None) -> list[int]:
+        """Return the process ids of living children, of one role or of all."""
+        return [
+            child.process.pid
+            for child in self.children
+            if child.process is not None and child.process.poll() is None and role in (None, child.part.role)
+        ]
+
+    def wait(self, seconds: float, roles: Sequence[str]) -> bool:
+        """Wait for the processes of these roles to end; True if they did."""
+        self.stopping = True
+        deadline = time.monotonic() + seconds
+        while any(self.alive(role) for role in roles):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+        return True
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """End every child: ask first, then insist. Workers go before the coordinator, which hears their last."""
+        self.stopping = True
+        for roles in (("collector", "learner"), ("coordinator",)):
+            chosen = [c for c in self.children if c.process is not None and c.part.role in roles]
+            for child in chosen:
+                if child.process is not None and child.process.poll() is None:
+                    child.process.terminate()
+            deadline = time.monotonic() + seconds
+            for child in chosen:
+                if child.process is not None:
+                    try:
+                        child.process.wait(max(0.0, deadline - time.monotonic()))
+                    except subprocess.TimeoutExpired:
+                        child.process.kill()
+                        child.process.wait()
+                    self._close(child)
+
+    def _close(self, child: _Child) -> None:
+        if child.process is not None and child.process.stdin is not None:
+            child.process.stdin.close()
+        if child.log is not None:
+            child.log.close()
+        child.process = child.log = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def describe(code: int) -> str:
+    """Return an exit code in words.
+
+    >>> describe(-9), describe(1)
+    ('signal 9', 'exit code 1')
+    """
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def tail(path: Path, lines: int = TAIL) -> str:
+    """Return the last lines of a log."""
+    try:
+        return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+    except OSError as error:
+        return f"(no log: {error})"
