@@ -10,10 +10,15 @@
 tcp is always encrypted and each peer proves its role by its key. ipc lies in a folder that only its owner
 can enter. The ROUTER gives every connection a fresh id: nobody can take another peer's place, and a client
 that reconnects is never mistaken for its own dead connection.
+
+Known limit: libzmq 4.3.5 aborts the process if it is about to give out an id that a peer has claimed as its
+own. Only a peer with a valid key can claim one, and _seed_ids makes it guess one number in four billion.
 """
 
+import ctypes
 import logging
 import math
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Self
@@ -42,6 +47,15 @@ def new_pair() -> tuple[str, str]:
     """Return a fresh CURVE pair: public, secret."""
     public, secret = zmq.curve_keypair()
     return public.decode(), secret.decode()
+
+
+def _seed_ids() -> None:
+    """Seed the generator from which libzmq draws the first peer id and the jitter of reconnects.
+
+    It draws from the C library's rand() and never seeds it: every process would begin with the same id, which
+    a peer could claim beforehand (see above), and all clients would reconnect in step.
+    """
+    ctypes.CDLL(None).srand(secrets.randbits(32))
 
 
 def _waiting(source: Socket, limit: int) -> Iterator[list[zmq.Frame]]:
@@ -284,6 +298,7 @@ class Sockets:
     def _new_socket(self, kind: int) -> Socket:
         if self._context is None:
             self._context = zmq.Context()
+        _seed_ids()
         socket: Socket = self._context.socket(kind)
         self._opened = [opened for opened in self._opened if not opened.closed] + [socket]
         socket.linger = 0

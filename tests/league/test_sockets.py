@@ -3,7 +3,10 @@ import itertools
 import logging
 import os
 import socket
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -18,6 +21,7 @@ from league.wire.messages import WIRE_VERSION, Credit, Pull, Refused, Report, Ro
 from league.wire.sockets import Sockets, new_pair
 
 PATIENCE = 20.0  # an upper bound for what takes milliseconds
+ROOT = Path(__file__).parents[2]
 LOOPBACK = "tcp://127.0.0.1:0"
 FAILED = (
     zmq.EVENT_HANDSHAKE_FAILED_AUTH
@@ -172,6 +176,38 @@ def test_nobody_takes_the_place_of_another_peer(server, honest, keys, raw):
     assert honest.receive(PATIENCE) == [(credit(99), {})]
     assert impostor.poll(0) == 0
     assert all(found.peer != incoming.peer for found in arrived)
+
+
+FIRST_PEER = """
+import sys
+from league.wire.messages import Follow
+from league.wire.sockets import Sockets
+with Sockets() as sockets:
+    server = sockets.serve(sys.argv[1])
+    client = sockets.connect(server.address)
+    client.send(Follow(request=1, since=0))
+    print(server.receive(20.0)[0].peer.hex())
+"""
+
+
+def test_the_first_id_of_a_server_cannot_be_foretold(tmp_path):
+    """Whoever claims the next id beforehand makes libzmq abort, so it must not be the same in each process."""
+    command = [sys.executable, "-c", FIRST_PEER, f"ipc://{tmp_path}/folder/x"]
+    found = {subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout for _ in range(3)}
+    assert len(found) == 3
+
+
+def test_a_claim_of_the_next_id_without_a_key_harms_nobody(sockets, server, honest, keys, raw):
+    honest.send(pull())
+    (incoming,) = server.receive(PATIENCE)
+    following = b"\0" + (int.from_bytes(incoming.peer[1:], "big") + 1 & 0xFFFFFFFF).to_bytes(4, "big")
+    _, server_key = role_pair(keys, Role.COLLECTOR)
+    stranger, monitor = raw(server.address, new_pair(), server_key, identity=following)
+    stranger.send_multipart(encode(pull(666)))
+    assert serve_until(server, lambda: monitor.poll(0)) == []
+    newcomer = sockets.connect(server.address, load_client_keys(keys, Role.LEARNER))
+    assert ask(newcomer, server, 1) == []
+    assert ask(honest, server, 2) == []
 
 
 # --- bad messages -------------------------------------------------------------------------------------------
