@@ -1,0 +1,132 @@
+"""Board games in which two players alternate, many at once: all slots in arrays, no loop over them.
+
+The pieces are kept as the *planes* of both views, own and other, and each move adds one number to each view:
+an observation is then a mere gather. What differs between games is its `Rules`.
+"""
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from collectors.envs.rows import BoolArray, Ends, IntArray, Rows
+from collectors.envs.slots import Index, check_actions, check_start
+from league.spec import Array, EnvSpec, Seat
+
+OUTCOMES = np.array([[1, -1], [-1, 1]], dtype=np.float32)  # [who made the winning move, agent]
+
+
+class Rules(Protocol):
+    """The rules of one game for a batch of slots.
+
+    rules.clear(started)
+    cell, won, full = rules.play(slots, actions)    # legal ones only; the player to move alternates
+    """
+
+    legal: BoolArray  # [slots, actions] what the player to move may do
+
+    def clear(self, slots: Index) -> None:
+        """Empty the boards of these slots."""
+
+    def play(self, slots: Index, actions: Index) -> tuple[Index, BoolArray, BoolArray]:
+        """Move; return the cell that each move took, whether it won, and whether the board is full now."""
+
+
+def board_spec(name: str, agents: tuple[str, str], shape: tuple[int, int], actions: int) -> EnvSpec:
+    """Return the spec of a two-player board game: interchangeable seats, planes for own and other."""
+    return EnvSpec(
+        name=name,
+        agents=agents,
+        seats=(Seat(agents=(0,)), Seat(agents=(1,))),
+        observation=Array(shape=(*shape, 2), dtype="int8"),
+        actions=actions,
+    )
+
+
+class AlternatingBoard:
+    """An `Environment` of board games. The first agent moves first; a win is +1 and -1, a draw 0 and 0."""
+
+    def __init__(self, spec: EnvSpec, rules: Rules, slots: int) -> None:
+        self.spec = spec
+        self.slots = slots
+        self._rules = rules
+        self._cells = spec.observation.size // 2
+        self._planes = np.zeros((slots * 2, self._cells * 2), dtype=np.int8)  # row slot * 2 + view
+        self._ply = np.zeros(slots, dtype=np.intp)
+        self._busy = np.zeros(slots, dtype=np.bool_)
+        self._playing: Index = np.zeros(0, dtype=np.intp)
+        self._agents = np.tile(np.array([0, 1], dtype=np.int32), slots)
+        self._nothing = self._ends(self._playing, self._playing, self._busy[:0])
+
+    @property
+    def active(self) -> bool:
+        """Whether any slot plays an episode."""
+        return len(self._playing) > 0
+
+    def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
+        """Begin an episode in each of these free slots; nothing here is random, so seeds change nothing."""
+        index = check_start(self.spec.name, slots, seeds, self._busy)
+        self._rules.clear(index)
+        self._planes.reshape(self.slots, -1)[index] = 0
+        self._ply[index] = 0
+        self._busy[index] = True
+        self._playing = np.flatnonzero(self._busy)
+
+    def rows(self) -> Rows:
+        """Return one row for each slot: the player to move."""
+        slots = self._playing
+        ply = self._ply[slots]
+        mover = ply & 1
+        return Rows(
+            slot=slots.astype(np.int32),
+            agent=mover.astype(np.int32),
+            observation=self._views(slots * 2 + mover),
+            mask=self._rules.legal.take(slots, axis=0),
+            reward=np.zeros(len(slots), dtype=np.float32),
+            first=ply < 2,
+        )
+
+    def step(self, actions: IntArray) -> Ends:
+        """Move in every slot that plays."""
+        slots = self._playing
+        moves = check_actions(self.spec.name, actions, slots, self._rules.legal.take(slots, axis=0))
+        cell, won, full = self._rules.play(slots, moves)
+        mover = self._ply[slots] & 1
+        self._ply[slots] += 1
+        self._put(slots * 2 + mover, mover, cell * 2)
+        over = won | full
+        if not over.any():
+            return self._nothing
+        return self._ends(slots[over], mover[over], won[over])
+
+    def _put(self, view: Index, mover: Index, place: Index) -> None:
+        pieces = self._planes.reshape(-1)
+        width = self._cells * 2
+        own = view * width + place
+        pieces[own] = 1  # the own plane, in the view of the mover
+        pieces[own + (1 - 2 * mover) * width + 1] = 1  # the other plane, in the view of the other player
+
+    def _ends(self, over: Index, mover: Index, won: BoolArray) -> Ends:
+        self._busy[over] = False
+        self._playing = np.flatnonzero(self._busy)
+        slot = np.repeat(over.astype(np.int32), 2)
+        return Ends(
+            slot=slot,
+            agent=self._agents[: len(slot)].copy(),
+            reward=(won[:, None] * OUTCOMES[mover]).reshape(-1),
+            truncated=np.zeros(len(slot), dtype=np.bool_),
+            observation=self._views(slot * 2 + self._agents[: len(slot)]),
+            over=slot[::2].copy(),
+        )
+
+    def _views(self, index: Index) -> npt.NDArray[np.int8]:
+        return self._planes.take(index, axis=0).reshape(-1, *self.spec.observation.shape)
+
+    def render(self, slot: int) -> str:
+        """Return the board as text: `X` is the first agent, `O` the second."""
+        height, width, _ = self.spec.observation.shape
+        planes = self._planes[slot * 2].reshape(height, width, 2)
+        return "\n".join(" ".join(".XO"[own + 2 * other] for own, other in line) for line in planes.tolist())
+
+    def close(self) -> None:
+        """Nothing is held."""
