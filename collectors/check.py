@@ -1,0 +1,151 @@
+"""`ludus check-env`: whether an environment is fit for a league, and what it looks like."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from collectors.conformance import Findings, Problem, Transcript, conform
+from collectors.envs.official import complaints, returns
+from collectors.envs.plan import Plan, plan
+from collectors.envs.rows import Environment
+from collectors.players.bots import RandomBot
+from league.spec import EnvSpec
+
+SPEED_SECONDS = 0.5
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class EnvReport:
+    """What was found: `for line in check("connect_four").lines(): print(line)` shows it."""
+
+    name: str
+    spec: EnvSpec | None = None
+    episodes: int = 0
+    zero_sum: bool | None = None  # None: no episode was complete
+    deterministic: bool | None = None
+    length: tuple[float, int] = (0.0, 0)  # decisions in an episode: median and longest
+    steps_per_second: float = 0.0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def fit(self) -> bool:
+        """Whether a league can be trained on it."""
+        return self.spec is not None and not self.problems
+
+    def lines(self) -> list[str]:
+        """Return the report as text."""
+        lines = [f"{self.name}: {'fit for a league' if self.fit else f'{len(self.problems)} problems'}"]
+        lines += _spec_lines(self.spec) if self.spec is not None else []
+        if self.episodes:
+            median, longest = self.length
+            lines += [
+                f"  zero-sum       {_word(self.zero_sum)}",
+                f"  deterministic  {_word(self.deterministic)} (same seed and actions, same rows)",
+                f"  episode        {median:g} decisions (median), {longest} (longest of {self.episodes})",
+                f"  speed          {self.steps_per_second:,.0f} decisions/s with random actions",
+            ]
+        for problem in self.problems:
+            lines += [f"  problem        {problem.what}", f"    remedy       {problem.remedy}"]
+        return lines
+
+
+def _word(answer: bool | None) -> str:
+    return {True: "yes", False: "no", None: "unknown"}[answer]
+
+
+def _spec_lines(spec: EnvSpec) -> list[str]:
+    seats = [f"{seat.role}: {', '.join(spec.agents[agent] for agent in seat.agents)}" for seat in spec.seats]
+    return [
+        f"  seats          {len(seats)} ({'; '.join(seats)})",
+        f"  roles          {', '.join(dict.fromkeys(spec.roles))}",
+        f"  observation    {spec.observation.dtype} {list(spec.observation.shape)}",
+        f"  actions        {spec.actions}",
+    ]
+
+
+def check(
+    name: str,
+    slots: int = 8,
+    kwargs: Mapping[str, Any] | None = None,
+    allow: Sequence[str] = (),
+    episodes: int = 16,
+) -> EnvReport:
+    """Look at an environment in every way that matters to a league; what is broken is told, never raised.
+
+    check("pettingzoo", kwargs={"id": "mpe2/simple_tag_v3"}).lines()
+    """
+    report = EnvReport(name=str((kwargs or {}).get("id", name)))
+    remedy = "See the message; it names the place."
+    made = _guard(report, lambda: plan(name, kwargs, allow), "Check env.name, env.id and env.kwargs.")
+    if made is None:
+        return report
+    _guard(report, lambda: _look(report, made), "Check the environment's spaces, env.seats and env.roles.")
+    if report.spec is None:
+        return report
+    if made.official is not None:
+        _guard(report, partial(_official, report, made.official), remedy)
+    findings = _guard(report, lambda: _conform(made, slots, episodes), remedy)
+    if findings is not None:
+        _tell(report, findings)
+        report.steps_per_second = _guard(report, lambda: _speed(made.build(slots)), remedy) or 0.0
+    return report
+
+
+def _guard(report: EnvReport, work: Callable[[], T], remedy: str) -> T | None:
+    """Do it; if it raises, that is a problem of the report."""
+    try:
+        return work()
+    except Exception as error:
+        report.problems.append(Problem(f"{type(error).__name__}: {error}", remedy))
+        return None
+
+
+def _look(report: EnvReport, made: Plan) -> None:
+    env = made.build(1)
+    report.spec = env.spec
+    env.close()
+
+
+def _official(report: EnvReport, build: Callable[[], Any]) -> None:
+    report.problems += [Problem(found, "Mend the environment as PettingZoo asks.") for found in complaints(build)]
+
+
+def _conform(made: Plan, slots: int, episodes: int) -> Findings:
+    reference = None if made.official is None else partial(returns, made.official)
+    return conform(made.build, range(1, episodes + 1), slots, reference)
+
+
+def _tell(report: EnvReport, findings: Findings) -> None:
+    complete = [episode for episode in findings.transcripts if episode.complete]
+    lengths = [len(episode.acts) for episode in complete]
+    report.episodes = len(complete)
+    report.deterministic = findings.deterministic
+    report.problems += findings.problems
+    if complete:
+        report.length = (float(np.median(lengths)), max(lengths))
+        report.zero_sum = all(_is_zero_sum(episode) for episode in complete)
+
+
+def _is_zero_sum(episode: Transcript) -> bool:
+    return abs(sum(episode.returns.values())) < 1e-4
+
+
+def _speed(env: Environment) -> float:
+    """Return decisions per second with random actions, the bot's share included."""
+    bot, rng = RandomBot(env.spec), np.random.default_rng(0)
+    free = np.arange(env.slots, dtype=np.int32)
+    begin, decisions = time.perf_counter(), 0
+    while (spent := time.perf_counter() - begin) < SPEED_SECONDS:
+        env.start(free, rng.integers(2**31, size=len(free)))
+        rows = env.rows()
+        ends = env.step(bot.act(rows.observation, rows.mask, rng)[0])
+        decisions += len(rows)
+        free = np.array([*ends.over, *(fault.slot for fault in ends.faults)], dtype=np.int32)
+    env.close()
+    return decisions / spent

@@ -1,0 +1,205 @@
+"""What every environment must keep, whoever wrote it: one suite for tests and for `ludus check-env`.
+
+Episodes are played with actions that depend on nothing but the episode's seed, the agent and how often it has
+acted, so that the same episode can be played in any slot, beside any others, and must come out the same.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from collectors.envs.rows import Ends, Environment, IntArray, Rows
+from league.ids import derive_seed
+
+Ticks = list[dict[str, int]]
+Returns = Callable[[int, Ticks], Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is wrong with an environment, and what to do about it."""
+
+    what: str
+    remedy: str
+
+
+@dataclass(slots=True)
+class Transcript:
+    """One episode: every ACT row, every END row, the actions of each tick."""
+
+    seed: int
+    acts: list[tuple[int, bytes, bytes, float, bool]] = field(default_factory=list)
+    ends: dict[int, tuple[float, bool, bytes]] = field(default_factory=dict)
+    ticks: Ticks = field(default_factory=list)
+    returns: dict[str, float] = field(default_factory=dict)
+    decided: dict[int, int] = field(default_factory=dict)  # how often each agent has acted
+    complete: bool = False
+    fault: str = ""
+
+    def write(self, agent: int, name: str, action: int, rows: Rows, row: int) -> None:
+        """Add a decision."""
+        reward = float(rows.reward[row])
+        seen = (rows.observation[row].tobytes(), rows.mask[row].tobytes())
+        self.acts.append((agent, *seen, reward, bool(rows.first[row])))
+        self.ticks[-1][name] = action
+        self.decided[agent] = self.decided.get(agent, 0) + 1
+        self.returns[name] = self.returns.get(name, 0.0) + reward
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What came of the suite."""
+
+    transcripts: list[Transcript]
+    problems: tuple[Problem, ...]
+    deterministic: bool
+
+
+ADAPTER = "This is the environment adapter's fault: compare it with the rules in collectors/envs/rows.py."
+SEEDS = "reset(seed) must set every source of chance; draw from a generator of the environment's own."
+
+
+class Referee:
+    """Plays episodes in an environment and notes each rule that it breaks.
+
+    transcripts = Referee(env).play([1, 2, 3])
+    """
+
+    def __init__(self, env: Environment, limit: int = 10_000) -> None:
+        self.env = env
+        self.limit = limit  # ticks of one episode
+        self.problems: dict[str, Problem] = {}
+        self._playing: dict[int, Transcript] = {}
+
+    def play(self, seeds: Sequence[int]) -> list[Transcript]:
+        """Play one episode for each seed; return them in the order of the seeds."""
+        waiting = [Transcript(seed) for seed in seeds]
+        transcripts = list(waiting)
+        self._start(waiting)
+        while self._playing:
+            rows = self.env.rows()
+            actions = self._check_rows(rows)
+            ends = self.env.step(actions)
+            self._check_ends(ends)
+            if not len(rows) and not len(ends.over) and not ends.faults:
+                self._note("slots play but have no rows", ADAPTER)
+                break
+            if any(len(one.ticks) > self.limit for one in self._playing.values()):
+                self._note(
+                    f"an episode did not end within {self.limit} ticks",
+                    "Give the environment a limit such as max_cycles.",
+                )
+                break
+            self._start(waiting)
+        return transcripts
+
+    def _start(self, waiting: list[Transcript]) -> None:
+        free = [slot for slot in range(self.env.slots) if slot not in self._playing][: len(waiting)]
+        for slot in free:
+            self._playing[slot] = waiting.pop(0)
+        seeds = [self._playing[slot].seed for slot in free]
+        self.env.start(np.array(free, dtype=np.int32), np.array(seeds, dtype=np.int64))
+
+    def _check_rows(self, rows: Rows) -> IntArray:
+        """Note what is wrong with rows, and choose an action for each."""
+        spec, count = self.env.spec, len(rows)
+        shapes = (rows.observation.shape, str(rows.observation.dtype), rows.mask.shape, str(rows.mask.dtype))
+        if shapes != ((count, *spec.observation.shape), spec.observation.dtype, (count, spec.actions), "bool"):
+            self._note(f"rows have {shapes}, which is not what the spec says", ADAPTER)
+        for slot in set(rows.slot.tolist()) & set(self._playing):
+            self._playing[slot].ticks.append({})
+        return np.array([self._check_row(rows, row) for row in range(count)], dtype=np.int32)
+
+    def _check_row(self, rows: Rows, row: int) -> int:
+        """Note what is wrong with one row; return the action that its seed, agent and number give."""
+        slot, agent = int(rows.slot[row]), int(rows.agent[row])
+        name = self.env.spec.agents[agent]
+        legal = np.flatnonzero(rows.mask[row]).tolist()
+        if not legal:
+            self._note(f"the mask of agent {name!r} is empty", "Every agent that must act needs a legal action.")
+            return 0
+        episode = self._playing.get(slot)
+        if episode is None:
+            self._note("a free slot has rows", ADAPTER)
+            return int(legal[0])
+        number = episode.decided.get(agent, 0)
+        if agent in episode.ends:
+            self._note(f"agent {name!r} must act after its end", ADAPTER)
+        if bool(rows.first[row]) != (number == 0):
+            self._note(f"the first flag of agent {name!r} is wrong", ADAPTER)
+        if name in episode.ticks[-1]:
+            self._note(f"agent {name!r} has two rows in one tick", ADAPTER)
+        action = int(legal[derive_seed(episode.seed, "conformance", agent, number) % len(legal)])
+        episode.write(agent, name, action, rows, row)
+        return action
+
+    def _check_ends(self, ends: Ends) -> None:
+        for row in range(len(ends.slot)):
+            self._check_end(ends, row)
+        for slot in ends.over.tolist():
+            episode = self._playing.pop(slot, None)
+            if episode is None or set(episode.ends) != set(episode.decided):
+                self._note("an episode was over, but not every agent that acted had its END row", ADAPTER)
+            if episode is not None:
+                episode.complete = True
+        for fault in ends.faults:
+            if fault.slot in self._playing:
+                self._playing.pop(fault.slot).fault = fault.reason
+            self._note(fault.reason, "Mend the environment; the league voids every match in which this happens.")
+
+    def _check_end(self, ends: Ends, row: int) -> None:
+        slot, agent = int(ends.slot[row]), int(ends.agent[row])
+        name = self.env.spec.agents[agent]
+        episode = self._playing.get(slot)
+        if episode is None or agent not in episode.decided:
+            self._note(f"agent {name!r} got an END row though it never acted", ADAPTER)
+            return
+        if agent in episode.ends:
+            self._note(f"agent {name!r} got two END rows", ADAPTER)
+        reward, truncated = float(ends.reward[row]), bool(ends.truncated[row])
+        final = ends.observation[row].tobytes() if truncated else b""
+        episode.ends[agent] = (reward, truncated, final)
+        episode.returns[name] = episode.returns.get(name, 0.0) + reward
+
+    def _note(self, what: str, remedy: str) -> None:
+        self.problems.setdefault(what, Problem(what, remedy))
+
+
+def conform(
+    build: Callable[[int], Environment], seeds: Sequence[int], slots: int = 4, returns: Returns | None = None
+) -> Findings:
+    """Play the same episodes in many slots, again, and in one slot; return every rule that was broken.
+
+    `returns` plays the actions of an episode in PettingZoo's own loop and says what each agent got.
+    """
+    transcripts, problems = _play(build, slots, seeds)
+    again, _ = _play(build, slots, seeds)
+    deterministic = transcripts == again
+    if not deterministic:
+        problems["seed"] = Problem("the same seed and actions gave other rows", SEEDS)
+    elif _play(build, 1, seeds)[0] != transcripts:
+        problems["slots"] = Problem(
+            "an episode played alone is not what it is beside others",
+            "Slots must share nothing that changes: no module globals, no class attributes, no global generator.",
+        )
+    if returns is not None and deterministic:
+        wrong = [one for one in transcripts if one.complete and not _same_returns(one, returns(one.seed, one.ticks))]
+        if wrong:
+            problems["returns"] = Problem(f"rewards of seed {wrong[0].seed} do not add up to PettingZoo's", ADAPTER)
+    return Findings(transcripts, tuple(problems.values()), deterministic)
+
+
+def _play(
+    build: Callable[[int], Environment], slots: int, seeds: Sequence[int]
+) -> tuple[list[Transcript], dict[str, Problem]]:
+    env = build(slots)
+    try:
+        referee = Referee(env)
+        return referee.play(seeds), referee.problems
+    finally:
+        env.close()
+
+
+def _same_returns(episode: Transcript, expected: Mapping[str, float]) -> bool:
+    return all(np.isclose(got, expected[agent], rtol=1e-4, atol=1e-4) for agent, got in episode.returns.items())

@@ -1,0 +1,139 @@
+"""A batch of slots, each with a PettingZoo environment of its own. What breaks in one slot stays in that slot."""
+
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from collectors.envs.aec import AecGame
+from collectors.envs.chair import Chair, Game
+from collectors.envs.parallel import ParallelGame
+from collectors.envs.rows import Ends, IntArray, Rows
+from collectors.envs.slots import Index, check_actions, check_start
+from collectors.envs.spaces import BrokenError, Read
+from collectors.envs.table import Table
+from league.spec import EnvSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """What all slots share: the spec, the API, and how to read what each agent sees."""
+
+    spec: EnvSpec
+    parallel: bool
+    readers: Mapping[str, Read]
+    starts: tuple[int, ...]  # the number of each agent's first action
+
+
+class Adapter:
+    """An `Environment` of PettingZoo environments. An environment is built when its slot is first started."""
+
+    def __init__(self, blueprint: Blueprint, build: Callable[[], Any], slots: int, first: Any = None) -> None:
+        self.spec = blueprint.spec
+        self.slots = slots
+        self._blueprint = blueprint
+        self._build = build
+        self._spare = first  # the environment whose spaces were read serves the first slot
+        self._table = Table(blueprint.spec, slots)
+        self._games: list[Game | None] = [None] * slots
+        self._busy = np.zeros(slots, dtype=np.bool_)
+        self._index: Index | None = None  # the rows that `rows` told last
+
+    @property
+    def active(self) -> bool:
+        """Whether any slot plays an episode, or broke and has not told so yet."""
+        return bool(self._busy.any())
+
+    def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
+        """Begin an episode in each of these free slots; a slot that fails is told by the next `step`."""
+        index = check_start(self.spec.name, slots, seeds, self._busy)
+        for slot, seed in zip(index.tolist(), np.asarray(seeds).tolist(), strict=True):
+            self._table.clear(slot)
+            self._busy[slot] = True
+            try:
+                self._game(slot).begin(seed)
+            except Exception as error:
+                self._table.news.faults[slot] = _reason(self.spec.name, "reset", error)
+        self._silence_faults()
+        self._index = None
+
+    def rows(self) -> Rows:
+        """Return the rows of all agents that must act now."""
+        self._index = self._table.index()
+        return self._table.rows(self._index)
+
+    def step(self, actions: IntArray) -> Ends:
+        """Take one action for each row, slot by slot."""
+        table = self._table
+        index = table.index() if self._index is None else self._index
+        slot = index // len(self.spec.agents)
+        legal = table.mask.reshape(-1, self.spec.actions).take(index, axis=0)
+        moves = check_actions(self.spec.name, actions, slot, legal).tolist()
+        table.act(index)
+        cuts = np.flatnonzero(np.diff(slot, prepend=-1, append=-1)).tolist()
+        for begin, end in pairwise(cuts):
+            one = int(slot[begin])
+            try:
+                self._game(one).act(moves[begin:end])
+            except Exception as error:
+                table.news.faults[one] = _reason(self.spec.name, "step", error)
+        self._silence_faults()
+        self._index = None
+        return self._tell()
+
+    def _tell(self) -> Ends:
+        ends = self._table.take_news()
+        self._busy[ends.over] = False
+        for fault in ends.faults:
+            self._busy[fault.slot] = False
+        return ends
+
+    def _silence_faults(self) -> None:
+        """Find what broke; those slots have no rows, and their environments are built anew next time."""
+        self._table.find_faults()
+        for slot in self._table.news.faults:
+            self._table.ready[slot] = False
+            game, self._games[slot] = self._games[slot], None
+            if game is not None:
+                with suppress(Exception):  # it is broken already: how it closes does not matter
+                    game.env.close()
+
+    def _game(self, slot: int) -> Game:
+        game = self._games[slot]
+        if game is None:
+            env, self._spare = self._build() if self._spare is None else self._spare, None
+            chair = Chair(self._table, slot, self._blueprint.readers, self._blueprint.starts)
+            game = ParallelGame(env, chair) if self._blueprint.parallel else AecGame(env, chair)
+            self._games[slot] = game
+        return game
+
+    def render(self, slot: int) -> str:
+        """Return the environment's own text if it has one, else what each agent that must act sees."""
+        game = self._games[slot]
+        if game is not None and getattr(game.env, "render_mode", None) == "ansi":
+            return str(game.env.render())
+        agents = np.flatnonzero(self._table.ready[slot]).tolist()
+        return "\n".join(f"{self.spec.agents[agent]} sees\n{self._table.observation[slot, agent]}" for agent in agents)
+
+    def close(self) -> None:
+        """Close every environment."""
+        for env in [self._spare, *(game.env for game in self._games if game is not None)]:
+            if env is not None:
+                env.close()
+        self._spare = None
+        self._games = [None] * self.slots
+
+
+def _reason(name: str, doing: str, error: Exception) -> str:
+    """Say what broke, and where in the environment's code."""
+    if isinstance(error, BrokenError):
+        return f"{name}: {error}"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return f"{name}: {doing} raised {type(error).__name__}: {error} ({where})"

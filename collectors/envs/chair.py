@@ -1,0 +1,90 @@
+"""A chair: what one slot's environment writes into the table, whatever its API."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from collectors.envs.spaces import BrokenError, Read
+from collectors.envs.table import Table
+
+
+class Game(Protocol):
+    """One environment in one slot.
+
+    game.begin(seed)                    # agents that must act now are ready in the table
+    game.act([action, ...])             # one for each agent that was ready, in the order of agents
+    """
+
+    env: Any
+
+    def begin(self, seed: int) -> None:
+        """Begin an episode."""
+
+    def act(self, actions: Sequence[int]) -> None:
+        """Take the actions of all agents that were ready."""
+
+
+class Chair:
+    """The place of one slot in the table."""
+
+    def __init__(self, table: Table, slot: int, readers: Mapping[str, Read], starts: Sequence[int]) -> None:
+        agents = table.spec.agents
+        self.table = table
+        self.slot = slot
+        self.agents = agents
+        self.starts = starts
+        self.number = {agent: number for number, agent in enumerate(agents)}
+        self._reads = [readers[agent] for agent in agents]
+        self._rows = [table.observation[slot, number] for number in range(len(agents))]
+        self._masks = [table.mask[slot, number] for number in range(len(agents))]
+        self._ready = table.ready[slot]
+        self._reward = table.reward[slot]
+        self._acted = table.acted[slot]
+        self._ended = table.ended[slot]
+
+    def reward(self, rewards: Mapping[str, Any]) -> None:
+        """Add to what the agents got since their last decisions."""
+        for agent, reward in rewards.items():
+            if reward:  # most rewards of most games are zero; NaN is not
+                self._reward[self._place(agent)] += reward
+
+    def ready(self, agent: str, seen: Any, info: Mapping[str, Any]) -> int:
+        """Write what an agent sees; it must act now. Return its number."""
+        number = self._place(agent)
+        if self._ended[number]:
+            raise BrokenError("it came back after its end; PettingZoo wants a new agent with a new name")
+        self._read(number, seen, info)
+        self._ready[number] = True
+        return number
+
+    def end(self, agent: str, truncated: bool, seen: Any, info: Mapping[str, Any]) -> None:
+        """Give an agent its END row, if it ever acted. What it sees is read only if it was truncated."""
+        number = self._place(agent)
+        if self._ended[number]:
+            return
+        self._ended[number] = True
+        if self._acted[number]:
+            if truncated:
+                self._read(number, seen, info)
+            self.table.news.ends.append((self.slot, number, truncated))
+
+    def unended(self) -> list[str]:
+        """Return the agents that acted and have no END row yet."""
+        return [self.agents[number] for number in (self._acted & ~self._ended).nonzero()[0].tolist()]
+
+    def over(self) -> None:
+        """Free the slot: its episode is complete."""
+        if not self._acted.any():
+            raise BrokenError("the episode ended before any agent could act")
+        self.table.news.over.append(self.slot)
+
+    def _place(self, agent: str) -> int:
+        number = self.number.get(agent)
+        if number is None:
+            raise BrokenError(f"agent {agent!r} is not among possible_agents {list(self.agents)}")
+        return number
+
+    def _read(self, number: int, seen: Any, info: Mapping[str, Any]) -> None:
+        try:
+            self._reads[number](seen, info, self._rows[number], self._masks[number])
+        except BrokenError as error:
+            raise BrokenError(f"agent {self.agents[number]!r}: {error}") from error

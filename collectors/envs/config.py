@@ -1,0 +1,87 @@
+"""The settings of an environment, and the way from them to a batch of slots.
+
+env = make_environment(EnvConfig(name="connect_four"), slots=256)
+env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", kwargs={"max_cycles": 50}), slots=16)
+"""
+
+import inspect
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from collectors.envs.rows import Environment
+from league.plugins import PluginError, names, resolve
+
+
+class EnvError(ValueError):
+    """An environment that cannot be made as the config says."""
+
+
+@dataclass(kw_only=True, slots=True)
+class EnvConfig:
+    """Which game is played, and who sits where."""
+
+    name: str = "connect_four"  # a name of the group ludus.environments, or package.module:Class
+    id: str = ""  # only for name=pettingzoo: the registry's id, or package.module:function
+    kwargs: dict[str, Any] = field(default_factory=dict)  # for the environment's constructor
+    seats: list[list[str]] | None = None  # the agents of each seat; null: every agent has a seat of its own
+    roles: list[str] | None = None  # the role of each seat; null: told from the agents' names and spaces
+
+    def __post_init__(self) -> None:
+        """Refuse settings that only a PettingZoo environment has."""
+        if self.name == "pettingzoo" and not self.id:
+            raise ValueError("env.id is missing: name the PettingZoo environment, e.g. env.id=classic/connect_four_v3")
+        given = [name for name in ("id", "seats", "roles") if getattr(self, name)]
+        if self.name != "pettingzoo" and given:
+            raise ValueError(f"env.{given[0]} is only for env.name=pettingzoo; the seats of {self.name!r} are fixed")
+
+    def options(self) -> dict[str, Any]:
+        """Return what the environment's maker takes beside the number of slots."""
+        if self.name != "pettingzoo":
+            return dict(self.kwargs)
+        return {"id": self.id, "kwargs": dict(self.kwargs), "seats": self.seats, "roles": self.roles}
+
+
+def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ()) -> Environment:
+    """Return a batch of slots; raise PluginError or EnvError, in one line, if the config does not lead to one."""
+    what = config.id or config.name
+    try:
+        env: Environment = _maker(config, allow)(slots=slots, **config.options())
+    except PluginError:
+        raise
+    except Exception as error:  # whatever a foreign constructor raises is the fault of the config or of the package
+        detail = " ".join(str(error).split())
+        raise EnvError(f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}") from error
+    return env
+
+
+def _maker(config: EnvConfig, allow: Collection[str]) -> Any:
+    """Return the class or function; PettingZoo is imported only for those who use it."""
+    if config.name == "pettingzoo":
+        from collectors.envs.plan import plan
+
+        return lambda slots, **options: plan("pettingzoo", options, tuple(allow)).build(slots)
+    maker = resolve("ludus.environments", config.name, allow)
+    if not _takes_slots(maker):
+        raise EnvError(f"it takes no 'slots'. A PettingZoo environment? Then: env=pettingzoo env.id={config.name}")
+    return maker
+
+
+def _takes_slots(maker: Any) -> bool:
+    return "slots" in inspect.signature(maker).parameters
+
+
+def parse_environment(text: str, kwargs: Mapping[str, Any], allow: Collection[str] = ()) -> EnvConfig:
+    """Return the config of what a user calls an environment: a name, a PettingZoo id, or package.module:attribute.
+
+    >>> parse_environment("classic/go_v5", {"board_size": 9}).id
+    'classic/go_v5'
+    """
+    native = text in names("ludus.environments") or ("/" not in text and _takes_slots(_resolved(text, allow)))
+    if native:
+        return EnvConfig(name=text, kwargs=dict(kwargs))
+    return EnvConfig(name="pettingzoo", id=text, kwargs=dict(kwargs))
+
+
+def _resolved(text: str, allow: Collection[str]) -> Any:
+    return resolve("ludus.environments", text, allow)

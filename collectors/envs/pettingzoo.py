@@ -1,0 +1,106 @@
+"""PettingZoo environments as batches of slots: the door for every AEC and Parallel environment.
+
+env = make(slots=128, id="classic/connect_four_v3")
+env = make(slots=16, id="mpe2/simple_tag_v3", seats=[["adversary_0", "adversary_1", "adversary_2"], ["agent_0"]])
+env = make(slots=16, id="my_package.my_module:parallel_env", kwargs={"size": 8})
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import pettingzoo
+from pettingzoo.env_registry.exceptions import PettingZooRegistryError
+
+from collectors.envs.adapter import Adapter, Blueprint
+from collectors.envs.seats import agent_roles, make_seats
+from collectors.envs.spaces import action_counts, observation_layout, reader, without_mask
+from league.plugins import PluginError, resolve
+from league.spec import EnvSpec
+
+Build = Callable[[], Any]
+
+
+def make(
+    slots: int,
+    id: str = "",
+    kwargs: Mapping[str, Any] | None = None,
+    seats: Sequence[Sequence[str]] | None = None,
+    roles: Sequence[str] | None = None,
+) -> Adapter:
+    """Return a batch of slots of the environment that `id` names; see the module's docstring."""
+    return adapt(builder(id, kwargs), slots, name=id, seats=seats, roles=roles)
+
+
+def adapt(
+    build: Build,
+    slots: int,
+    name: str = "",
+    seats: Sequence[Sequence[str]] | None = None,
+    roles: Sequence[str] | None = None,
+) -> Adapter:
+    """Return a batch of slots of what `build` returns, an AEC or a Parallel environment."""
+    first = build()
+    name = name or str(first)
+    if not isinstance(first, pettingzoo.AECEnv | pettingzoo.ParallelEnv):
+        raise ValueError(f"{name}: expected a PettingZoo environment (AEC or Parallel), got a {type(first).__name__}")
+    return Adapter(_blueprint(first, name, seats, roles), build, slots, first)
+
+
+def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Build:
+    """Return the function that builds the environment of this id. Parallel is preferred to AEC if it has both."""
+    options = dict(kwargs or {})
+    if not id:
+        raise ValueError("env.id is missing. Give the id of a PettingZoo environment, e.g. classic/connect_four_v3.")
+    if ":" in id:
+        return partial(resolve("ludus.environments", id, allow), **options)
+    if id.startswith("mpe2/"):
+        return partial(_mpe2(id), **options)
+    try:
+        pettingzoo.spec("parallel", id)
+        return partial(pettingzoo.make, "parallel", id, **options)
+    except PettingZooRegistryError:
+        return partial(_registered(id), **options)
+
+
+def _registered(id: str) -> Callable[..., Any]:
+    try:
+        pettingzoo.spec("aec", id)
+    except PettingZooRegistryError as error:
+        raise PluginError(f"unknown PettingZoo environment {id!r}: {error}") from error
+    return partial(pettingzoo.make, "aec", id)
+
+
+def _mpe2(id: str) -> Callable[..., Any]:
+    try:
+        build: Callable[..., Any] = import_module(id.replace("/", ".")).parallel_env
+    except (ImportError, AttributeError) as error:
+        raise PluginError(f"cannot load {id!r}: {error}. Is mpe2 installed (pip install mpe2)?") from error
+    return build
+
+
+def _blueprint(env: Any, name: str, seats: Sequence[Sequence[str]] | None, roles: Sequence[str] | None) -> Blueprint:
+    """Read the spaces of an environment."""
+    agents = list(getattr(env, "possible_agents", ()))
+    if not agents:
+        raise ValueError(f"{name}: possible_agents is missing or empty; the league must know all agents in advance.")
+    spaces = {agent: env.observation_space(agent) for agent in agents}
+    choices = {agent: env.action_space(agent) for agent in agents}
+    counts = action_counts(name, choices)
+    array, writes = observation_layout(name, {agent: without_mask(space) for agent, space in spaces.items()})
+    turn_based = not getattr(env, "metadata", {}).get("is_parallelizable", isinstance(env, pettingzoo.ParallelEnv))
+    kinds = agent_roles({agent: (spaces[agent], choices[agent]) for agent in agents}, turn_based)
+    spec = EnvSpec(
+        name=name,
+        agents=tuple(agents),
+        seats=make_seats(name, kinds, seats, roles),
+        observation=array,
+        actions=max(count for count, _ in counts.values()),
+    )
+    return Blueprint(
+        spec=spec,
+        parallel=isinstance(env, pettingzoo.ParallelEnv),
+        readers={agent: reader(spaces[agent], counts[agent][0], writes[agent]) for agent in agents},
+        starts=tuple(start for _, start in counts.values()),
+    )

@@ -1,0 +1,170 @@
+"""Observation and action spaces: from what an agent of PettingZoo sees to one row of an array.
+
+Agents whose observation is the same Box keep its shape and dtype. All else becomes a flat float32 vector:
+one-hot for Discrete and MultiDiscrete, concatenated for Dict and Tuple, padded with zeros to the longest agent.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from league.spec import Array
+
+Row = npt.NDArray[Any]
+Write = Callable[[Any, Row], None]
+Read = Callable[[Any, Mapping[str, Any], Row, npt.NDArray[np.bool_]], None]
+
+MASK = "action_mask"
+OBSERVATION = "observation"
+
+
+class BrokenError(Exception):
+    """The environment broke its own word in one slot: a wrong shape, a dead agent that came back."""
+
+
+def action_counts(name: str, found: Mapping[str, spaces.Space[Any]]) -> dict[str, tuple[int, int]]:
+    """Return how many actions each agent has, and the number of its first one."""
+    counts = {}
+    for agent, space in found.items():
+        if not isinstance(space, spaces.Discrete):
+            raise ValueError(
+                f"{name}: agent {agent!r} has the action space {space}, but only Discrete actions can be played. "
+                "Wrap the environment so that it offers Discrete actions (supersuit or a wrapper of your own)."
+            )
+        counts[agent] = (int(space.n), int(space.start))
+    return counts
+
+
+def observation_layout(name: str, found: Mapping[str, spaces.Space[Any]]) -> tuple[Array, dict[str, Write]]:
+    """Return the array that fits every agent's observation, and for each agent how to write it."""
+    kinds = {(space.shape, str(space.dtype)) if isinstance(space, spaces.Box) else None for space in found.values()}
+    if len(kinds) == 1 and None not in kinds:
+        box = next(iter(found.values()))
+        return Array(shape=tuple(box.shape or ()), dtype=str(box.dtype)), dict.fromkeys(found, _write_box(box))
+    parts = {agent: _flat(name, agent, space) for agent, space in found.items()}
+    longest = max(size for size, _ in parts.values())
+    return Array(shape=(longest,), dtype="float32"), {agent: write for agent, (_, write) in parts.items()}
+
+
+def without_mask(space: spaces.Space[Any]) -> spaces.Space[Any]:
+    """Return the space of the observation itself, without the mask that may lie beside it."""
+    if not isinstance(space, spaces.Dict) or MASK not in space.spaces:
+        return space
+    rest = {key: part for key, part in space.spaces.items() if key != MASK}
+    return rest[OBSERVATION] if set(rest) == {OBSERVATION} else spaces.Dict(rest)
+
+
+def reader(space: spaces.Space[Any], actions: int, write: Write) -> Read:
+    """Return the function that writes what an agent sees into its row of observations and of masks.
+
+    The mask is looked for in the observation, then in the info; without one every action is legal.
+    """
+    if not isinstance(space, spaces.Dict) or MASK not in space.spaces:
+        return _read_plain(actions, write)
+    bare = set(space.spaces) == {OBSERVATION, MASK}
+
+    def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
+        write(seen[OBSERVATION] if bare else seen, row)
+        _write_mask(seen[MASK], actions, mask)
+
+    return read
+
+
+def _read_plain(actions: int, write: Write) -> Read:
+    def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
+        write(seen, row)
+        if MASK in info:
+            _write_mask(info[MASK], actions, mask)
+        else:
+            mask[:actions] = True
+
+    return read
+
+
+def _write_mask(given: Any, actions: int, mask: npt.NDArray[np.bool_]) -> None:
+    if np.shape(given) != (actions,):
+        raise BrokenError(f"its action mask has shape {np.shape(given)}, but it has {actions} actions")
+    mask[:actions] = given
+
+
+def _write_box(space: spaces.Space[Any]) -> Write:
+    shape, dtype = space.shape, space.dtype
+
+    def write(seen: Any, row: Row) -> None:
+        if not isinstance(seen, np.ndarray) or seen.shape != shape or seen.dtype != dtype:
+            raise BrokenError(f"its observation is {_describe(seen)}, but its space says {dtype} {shape}")
+        row[...] = seen
+
+    return write
+
+
+def _describe(seen: Any) -> str:
+    return f"{seen.dtype} {seen.shape}" if isinstance(seen, np.ndarray) else f"a {type(seen).__name__}"
+
+
+def _flat(name: str, agent: str, space: spaces.Space[Any]) -> tuple[int, Write]:
+    """Return the length of a flattened observation, and how to write it to the beginning of a row."""
+    if isinstance(space, spaces.Box):
+        return _flat_box(space)
+    if isinstance(space, spaces.Discrete):
+        return _flat_choices([int(space.n)], [int(space.start)])
+    if isinstance(space, spaces.MultiDiscrete):
+        return _flat_choices([int(n) for n in space.nvec.ravel()], [int(n) for n in space.start.ravel()])
+    if isinstance(space, spaces.MultiBinary):
+        return _flat_numbers(space.shape)
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        parts = space.spaces if isinstance(space, spaces.Dict) else dict(enumerate(space.spaces))
+        return _flat_parts(list(parts), [_flat(name, agent, part) for part in parts.values()])
+    raise ValueError(
+        f"{name}: agent {agent!r} has the observation space {space}, which has no fixed size. "
+        "Wrap the environment so that it offers Box, Discrete, MultiDiscrete, MultiBinary, Dict or Tuple."
+    )
+
+
+def _flat_box(space: spaces.Box) -> tuple[int, Write]:
+    exact = _write_box(space)
+    size = int(np.prod(space.shape))
+
+    def write(seen: Any, row: Row) -> None:
+        exact(seen, row[:size].reshape(space.shape))
+
+    return size, write
+
+
+def _flat_numbers(shape: tuple[int, ...]) -> tuple[int, Write]:
+    size = int(np.prod(shape))
+
+    def write(seen: Any, row: Row) -> None:
+        if np.shape(seen) != shape:
+            raise BrokenError(f"its observation has shape {np.shape(seen)}, but its space says {shape}")
+        row[:size] = np.asarray(seen).reshape(-1)
+
+    return size, write
+
+
+def _flat_choices(counts: list[int], starts: list[int]) -> tuple[int, Write]:
+    count, start = np.array(counts), np.array(starts)
+    offset = np.concatenate([[0], np.cumsum(count)[:-1]]).astype(np.intp)
+    size = int(count.sum())
+
+    def write(seen: Any, row: Row) -> None:
+        choice = np.asarray(seen).reshape(-1) - start
+        if choice.dtype.kind not in "iu" or ((choice < 0) | (choice >= count)).any():
+            raise BrokenError(f"its observation {seen!r} is not a choice among {counts}")
+        row[:size] = 0
+        row[offset + choice] = 1
+
+    return size, write
+
+
+def _flat_parts(keys: list[Any], parts: list[tuple[int, Write]]) -> tuple[int, Write]:
+    ends = np.cumsum([size for size, _ in parts]).tolist()
+
+    def write(seen: Any, row: Row) -> None:
+        for key, end, (size, write_part) in zip(keys, ends, parts, strict=True):
+            write_part(seen[key], row[end - size : end])
+
+    return ends[-1], write

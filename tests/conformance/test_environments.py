@@ -1,0 +1,203 @@
+"""Every environment passes one suite, whatever it is made of."""
+
+import importlib.util
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from collectors.conformance import Referee, conform
+from collectors.envs import official
+from collectors.envs.connect_four import ConnectFour
+from collectors.envs.pettingzoo import adapt, builder, make
+from collectors.envs.rock_paper_scissors import RockPaperScissors
+from collectors.envs.tic_tac_toe import TicTacToe
+
+
+def load_odd_envs():
+    path = Path(__file__).parents[1] / "collectors" / "odd_envs.py"
+    spec = importlib.util.spec_from_file_location("odd_envs", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["odd_envs"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+odd = load_odd_envs()
+
+NATIVE = {
+    "connect_four": (ConnectFour, "classic/connect_four_v3"),
+    "tic_tac_toe": (TicTacToe, "classic/tictactoe_v3"),
+    "rock_paper_scissors": (RockPaperScissors, "classic/rps_v2"),
+}
+ZOO = {
+    "classic/connect_four_v3": {},
+    "classic/tictactoe_v3": {},
+    "classic/rps_v2": {},
+    "mpe2/simple_spread_v3": {"max_cycles": 8},
+    "mpe2/simple_tag_v3": {"max_cycles": 8},
+    "butterfly/knights_archers_zombies_v11": {"max_cycles": 60},
+}
+ODD = {
+    "deaths": odd.deaths,
+    "cut_early": odd.cut_early,
+    "mixed_ending": odd.mixed_ending,
+    "both_flags": odd.both_flags,
+    "births": odd.births,
+    "dies_before_it_acts": odd.dies_before_it_acts,
+    "mask_in_info": odd.MaskInInfo,
+    "composite": odd.Composite,
+    "parallel": odd.OddParallel,
+    "parallel_deaths": odd.parallel_deaths,
+    "parallel_births": odd.parallel_births,
+}
+
+
+def passes(build, reference, seeds=range(1, 10), slots=4):
+    findings = conform(build, seeds, slots, reference)
+    assert findings.problems == ()
+    assert findings.deterministic
+    assert all(episode.complete and episode.acts for episode in findings.transcripts)
+    return findings.transcripts
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_native(name):
+    build, id = NATIVE[name]
+    passes(build, partial(official.returns, builder(id)), seeds=range(1, 40), slots=8)
+
+
+@pytest.mark.parametrize("id", ZOO)
+def test_pettingzoo(id):
+    kwargs = ZOO[id]
+    passes(partial(make, id=id, kwargs=kwargs), partial(official.returns, builder(id, kwargs)), range(1, 6))
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_but_lawful(name):
+    build = ODD[name]
+    passes(lambda slots: adapt(build, slots), partial(official.returns, build))
+
+
+def test_an_ending_that_keeps_its_agents_listed_still_ends():
+    build = odd.parallel_mixed
+    for episode in passes(lambda slots: adapt(build, slots), None):
+        assert len(episode.ticks) == 3
+        assert {agent: end[1] for agent, end in episode.ends.items()} == {0: False, 1: True, 2: True}
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_native_and_adapter_tell_the_same_story(name):
+    build, id = NATIVE[name]
+    native, zoo = Referee(build(3)).play(range(20)), Referee(make(3, id)).play(range(20))
+    assert native == zoo
+    assert build(1).spec.signature == make(1, id).spec.signature
+    assert build(1).spec.agents == make(1, id).spec.agents
+    assert build(1).spec.roles == make(1, id).spec.roles
+
+
+@pytest.mark.parametrize("how", odd.HOW)
+def test_what_breaks_in_one_slot_stays_there(how):
+    env = adapt(partial(odd.Broken, how), slots=3)
+    episodes = Referee(env).play(range(2, 12))
+    alone = Referee(adapt(partial(odd.Broken, "not"), slots=3)).play(range(2, 12))
+    for episode, lawful in zip(episodes, alone, strict=True):
+        if episode.seed % 2:
+            assert episode.fault
+            assert not episode.complete
+            assert not episode.ends
+        else:
+            assert episode == lawful
+
+
+# --- the suite itself must be able to fail ---
+
+
+class Meddler:
+    """Passes an environment on, with one thing changed."""
+
+    def __init__(self, inner, **changes):
+        self.inner, self.changes = inner, changes
+        self.spec, self.slots = inner.spec, inner.slots
+
+    def start(self, slots, seeds):
+        self.inner.start(slots, seeds)
+
+    def rows(self):
+        rows = self.inner.rows()
+        return self.changes.get("rows", lambda given: given)(rows)
+
+    def step(self, actions):
+        return self.changes.get("ends", lambda given: given)(self.inner.step(actions))
+
+    def render(self, slot):
+        return self.inner.render(slot)
+
+    def close(self):
+        self.inner.close()
+
+
+def replace(thing, **changes):
+    fields = {name: getattr(thing, name) for name in thing.__dataclass_fields__}
+    return type(thing)(**{**fields, **changes})
+
+
+MEDDLING = {
+    "not every agent that acted had its END row": {
+        "ends": lambda ends: replace(
+            ends, slot=ends.slot[::2], agent=ends.agent[::2], reward=ends.reward[::2],
+            truncated=ends.truncated[::2], observation=ends.observation[::2],
+        )
+    },
+    "got two END rows": {
+        "ends": lambda ends: replace(ends, **{
+            name: np.repeat(getattr(ends, name), 2, axis=0)
+            for name in ("slot", "agent", "reward", "truncated", "observation")
+        })
+    },
+    "first flag": {"rows": lambda rows: replace(rows, first=~rows.first)},
+    "not what the spec says": {"rows": lambda rows: replace(rows, mask=rows.mask.astype(np.int8))},
+    "do not add up": {"ends": lambda ends: replace(ends, reward=np.abs(ends.reward))},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MEDDLING)
+def test_the_suite_finds_what_is_wrong(what):
+    def build(slots):
+        return Meddler(ConnectFour(slots), **MEDDLING[what])
+
+    reference = partial(official.returns, builder("classic/connect_four_v3"))
+    problems = conform(build, range(3), 2, reference if what == "do not add up" else None).problems
+    assert any(what in problem.what for problem in problems)
+
+
+def test_the_suite_finds_an_empty_mask():
+    meddler = Meddler(ConnectFour(1), rows=lambda rows: replace(rows, mask=rows.mask & rows.first[:, None]))
+    referee = Referee(meddler)
+    with pytest.raises(ValueError, match="illegal"):  # nothing legal is left, and column 0 fills up
+        referee.play(range(1))
+    assert "the mask of agent 'player_0' is empty" in referee.problems
+
+
+def test_the_suite_finds_chance_that_ignores_the_seed():
+    findings = conform(lambda slots: adapt(odd.GlobalDice, slots), range(3), 2)
+    assert not findings.deterministic
+    assert "same seed" in findings.problems[0].what
+
+
+def test_the_suite_finds_slots_that_share_state():
+    class Shared(odd.OddAec):
+        resets = 0
+
+        def reset(self, seed=None, options=None):
+            super().reset(seed, options)
+            Shared.resets = 0
+
+        def observe(self, agent):
+            Shared.resets += 1
+            return np.array([self.moves, Shared.resets], np.float32)
+
+    findings = conform(lambda slots: adapt(Shared, slots), range(4), 2)
+    assert any("alone" in problem.what for problem in findings.problems)
