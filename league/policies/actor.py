@@ -15,4 +15,4 @@ class Actor(Protocol):
     def act(
         self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-        """Return an action for each row and its log-probability (zeros if the actor is not a distribution)."""
+        """Return an action for each row and its log-probability (0 if the actor is not a distribution)."""

@@ -41,9 +41,7 @@ class PolicyConfig:
         if self.name not in NETWORKS:
             raise ValueError(f"policy.name: unknown network {self.name!r}. Known: {', '.join(NETWORKS)}.")
         if self.activation not in ACTIVATIONS:
-            raise ValueError(
-                f"policy.activation: unknown {self.activation!r}. Known: {', '.join(ACTIVATIONS)}."
-            )
+            raise ValueError(f"policy.activation: unknown {self.activation!r}. Known: {', '.join(ACTIVATIONS)}.")
         if len(self.kernel) != 2 or min([*self.hidden, *self.kernel, self.channels], default=1) < 1:
             raise ValueError(
                 f"policy: hidden {list(self.hidden)}, channels {self.channels} and kernel {list(self.kernel)}"
@@ -64,9 +62,7 @@ def policy_from(plain: Mapping[str, Any]) -> PolicyConfig:
     """
     unknown = set(plain) - {item.name for item in fields(PolicyConfig)}
     if unknown:
-        raise ValueError(
-            f"the policy has unknown fields {sorted(unknown)}: it was written by another version of ludus"
-        )
+        raise ValueError(f"the policy has unknown fields {sorted(unknown)}: it was written by another version of ludus")
     return msgspec.convert(dict(plain), PolicyConfig)
 
 
@@ -94,10 +90,7 @@ class Layout:
                 f"float32[{self.size}]: they belong to another policy config or environment"
             )
         pieces = np.split(flat, np.cumsum(self.sizes)[:-1])
-        return {
-            name: piece.reshape(shape)
-            for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)
-        }
+        return {name: piece.reshape(shape) for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)}
 
 
 def board_patches(shape: tuple[int, ...], kernel: list[int]) -> npt.NDArray[np.int64]:

@@ -44,9 +44,7 @@ class NumpyActor:
         views = describe(config, spec).views(np.array(flat))
         weights = {name: view for name, view in views.items() if name.endswith(".weight")}
         biases = {name: view[:, None] for name, view in views.items() if name.endswith(".bias")}
-        self._layers = [
-            (weights[f"hidden_{i}.weight"], biases[f"hidden_{i}.bias"]) for i in range(len(config.hidden))
-        ]
+        self._layers = [(weights[f"hidden_{i}.weight"], biases[f"hidden_{i}.bias"]) for i in range(len(config.hidden))]
         self._head = (weights["policy.weight"], biases["policy.bias"])
         self._patches: npt.NDArray[np.int64] | None = None
         if config.name == "board_conv":

@@ -60,9 +60,7 @@ class TorchPolicy(nn.Module):
     def _parameters_by_name(self) -> dict[str, Tensor]:
         # One split has one backward that joins all gradients; a slice for each would pad each with zeros.
         pieces = self.flat.split(self._sizes)
-        return {
-            name: piece.view(shape) for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)
-        }
+        return {name: piece.view(shape) for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)}
 
     def _trunk(self, observation: Tensor, parameters: dict[str, Tensor]) -> Tensor:
         x = observation.reshape(-1, self._features).float()

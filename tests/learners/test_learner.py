@@ -554,3 +554,10 @@ def test_a_full_disk_delays_candidates_but_not_training(world, play):
 def test_a_wrong_config_is_refused(wrong):
     with pytest.raises(ValueError, match="must be positive"):
         LearnerConfig(**wrong)
+
+
+def test_a_collector_that_heard_of_a_reset_first_gets_no_weights_of_the_past(hero):
+    world, collector = hero
+    collector.pull(incarnation=1)
+    world.learner.step(0)
+    assert [type(message) for message in collector.hear()] == [Credit]
