@@ -158,9 +158,9 @@ class Collector:
                     self._results[playing.key] = result
         for fault in ends.faults:
             self._recorder.drop(fault.slot)
-            playing = self._seating.abandon(fault.slot)
-            if playing is not None:
-                self._fail(playing, fault.reason)
+            broken = self._seating.abandon(fault.slot)
+            if broken is not None:
+                self._fail(broken, fault.reason)
 
     def _fail(self, playing: Playing, reason: str) -> None:
         """Give a ticket back: nobody wins it."""

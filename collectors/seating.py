@@ -134,7 +134,9 @@ class Seating:
         told = zip(
             slots.tolist(), ranks_of(earned).tolist(), earned.tolist(), self._length[slots].tolist(), strict=True
         )
-        return [Episode(tuple(ranks), tuple(returns), length, self._actions(slot)) for slot, ranks, returns, length in told]
+        return [
+            Episode(tuple(ranks), tuple(returns), length, self._actions(slot)) for slot, ranks, returns, length in told
+        ]
 
     def _actions(self, slot: int) -> bytes:
         if not self._recording[slot]:

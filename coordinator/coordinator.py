@@ -1,9 +1,9 @@
 """The coordinator: decides what every message means. No socket, no file, no clock of its own.
 
-    coordinator = Coordinator(state, learners=["learner-0"])
-    reply = coordinator.handle(role, message, now)      # may emit events, which are applied at once
-    coordinator.tick(now)                               # leases that expire, phases that end
-    batch = coordinator.take()                          # the events to commit before any reply is sent
+coordinator = Coordinator(state, learners=["learner-0"])
+reply = coordinator.handle(role, message, now)      # may emit events, which are applied at once
+coordinator.tick(now)                               # leases that expire, phases that end
+batch = coordinator.take()                          # the events to commit before any reply is sent
 """
 
 import logging
@@ -153,9 +153,7 @@ class Coordinator:
                 self._retry(result.ticket, problem)
             else:
                 self.leases.end(result.ticket)
-                self.emit(
-                    ResultCounted(ticket=result.ticket, attempt=result.attempt, episodes=result.episodes)
-                )
+                self.emit(ResultCounted(ticket=result.ticket, attempt=result.attempt, episodes=result.episodes))
         return Ack(result.ticket, result.attempt, verdict)
 
     def _verdict(self, ticket: TicketNumber, attempt: int) -> Verdict:

@@ -43,7 +43,7 @@ class Scheduler:
             return None
         if self._evaluation_is_due():
             return self._evaluation(number, rng) or self._training(number, rng, now, starved)
-        return self._training(number, rng, now, starved) or self._evaluation(number, rng)
+        return self._training(number, rng, now, starved)
 
     # --- training --------------------------------------------------------------------------------------------
 
@@ -99,9 +99,7 @@ class Scheduler:
     def _evaluation_is_due(self) -> bool:
         """Return whether evaluation, outstanding tickets included, is behind its share of env steps."""
         state = self._state
-        expected = {
-            p: state.steps[p] + state.outstanding[p] * self._typical_length(p) for p in Purpose
-        }
+        expected = {p: state.steps[p] + state.outstanding[p] * self._typical_length(p) for p in Purpose}
         return expected[Purpose.EVALUATE] < state.config.evaluation.share * sum(expected.values())
 
     def _typical_length(self, purpose: Purpose) -> float:

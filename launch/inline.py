@@ -44,23 +44,29 @@ def play(
     service = build_coordinator(config, run, ledger, exchange.server("coordinator"), clock)
     term = service.coordinator.state.term
 
-    def dial(address: str = "coordinator") -> object:
-        return exchange.client(address)
-
     learners = [
-        build_learner(config, run, i, f"{name}/{term}", exchange.client("memory://coordinator"), exchange.server(name), clock)
+        build_learner(
+            config, run, i, f"{name}/{term}", exchange.client("memory://coordinator"), exchange.server(name), clock
+        )
         for i, name in enumerate(learner_names(config))
     ]
     collectors = [
         build_collector(
-            config, run, i, f"collector-{i}/{term}", exchange.client("memory://coordinator"), exchange.client, clock, allow
+            config,
+            run,
+            i,
+            f"collector-{i}/{term}",
+            exchange.client("memory://coordinator"),
+            exchange.client,
+            clock,
+            allow,
         )
         for i in range(max(1, config.launch.collectors))
     ]
     try:
         while service.coordinator.state.phase != OVER:
-            for worker in (*learners, *collectors):
-                worker.step(0.0)
+            for step in [w.step for w in learners] + [w.step for w in collectors]:
+                step(0.0)
                 service.step(0.0)
             clock.now += TICK
             if on_round(service.coordinator.state) is False:
@@ -70,3 +76,13 @@ def play(
         for learner in learners:
             learner.finish()
         service.close()
+
+
+def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] = ()) -> int:
+    """`ludus run launch=inline`: play, then print the final report."""
+    from launch.live import final_report
+
+    state = play(config, run, allow)
+    if not quiet:
+        final_report(state, run.name)
+    return 0

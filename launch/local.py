@@ -8,7 +8,7 @@ from launch.build import describe_environment
 from launch.config import Config
 from launch.live import LiveTable, final_report
 from launch.supervisor import GivenUp, Supervisor, topology
-from launch.view import Viewer
+from launch.view import PAGE_LIMIT, Viewer
 from league.state import OVER
 from league.store.run_directory import RunDirectory
 from league.wire.messages import Command, Done
@@ -41,7 +41,7 @@ def run(config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: S
     with (
         LiveTable(run.name, plain=plain, quiet=quiet) as table,
         Interrupts() as interrupts,
-        Sockets() as sockets,
+        Sockets(PAGE_LIMIT) as sockets,
         Supervisor(run, topology(config), allow, table.say) as supervisor,
     ):
         viewer = Viewer(sockets.connect(run.address("coordinator")), config.league)

@@ -145,9 +145,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--allow", action="append", default=[])
     arguments = parser.parse_args(argv)
     faulthandler.enable()
-    logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stop = Stop()
     die_with_parent()
     run = RunDirectory(arguments.run).check()

@@ -1,8 +1,8 @@
 """The supervisor of `launch=local`: starts processes, restarts the dead ones with back-off, stops them all.
 
-    with Supervisor(run, topology(config), allow) as supervisor:
-        while ...:
-            supervisor.poll()
+with Supervisor(run, topology(config), allow) as supervisor:
+    while ...:
+        supervisor.poll()
 """
 
 import logging

@@ -15,7 +15,7 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", forbi
     """What every event shares: frozen, tagged with its name."""
 
 
-class LeagueFounded(_Event, tag="league_founded"):
+class LeagueFounded(_Event, frozen=True, tag="league_founded"):
     """The first event: the seed, the environment and the hash of the resolved config."""
 
     seed: int
@@ -23,25 +23,25 @@ class LeagueFounded(_Event, tag="league_founded"):
     env: EnvSpec
 
 
-class ConfigChanged(_Event, tag="config_changed"):
+class ConfigChanged(_Event, frozen=True, tag="config_changed"):
     """The league was resumed under another config, by the user's leave."""
 
     config: Hash
 
 
-class TermBegan(_Event, tag="term_began"):
+class TermBegan(_Event, frozen=True, tag="term_began"):
     """A coordinator started."""
 
     term: int
 
 
-class PlayerAdded(_Event, tag="player_added"):
+class PlayerAdded(_Event, frozen=True, tag="player_added"):
     """A learning or scripted player joined."""
 
     player: Player
 
 
-class CandidateWritten(_Event, tag="candidate_written"):
+class CandidateWritten(_Event, frozen=True, tag="candidate_written"):
     """A learner wrote a durable candidate of a learning player. Version 0 is the first."""
 
     player: PlayerId
@@ -51,7 +51,7 @@ class CandidateWritten(_Event, tag="candidate_written"):
     decisions: int  # trained on so far, in all incarnations
 
 
-class PlayerFrozen(_Event, tag="player_frozen"):
+class PlayerFrozen(_Event, frozen=True, tag="player_frozen"):
     """The newest candidate of a learning player became a member of the pool."""
 
     player: Player
@@ -59,20 +59,20 @@ class PlayerFrozen(_Event, tag="player_frozen"):
     why: str
 
 
-class PlayerReset(_Event, tag="player_reset"):
+class PlayerReset(_Event, frozen=True, tag="player_reset"):
     """A learning player begins again from its initial weights, as a new incarnation."""
 
     player: PlayerId
     incarnation: int
 
 
-class TicketIssued(_Event, tag="ticket_issued"):
+class TicketIssued(_Event, frozen=True, tag="ticket_issued"):
     """A ticket was handed out. It is durable before it is sent."""
 
     ticket: Ticket
 
 
-class TicketReissued(_Event, tag="ticket_reissued"):
+class TicketReissued(_Event, frozen=True, tag="ticket_reissued"):
     """The lease of a ticket expired, or its collector reported a fault: attempt + 1."""
 
     ticket: TicketNumber
@@ -80,20 +80,20 @@ class TicketReissued(_Event, tag="ticket_reissued"):
     why: str
 
 
-class TicketVoided(_Event, tag="ticket_voided"):
+class TicketVoided(_Event, frozen=True, tag="ticket_voided"):
     """A ticket failed too often. Nobody wins it."""
 
     ticket: TicketNumber
     why: str
 
 
-class TicketWithdrawn(_Event, tag="ticket_withdrawn"):
+class TicketWithdrawn(_Event, frozen=True, tag="ticket_withdrawn"):
     """A ticket that is no longer wanted: training is over."""
 
     ticket: TicketNumber
 
 
-class ResultCounted(_Event, tag="result_counted"):
+class ResultCounted(_Event, frozen=True, tag="result_counted"):
     """The result of a ticket. There is at most one for each ticket."""
 
     ticket: TicketNumber
@@ -101,19 +101,19 @@ class ResultCounted(_Event, tag="result_counted"):
     episodes: tuple[Episode, ...]
 
 
-class OperatorActed(_Event, tag="operator_acted"):
+class OperatorActed(_Event, frozen=True, tag="operator_acted"):
     """Somebody paused, resumed, drained or stopped the league."""
 
     action: str
 
 
-class SnapshotPruned(_Event, tag="snapshot_pruned"):
+class SnapshotPruned(_Event, frozen=True, tag="snapshot_pruned"):
     """A candidate that nothing refers to was deleted from the store."""
 
     snapshot: Hash
 
 
-class PhaseBegan(_Event, tag="phase_began"):
+class PhaseBegan(_Event, frozen=True, tag="phase_began"):
     """The league moved on: training, then the final evaluation, then it is over."""
 
     phase: str

@@ -65,9 +65,7 @@ class LeagueConfig:
 def founders(config: LeagueConfig) -> list[Player]:
     """Return the players of the config, in its order; refuse a league that could never train."""
     players = [
-        Player(
-            id=PlayerId(name), kind=_kind(name, p.kind), role=p.role, bot=p.bot, anchor=p.anchor, rate=p.rate
-        )
+        Player(id=PlayerId(name), kind=_kind(name, p.kind), role=p.role, bot=p.bot, anchor=p.anchor, rate=p.rate)
         for name, p in config.players.items()
     ]
     if not any(p.learning and p.rate > 0 for p in players):

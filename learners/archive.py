@@ -15,7 +15,8 @@ from league.spec import EnvSpec
 from league.store.snapshots import Manifest, SnapshotStore
 from league.wire.messages import Assignment, Candidate
 from learners.algorithms.algorithm import Algorithm
-from learners.algorithms.ppo import PPO, PPOConfig
+from learners.algorithms.ppo import PPO
+from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batcher
 from learners.checkpoint import Checkpoint, load, save
 from learners.trainee import Trainee

@@ -15,23 +15,12 @@ from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
 from league.wire.messages import Assignment, Progress, Roster
 from league.wire.ports import Client, Server
-from learners.algorithms.ppo import PPO, PPOConfig
+from learners.algorithms.ppo import PPO
+from learners.algorithms.ppo_config import PPOConfig
 from learners.archive import Archive, MakeAlgorithm
+from learners.config import LearnerConfig
 from learners.feed import Feed
 from learners.trainee import Trainee
-
-
-@dataclass(kw_only=True, slots=True)
-class LearnerConfig:
-    """How a learner reports."""
-
-    heartbeat: float = 2.0  # seconds between two reports to the coordinator, at most
-    candidate_decisions: int = 65536  # trained decisions between two candidates of a player
-
-    def __post_init__(self) -> None:
-        """Refuse what would never report or never write."""
-        if self.heartbeat <= 0 or self.candidate_decisions < 1:
-            raise ValueError("learner: heartbeat and candidate_decisions must be positive")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -52,7 +52,7 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
     steps: int
 
 
-class Report(_Message, tag="report"):
+class Report(_Message, frozen=True, tag="report"):
     """A collector's heartbeat: what it holds, what it finished, how many tickets it wants."""
 
     request: int
@@ -83,7 +83,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     address: str
 
 
-class Orders(_Message, tag="orders"):
+class Orders(_Message, frozen=True, tag="orders"):
     """The coordinator's answer to a report."""
 
     term: int
@@ -109,7 +109,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     decisions: int
 
 
-class Progress(_Message, tag="progress"):
+class Progress(_Message, frozen=True, tag="progress"):
     """A learner's heartbeat: where it listens, and the newest candidate of each of its players."""
 
     request: int
@@ -129,7 +129,7 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     train: bool = True  # False: write a last candidate and train no more
 
 
-class Roster(_Message, tag="roster"):
+class Roster(_Message, frozen=True, tag="roster"):
     """The coordinator's answer to progress: the state that the learner should bring about."""
 
     term: int
@@ -141,7 +141,7 @@ class Roster(_Message, tag="roster"):
 # --- viewer, operator <-> coordinator -----------------------------------------------------------------------
 
 
-class Follow(_Message, tag="follow"):
+class Follow(_Message, frozen=True, tag="follow"):
     """A viewer asks for the events after `since`."""
 
     request: int
@@ -157,7 +157,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
     metrics: dict[str, float]
 
 
-class Page(_Message, tag="page"):
+class Page(_Message, frozen=True, tag="page"):
     """Events in order, encoded as the ledger has them; `head` is the newest sequence number."""
 
     term: int
@@ -170,14 +170,14 @@ class Page(_Message, tag="page"):
     seconds_left: float | None = None
 
 
-class Command(_Message, tag="command"):
+class Command(_Message, frozen=True, tag="command"):
     """An operator's wish: pause, resume, drain (stop leasing, then end) or stop."""
 
     request: int
     action: str
 
 
-class Done(_Message, tag="done"):
+class Done(_Message, frozen=True, tag="done"):
     """The command took effect, or `error` says why not."""
 
     term: int
@@ -188,7 +188,7 @@ class Done(_Message, tag="done"):
 # --- collector <-> learner ----------------------------------------------------------------------------------
 
 
-class SegmentsHead(_Message, tag="segments"):
+class SegmentsHead(_Message, frozen=True, tag="segments"):
     """Segments of one player; the arrays of league.segment.FIELDS follow."""
 
     name: str
@@ -199,7 +199,7 @@ class SegmentsHead(_Message, tag="segments"):
     sent: int = 0  # decisions of this player that the session has sent in all, these included
 
 
-class Pull(_Message, tag="pull"):
+class Pull(_Message, frozen=True, tag="pull"):
     """A collector asks for the weights of a live player, if they are newer than `version`, and for credit."""
 
     name: str
@@ -210,7 +210,7 @@ class Pull(_Message, tag="pull"):
     sent: int = 0  # as in SegmentsHead: a learner that has just started counts from here
 
 
-class Weights(_Message, tag="weights"):
+class Weights(_Message, frozen=True, tag="weights"):
     """The weights of a live player; one array `flat` follows. Layout: league.policies.layout."""
 
     player: PlayerId
@@ -218,7 +218,7 @@ class Weights(_Message, tag="weights"):
     version: int
 
 
-class Credit(_Message, tag="credit"):
+class Credit(_Message, frozen=True, tag="credit"):
     """How many decisions of a player this collector session may have sent so far, in all.
 
     An absolute number: losing one such message, or getting it twice, changes nothing.
@@ -230,7 +230,7 @@ class Credit(_Message, tag="credit"):
     allowance: int
 
 
-class Refused(_Message, tag="refused"):
+class Refused(_Message, frozen=True, tag="refused"):
     """The peer cannot be served: another wire version, the wrong role, an unknown player."""
 
     reason: str

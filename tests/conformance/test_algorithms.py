@@ -11,7 +11,7 @@ from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
 from league.segment import TERMINATED, Segments
 from league.spec import Array, EnvSpec, Seat
-from learners.algorithms.ppo import PPOConfig
+from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batcher
 
 SPEC = EnvSpec(

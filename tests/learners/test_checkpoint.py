@@ -3,7 +3,8 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from learners.algorithms.ppo import PPO, PPOConfig
+from learners.algorithms.ppo import PPO
+from learners.algorithms.ppo_config import PPOConfig
 from learners.checkpoint import Checkpoint, CheckpointError, load, save
 
 

@@ -19,9 +19,11 @@ from league.wire.messages import (
     SegmentsHead,
     Weights,
 )
-from learners.algorithms.ppo import PPO, PPOConfig
+from learners.algorithms.ppo import PPO
+from learners.algorithms.ppo_config import PPOConfig
 from learners.checkpoint import CheckpointError
-from learners.learner import Learner, LearnerConfig
+from learners.config import LearnerConfig
+from learners.learner import Learner
 
 BATCH = 64
 SEED = 3

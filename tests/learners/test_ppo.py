@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from learners.algorithms.ppo import PPO, Decisions, PPOConfig, ppo_loss
+from learners.algorithms.ppo import PPO, Decisions, ppo_loss
+from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batcher
 
 HINTS = 4

@@ -281,7 +281,9 @@ def check(world):
         if isinstance(event, TicketReissued):
             attempts[event.ticket] = event.attempt
         if isinstance(event, ResultCounted):
-            assert event.attempt == attempts[event.ticket], f"ticket {event.ticket}: counted an attempt that was given up"
+            assert event.attempt == attempts[event.ticket], (
+                f"ticket {event.ticket}: counted an attempt that was given up"
+            )
             assert event.ticket not in counted, f"ticket {event.ticket} was counted twice"
             counted[event.ticket] = (event.attempt, event.episodes[0].length)
     for ticket, (attempt, mark) in counted.items():
@@ -304,7 +306,10 @@ def check(world):
 
 @pytest.mark.parametrize(
     ("collectors", "hours", "beat", "match_seconds", "quantum"),
-    [pytest.param(50, 20.0, 10.0, 120.0, 5.0, id="50x20h"), pytest.param(1000, 1 / 6, 10.0, 60.0, 2.0, id="1000x10min")],
+    [
+        pytest.param(50, 20.0, 10.0, 120.0, 5.0, id="50x20h"),
+        pytest.param(1000, 1 / 6, 10.0, 60.0, 2.0, id="1000x10min"),
+    ],
 )
 @pytest.mark.slow
 def test_every_view_agrees_with_the_ledger(tmp_path, collectors, hours, beat, match_seconds, quantum):
