@@ -1,0 +1,114 @@
+"""One episode in one slot, position by position: what `ludus watch` plays and what `ludus replay` plays again.
+
+    frames = replay(env, ticket, attempt, episode, recorded.actions, run_seed)
+    outcome = show(frames)                  # `yield from` or `outcome_of` give the outcome
+    assert difference(recorded, outcome) == ""
+
+Replay resets with the same seed and feeds the recorded actions. Nobody is asked again what to do: inference is
+not exact to the bit, so it would not tell what happened.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from collectors.envs.rows import Environment, IntArray, Rows
+from collectors.seating import Playing, Seating, unpack_actions
+from league.ticket import Episode, Ticket, episode_seed
+
+Choose = Callable[[Rows, IntArray], IntArray]
+"""From the rows, and the entry of the ticket that each row plays for, to an action for each row."""
+
+
+class ReplayError(ValueError):
+    """An episode that cannot be played to its end; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An agent acted, for an entry of the ticket."""
+
+    agent: int
+    entry: int
+    action: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A position as text, and the moves that led to it; the first frame has none."""
+
+    moves: tuple[Move, ...]
+    text: str
+
+
+Frames = Generator[Frame, None, Episode]
+
+
+def play(env: Environment, ticket: Ticket, episode: int, seed: int, choose: Choose) -> Frames:
+    """Play one episode of a ticket in slot 0; yield every position, return the outcome, actions included."""
+    seats = Seating(env.spec, 1)
+    playing = Playing(ticket, record=ticket.episodes, started=episode)
+    slot = np.zeros(1, np.int32)
+    seats.begin(slot, playing, range(len(ticket.entries)))
+    env.start(slot, np.array([seed], np.int64))
+    yield Frame((), env.render(0))
+    while not playing.finished:
+        rows = env.rows()
+        entry = seats.entry[rows.slot, rows.agent]
+        actions = choose(rows, entry) if len(rows) else np.zeros(0, np.int32)
+        seats.note(rows, actions)
+        ends = env.step(actions)
+        if ends.faults:
+            raise ReplayError(f"the environment broke: {ends.faults[0].reason}")
+        seats.finish(ends)
+        if not len(rows) and not playing.finished:
+            raise ReplayError(f"{env.spec.name}: no agent is to act, but the episode is not over")
+        yield Frame(tuple(map(Move, rows.agent.tolist(), entry.tolist(), actions.tolist())), env.render(0))
+    return playing.finished[episode]
+
+
+def replay(env: Environment, ticket: Ticket, attempt: int, episode: int, packed: bytes, run_seed: int) -> Frames:
+    """Play a recorded episode again; yield every position, return the outcome, which must equal the record."""
+    left = unpack_actions(packed, env.spec.actions)
+    if not len(left):
+        raise ReplayError(f"ticket {ticket.number}: the actions of episode {episode} were not recorded")
+
+    def recorded(rows: Rows, entry: IntArray) -> IntArray:
+        nonlocal left
+        actions, left = left[: len(rows)], left[len(rows) :]
+        if len(actions) < len(rows):
+            raise ReplayError(_strayed(env, "the record is at its end, but the episode goes on"))
+        legal = rows.mask[np.arange(len(rows)), np.minimum(actions, env.spec.actions - 1)]
+        if not legal.all() or (actions >= env.spec.actions).any():
+            raise ReplayError(_strayed(env, f"a recorded action of {actions.tolist()} is illegal here"))
+        return actions
+
+    outcome = yield from play(env, ticket, episode, episode_seed(run_seed, ticket.number, attempt, episode), recorded)
+    if len(left):
+        raise ReplayError(_strayed(env, f"the episode is over, but {len(left)} recorded actions are left"))
+    return outcome
+
+
+def _strayed(env: Environment, what: str) -> str:
+    return (
+        f"{what}: {env.spec.name} does not play as it did. Is it another version, were its options changed, "
+        "or does it draw random numbers that do not come from its seed?"
+    )
+
+
+def outcome_of(frames: Frames) -> Episode:
+    """Run through the frames without a look, and return the outcome."""
+    while True:
+        try:
+            next(frames)
+        except StopIteration as stop:
+            outcome: Episode = stop.value
+            return outcome
+
+
+def difference(recorded: Episode, replayed: Episode) -> str:
+    """Return what came out otherwise than recorded; empty if nothing did."""
+    names = ("ranks", "returns", "length", "actions")
+    wrong = [name for name in names if getattr(recorded, name) != getattr(replayed, name)]
+    return "; ".join(f"{name} {getattr(recorded, name)} became {getattr(replayed, name)}" for name in wrong)

@@ -1,0 +1,161 @@
+"""The audit: what the raw rows of a ledger tell when they are read one by one, apart from the fold.
+
+`ludus verify` holds the fold against it, so nothing here may use the fold.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+
+from league.events import (
+    CandidateWritten,
+    Event,
+    PlayerFrozen,
+    PlayerReset,
+    ResultCounted,
+    SnapshotPruned,
+    TicketIssued,
+    TicketReissued,
+    TicketVoided,
+    TicketWithdrawn,
+    decode,
+    kind_of,
+)
+from league.ids import Hash, PlayerId, TicketNumber
+from league.store.ledger import Ledger
+from league.ticket import Purpose, Ticket
+
+Row = tuple[int, str, int | None, str]
+PAGE = 10_000
+
+
+@dataclass(slots=True)
+class Audit:
+    """What the rows tell, and what is wrong with them."""
+
+    carry: float  # how much the evaluation games of an older candidate still count
+    rows: int = 0
+    unreadable: list[str] = field(default_factory=list)
+    disorder: list[str] = field(default_factory=list)  # tickets and results that do not belong together
+    issued: set[TicketNumber] = field(default_factory=set)
+    open: dict[TicketNumber, tuple[Ticket, int]] = field(default_factory=dict)  # with the current attempt
+    counted: dict[TicketNumber, int] = field(default_factory=dict)  # the attempt whose result counts
+    stored: set[Hash] = field(default_factory=set)  # snapshots that must have a file
+    frozen: set[Hash] = field(default_factory=set)
+    points: defaultdict[tuple[PlayerId, PlayerId], float] = field(default_factory=lambda: defaultdict(float))
+    """Of one player against another in evaluation; those of older candidates fade."""
+
+
+def walk(ledger: Ledger, carry: float) -> Audit:
+    """Read every row once, in order."""
+    audit = Audit(carry)
+    for seq, kind, ticket, body in _rows(ledger):
+        audit.rows += 1
+        try:
+            event = decode(body.encode())
+        except msgspec.DecodeError as error:
+            audit.unreadable.append(f"event {seq} ({kind}) cannot be read: {error}")
+            continue
+        if kind != kind_of(event) or ticket != ticket_of(event):
+            audit.unreadable.append(
+                f"event {seq} is filed as {kind} of ticket {ticket}, but tells of {kind_of(event)} of ticket "
+                f"{ticket_of(event)}"
+            )
+        _follow(audit, seq, event)
+    return audit
+
+
+def _rows(ledger: Ledger) -> Iterator[Row]:
+    query = "select seq, kind, ticket, body from events where seq > ? order by seq limit ?"
+    since = 0
+    while page := msgspec.convert(ledger.query(query, since, PAGE), list[Row]):
+        yield from page
+        since = page[-1][0]
+
+
+def ticket_of(event: Event) -> int | None:
+    """Return the ticket that an event is about, if any."""
+    if isinstance(event, TicketIssued):
+        return event.ticket.number
+    if isinstance(event, ResultCounted | TicketReissued | TicketVoided | TicketWithdrawn):
+        return event.ticket
+    return None
+
+
+def _follow(audit: Audit, seq: int, event: Event) -> None:
+    """Follow tickets from issue to result."""
+    match event:
+        case TicketIssued(ticket=ticket):
+            if ticket.number in audit.issued:
+                audit.disorder.append(f"event {seq}: ticket {ticket.number} was issued before")
+            audit.issued.add(ticket.number)
+            audit.open[ticket.number] = (ticket, ticket.attempt)
+        case TicketReissued():
+            _reissue(audit, seq, event)
+        case TicketVoided() | TicketWithdrawn():
+            if audit.open.pop(event.ticket, None) is None:
+                audit.disorder.append(f"event {seq}: ticket {event.ticket} was not open, but is settled")
+        case ResultCounted():
+            _count(audit, seq, event)
+        case _:
+            _follow_players(audit, event)
+
+
+def _follow_players(audit: Audit, event: Event) -> None:
+    """Follow snapshots from writing to pruning, and let games fade with the candidates that played them."""
+    match event:
+        case CandidateWritten():
+            audit.stored.add(event.snapshot)
+            _fade(audit, event.player, audit.carry)
+        case PlayerReset():
+            _fade(audit, event.player, 0.0)
+        case PlayerFrozen(player=player):
+            assert player.snapshot is not None  # Player checks it
+            audit.frozen.add(player.snapshot)
+        case SnapshotPruned():
+            audit.stored.discard(event.snapshot)
+
+
+def _reissue(audit: Audit, seq: int, event: TicketReissued) -> None:
+    ticket, attempt = audit.open.get(event.ticket, (None, -1))
+    if ticket is None or event.attempt != attempt + 1:
+        audit.disorder.append(f"event {seq}: attempt {event.attempt} of ticket {event.ticket} follows on {attempt}")
+    if ticket is not None:
+        audit.open[event.ticket] = (ticket, event.attempt)
+
+
+def _count(audit: Audit, seq: int, event: ResultCounted) -> None:
+    ticket, attempt = audit.open.pop(event.ticket, (None, -1))
+    if ticket is None:
+        settled = "was settled before" if event.ticket in audit.issued else "was never issued"
+        audit.disorder.append(f"event {seq}: a result of ticket {event.ticket}, which {settled}")
+        return
+    audit.counted[event.ticket] = event.attempt
+    if event.attempt != attempt:
+        audit.disorder.append(
+            f"event {seq}: the result of ticket {event.ticket} is of attempt {event.attempt}, not {attempt}"
+        )
+    seats = len(ticket.entries)
+    if len(event.episodes) != ticket.episodes or any(len(e.ranks) != seats for e in event.episodes):
+        audit.disorder.append(
+            f"event {seq}: the result of ticket {event.ticket} does not tell of {ticket.episodes} episodes "
+            f"of {seats} entries"
+        )
+    elif ticket.purpose == Purpose.EVALUATE:
+        for episode in event.episodes:
+            _score(audit, [entry.player for entry in ticket.entries], episode.ranks)
+
+
+def _score(audit: Audit, players: list[PlayerId], ranks: tuple[int, ...]) -> None:
+    for i, a in enumerate(players):
+        for j, b in enumerate(players):
+            if a != b and ranks[i] <= ranks[j]:
+                audit.points[a, b] += 1.0 if ranks[i] < ranks[j] else 0.5
+
+
+def _fade(audit: Audit, player: PlayerId, factor: float) -> None:
+    for pair in audit.points:
+        if player in pair:
+            audit.points[pair] *= factor

@@ -1,0 +1,70 @@
+"""The counters of a league, by plain SQL over the ledger and by the fold: `ludus verify` compares the two.
+
+    by_sql(ledger) == by_fold(state)       # but for zeros
+
+Names are sentences for people: "env steps (train)", "main beat random (evaluate)".
+"""
+
+import msgspec
+import numpy as np
+
+from league.payoff import Payoff
+from league.state import LeagueState
+from league.store.ledger import Ledger
+
+_PLAYED = """
+from events r join events i on i.kind = 'ticket_issued' and i.ticket = r.ticket
+"""
+_RESULTS = f"""
+select json_extract(i.body, '$.ticket.purpose'), count(*), sum(json_array_length(r.body, '$.episodes')) {_PLAYED}
+where r.kind = 'result_counted' group by 1
+"""
+_STEPS = f"""
+select json_extract(i.body, '$.ticket.purpose'), sum(json_extract(e.value, '$[2]')) {_PLAYED}
+join json_each(r.body, '$.episodes') e where r.kind = 'result_counted' group by 1
+"""
+_PAIRS = f"""
+select json_extract(i.body, '$.ticket.purpose'), json_extract(a.value, '$[0]') me, json_extract(b.value, '$[0]') you,
+       sum(json_extract(e.value, '$[0][' || a.key || ']') < json_extract(e.value, '$[0][' || b.key || ']')),
+       sum(json_extract(e.value, '$[0][' || a.key || ']') = json_extract(e.value, '$[0][' || b.key || ']'))
+{_PLAYED} join json_each(r.body, '$.episodes') e
+join json_each(i.body, '$.ticket.entries') a join json_each(i.body, '$.ticket.entries') b
+where r.kind = 'result_counted' and me <> you group by 1, 2, 3
+"""
+_KINDS = "select kind, count(*) from events group by kind"
+
+
+def by_sql(ledger: Ledger) -> dict[str, int]:
+    """Count the rows of the ledger, without the fold."""
+    kinds = msgspec.convert(dict(ledger.query(_KINDS)), dict[str, int])  # type: ignore[arg-type]
+    told = {
+        "players": kinds.get("player_added", 0) + kinds.get("player_frozen", 0),
+        "tickets": kinds.get("ticket_issued", 0),
+        "void tickets": kinds.get("ticket_voided", 0),
+    }
+    for purpose, results, episodes in msgspec.convert(ledger.query(_RESULTS), list[tuple[str, int, int]]):
+        told |= {f"results ({purpose})": results, f"episodes ({purpose})": episodes}
+    for purpose, steps in msgspec.convert(ledger.query(_STEPS), list[tuple[str, int]]):
+        told[f"env steps ({purpose})"] = steps
+    pairs = msgspec.convert(ledger.query(_PAIRS), list[tuple[str, str, str, int, int]])
+    for purpose, me, you, wins, draws in pairs:
+        told |= {f"{me} beat {you} ({purpose})": wins, f"{me} drew with {you} ({purpose})": draws}
+    return told
+
+
+def by_fold(state: LeagueState) -> dict[str, int]:
+    """Return the same counters as the fold has them."""
+    folded = {"players": len(state.population), "tickets": state.tickets, "void tickets": state.voids}
+    for name, counter in (("results", state.results), ("episodes", state.episodes), ("env steps", state.steps)):
+        folded |= {f"{name} ({purpose})": number for purpose, number in counter.items()}
+    return folded | _pairs("train", state.training) | _pairs("evaluate", state.evaluation)
+
+
+def _pairs(purpose: str, payoff: Payoff) -> dict[str, int]:
+    """Return the raw wins and draws of every pair that met."""
+    players, found = payoff.players, {}
+    for field, verb in (("raw_wins", "beat"), ("raw_draws", "drew with")):
+        table = payoff.matrix[field][: len(players), : len(players)]
+        for i, j in np.argwhere(table).tolist():
+            found[f"{players[i]} {verb} {players[j]} ({purpose})"] = int(table[i, j])
+    return found

@@ -1,0 +1,182 @@
+"""What `ludus run` shows: a live table on a terminal, plain lines elsewhere, and a report at the end.
+
+with LiveTable("first") as table:
+    while viewer.refresh(0.5):
+        table.show(viewer)
+final_report(viewer.state, "first")
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.text import Text
+
+from launch.tables import candidate_scores, payoff_matrix, short, standings_table, status_json
+from launch.view import View
+from league.player import Kind
+from league.standings import Standing, standings
+from league.state import LeagueState
+
+REPAINT = 0.5  # seconds between two paintings on a terminal
+REFIT = 2.0  # seconds between two fits of the ratings, which cost more than a painting
+LINE = 10.0  # seconds between two plain lines
+ROWS = 16  # of the standings in the live table
+
+
+class LiveTable:
+    """Shows a view now and then, however often it is told to; `say` prints a line above it."""
+
+    def __init__(
+        self,
+        run_name: str,
+        *,
+        plain: bool = False,
+        quiet: bool = False,
+        console: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name, self._quiet, self._clock = run_name, quiet, clock
+        self._console = console or Console()
+        self._paints = self._console.is_terminal and not plain and not quiet
+        self._live: Live | None = None
+        self._shown_at = self._fitted_at = float("-inf")
+        self._body: RenderableType = ""
+
+    def __enter__(self) -> Self:
+        if self._paints:
+            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def say(self, text: str) -> None:
+        """Print a line that stays."""
+        self._console.print(escape(text), highlight=False, soft_wrap=True)
+
+    def show(self, view: View) -> None:
+        """Show the view if it is time to."""
+        now = self._clock()
+        if self._quiet or now - self._shown_at < (REPAINT if self._live is not None else LINE):
+            return
+        self._shown_at = now
+        if self._live is None:
+            self.say(plain_line(view))
+            return
+        if now - self._fitted_at >= REFIT:
+            self._fitted_at = now
+            self._body = standings_table(view.state, ROWS)
+        self._live.update(Group(status_text(self._name, view), self._body), refresh=True)
+
+
+def status_text(name: str, view: View) -> Text:
+    """Return the two or three lines above a live table."""
+    status = status_json(view)
+    head = Text.assemble((name, "bold"), f"  {view.state.phase}{' (paused)' if view.state.paused else ''}")
+    head.append(f", {_time_left(status)}, term {view.term}", style="dim")
+    lines = [head, Text(f"{_league(status)}\n{_work(status)}")]
+    if status["silent"]:
+        lines.append(Text(f"silent: {', '.join(status['silent'])}", style="red"))
+    return Text("\n").join(lines)
+
+
+def plain_line(view: View) -> str:
+    """Return the state of a run in one line, for logs."""
+    status = status_json(view)
+    strength = [f"{row.player} {_strength(row)}" for row in _mains(view.state)]
+    parts = [f"{view.state.phase}: {_time_left(status)}", _league(status), *strength, _work(status)]
+    return "; ".join(parts)
+
+
+def _time_left(status: dict[str, Any]) -> str:
+    left = status["seconds_left"]
+    return f"{_clock_time(status['elapsed'])} played" if left is None else f"{_clock_time(left)} left"
+
+
+def _clock_time(seconds: float) -> str:
+    """Return hours, minutes and seconds as people write them.
+
+    >>> _clock_time(3725), _clock_time(65)
+    ('1:02:05', '1:05')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _league(status: dict[str, Any]) -> str:
+    void = f" ({status['void']} void)" if status["void"] else ""
+    return (
+        f"{status['players']} players ({status['frozen']} frozen), "
+        f"{status['matches']:,} matches{void}, {short(status['env_steps'])} env steps"
+    )
+
+
+def _work(status: dict[str, Any]) -> str:
+    if status["env_steps_per_second"] is None:
+        return "no collector plays now"
+    parts = [f"{short(status['env_steps_per_second'])} steps/s"]
+    for name in ("collector", "learner"):
+        if status[f"{name}_wait"] is not None:
+            parts.append(f"{status[f'{name}s']} {name}s wait {status[f'{name}_wait']:.0%}")
+    if status["lag_mean"] is not None:
+        p95 = "" if status["lag_p95"] is None else f" (p95 {status['lag_p95']:.1f})"
+        parts.append(f"lag {status['lag_mean']:.1f}{p95} versions")
+    return ", ".join(parts)
+
+
+def _mains(state: LeagueState) -> list[Standing]:
+    rows = standings(state.population, state.evaluation, state.elo)
+    return [row for row in rows if row.kind == Kind.MAIN]
+
+
+def _strength(row: Standing) -> str:
+    if row.rating is None:
+        return "Elo -"
+    if row.low is None or row.high is None:
+        return f"Elo {row.rating:.0f} ±?"
+    return f"Elo {row.rating:.0f} ±{(row.high - row.low) / 2:.0f}"
+
+
+def final_report(state: LeagueState, run_name: str, console: Console | None = None) -> None:
+    """Print the standings, the payoff, what each main scores against the anchors, and what to try next."""
+    out = console or Console()
+    out.print(f"[bold]{escape(run_name)}[/] is {state.phase}: {escape(state.why or 'no reason was given')}")
+    out.print(standings_table(state, 2 * ROWS))
+    out.print(payoff_matrix(state, state.evaluation, "Evaluation", out.width))
+    for line in candidate_lines(state):
+        out.print(line, highlight=False)
+    out.print("\nNext:")
+    for command in next_commands(state, run_name):
+        out.print(f"  {command}", style="cyan", highlight=False, markup=False, soft_wrap=True)
+
+
+def candidate_lines(state: LeagueState) -> list[str]:
+    """Say what the last candidate of each main scored against each anchor."""
+    lines = []
+    for row in _mains(state):
+        for anchor, (score, low, high, games) in candidate_scores(state, row.player).items():
+            lines.append(
+                f"{row.player}: its last candidate scores {score:.1%} against {anchor} over {games} games "
+                f"(95 % interval {low:.1%} to {high:.1%})"
+            )
+    return lines or ["no main has met an anchor since its last candidate"]
+
+
+def next_commands(state: LeagueState, run_name: str) -> list[str]:
+    """Return commands that work on this very run."""
+    mains = [p.id for p in state.population.of_kind(Kind.MAIN)] or [p.id for p in state.population.learning()]
+    anchors = [p.id for p in state.population.anchors()] or [p.id for p in state.population.frozen()] or mains
+    commands = [f"ludus standings {run_name}"]
+    if mains:
+        commands += [f"ludus watch {run_name} {mains[0]} {anchors[-1]}", f"ludus explain {run_name} {mains[0]}"]
+    if state.results["evaluate"]:
+        commands.append(f"ludus matches {run_name}      # then: ludus replay {run_name} TICKET")
+    return [*commands, f"ludus verify {run_name}"]

@@ -1,0 +1,221 @@
+"""`ludus watch` and `ludus replay`: one episode on the terminal, position by position.
+
+Watch plays a new one between two players; replay shows a recorded one again, and its outcome must come out equal.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Collection
+from contextlib import closing
+
+import numpy as np
+from rich.console import Console
+
+from collectors.actors import Actors
+from collectors.envs.config import make_environment
+from collectors.envs.rows import IntArray, Rows
+from collectors.replay import Choose, Frame, Frames, difference, play
+from collectors.replay import replay as replay_episode
+from launch.config import Config, from_plain
+from launch.view import ViewError, find_player, open_view
+from league.events import Event, ResultCounted
+from league.ids import PlayerId, TicketNumber
+from league.player import Kind
+from league.plugins import names
+from league.spec import EnvSpec
+from league.state import LeagueState
+from league.store.run_directory import RunDirectory
+from league.store.snapshots import SnapshotStore
+from league.ticket import Entry, Episode, Purpose, Ticket, seating
+
+RECENT = 5  # recorded episodes that are named when the one that was asked for is not there
+
+Sleep = Callable[[float], None]
+
+
+# --- watch ---------------------------------------------------------------------------------------------------
+
+
+def watch(
+    run: RunDirectory,
+    a: str,
+    b: str,
+    seed: int = 0,
+    delay: float = 0.5,
+    allow: Collection[str] = (),
+    sleep: Sleep = time.sleep,
+) -> int:
+    """Let two players play one episode, and show every position."""
+    config, state = from_plain(run.read_config()), open_view(run).state
+    first, second = find_entry(state, a), find_entry(state, b)
+    with closing(make_environment(config.env, 1, allow)) as env:
+        ticket = seat(state, env.spec, first, second)
+        choose = casting(config, run, env.spec, ticket, seed, allow)
+        _show(env.spec, ticket, 0, play(env, ticket, 0, seed, choose), delay, sleep)
+    return 0
+
+
+def find_entry(state: LeagueState, name: str) -> Entry:
+    """Return who plays under a name: a frozen player, the newest candidate of a learning one, or a bot."""
+    if PlayerId(name) not in state.population and name in names("ludus.bots"):
+        return Entry(PlayerId(name), None, name)
+    player = find_player(state, name)
+    if player.kind == Kind.HUMAN:
+        raise ViewError(f"{name!r} is a human, and only bots and weights can be watched")
+    if not player.learning:
+        return Entry(player.id, player.snapshot, player.bot)
+    newest = state.candidate(player.id)
+    if newest is None:
+        raise ViewError(f"{name!r} has no candidate yet: its learner has not written one; try again in a while")
+    return Entry(player.id, newest.snapshot)
+
+
+def seat(state: LeagueState, spec: EnvSpec, first: Entry, second: Entry) -> Ticket:
+    """Return a ticket with the first player in a seat of its role, and the second in all others."""
+    role = state.population[first.player].role if first.player in state.population else None
+    place = next((i for i, found in enumerate(spec.roles) if role in (None, found)), 0)
+    entries = tuple(first if i == place else second for i in range(len(spec.seats)))
+    return Ticket(number=TicketNumber(0), purpose=Purpose.EVALUATE, entries=entries, episodes=1)
+
+
+def casting(
+    config: Config, run: RunDirectory, spec: EnvSpec, ticket: Ticket, seed: int, allow: Collection[str]
+) -> Choose:
+    """Return what chooses the actions: the actor of each entry, sampling as in evaluation."""
+    cache = config.collector.cache_megabytes << 20
+    actors = Actors(spec, config.policy, SnapshotStore(run.snapshots), cache, allow)
+    numbers: list[int] = []
+    for entry in ticket.entries:
+        try:
+            number = actors.number(entry, lambda: set(numbers))
+        except ValueError as error:  # weights or a bot of another environment
+            raise ViewError(f"{entry.player!r} cannot play {spec.name}: {error}") from error
+        assert number is not None  # only live weights can be missing
+        numbers.append(number)
+    rng = np.random.default_rng(seed)
+
+    def choose(rows: Rows, entry: IntArray) -> IntArray:
+        actions = np.zeros(len(rows), np.int32)
+        for one in np.unique(entry).tolist():
+            mine = entry == one
+            actions[mine], _ = actors[numbers[one]].act(rows.observation[mine], rows.mask[mine], rng)
+        return actions
+
+    return choose
+
+
+# --- replay --------------------------------------------------------------------------------------------------
+
+
+class Records:
+    """Observes a fold: keeps the result of one ticket, and the names of the newest episodes that were recorded."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self.ticket: Ticket | None = None
+        self.result: ResultCounted | None = None
+        self.recent: deque[str] = deque(maxlen=RECENT)
+
+    def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
+        """Take note of a result."""
+        if not isinstance(event, ResultCounted):
+            return
+        if event.ticket == self._number:
+            self.ticket, self.result = state.open[event.ticket], event
+        self.recent.extend(f"{event.ticket}.{i}" for i, episode in enumerate(event.episodes) if episode.actions)
+
+    def find(self, episode: int | None) -> tuple[Ticket, ResultCounted, int]:
+        """Return ticket, result and the number of the episode; the first recorded one if none was named."""
+        if self.ticket is None or self.result is None:
+            raise ViewError(f"ticket {self._number} has no result{self._hint()}")
+        kept = [i for i, found in enumerate(self.result.episodes) if found.actions]
+        if not kept or episode not in (None, *kept):
+            missing = f"episode {episode}" if kept else "no episode"
+            was = "was not recorded" if kept else "was recorded"
+            raise ViewError(f"{missing} of ticket {self._number} {was}{self._hint(kept)}")
+        return self.ticket, self.result, kept[0] if episode is None else episode
+
+    def _hint(self, kept: Collection[int] = ()) -> str:
+        recorded = [f"{self._number}.{i}" for i in kept] or list(self.recent)
+        return (
+            f"; recorded are, for example: {', '.join(recorded)}"
+            if recorded
+            else "; nothing is recorded in this run yet"
+        )
+
+
+def replay(
+    run: RunDirectory, match: str, delay: float = 0.5, allow: Collection[str] = (), sleep: Sleep = time.sleep
+) -> int:
+    """Show a recorded episode, TICKET or TICKET.EPISODE; 1 if it does not come out as recorded."""
+    number, episode = parse_match(match)
+    config, records = from_plain(run.read_config()), Records(number)
+    state = open_view(run, records).state
+    ticket, result, index = records.find(episode)
+    recorded = result.episodes[index]
+    with closing(make_environment(config.env, 1, allow)) as env:
+        frames = replay_episode(env, ticket, result.attempt, index, recorded.actions, state.seed)
+        outcome = _show(env.spec, ticket, index, frames, delay, sleep)
+    if wrong := difference(recorded, outcome):
+        Console().print(f"this is NOT what was recorded: {wrong}", style="red", highlight=False)
+        return 1
+    Console().print("the same outcome as recorded", style="green")
+    return 0
+
+
+def parse_match(text: str) -> tuple[int, int | None]:
+    """Return the ticket and the episode, None for any.
+
+    >>> parse_match("812"), parse_match("812.3")
+    ((812, None), (812, 3))
+    """
+    ticket, dot, episode = text.partition(".")
+    if not ticket.isdecimal() or (dot and not episode.isdecimal()):
+        raise ViewError(f"{text!r} names no match; give TICKET or TICKET.EPISODE, e.g. 812 or 812.3 (ludus matches)")
+    return int(ticket), int(episode) if dot else None
+
+
+# --- on the terminal -----------------------------------------------------------------------------------------
+
+
+def _show(spec: EnvSpec, ticket: Ticket, episode: int, frames: Frames, delay: float, sleep: Sleep) -> Episode:
+    console = Console(highlight=False, markup=False)
+    for seat_number, entry in enumerate(seating(spec.roles, episode)):
+        agents = ", ".join(spec.agents[agent] for agent in spec.seats[seat_number].agents)
+        console.print(f"{agents}: {describe(ticket.entries[entry])}")
+    count = 0
+    while True:
+        try:
+            frame = next(frames)
+        except StopIteration as stop:
+            outcome: Episode = stop.value
+            console.print(told(ticket, outcome))
+            return outcome
+        _print_frame(console, spec, ticket, frame, count)
+        count += 1
+        if delay > 0:
+            sleep(delay)
+
+
+def _print_frame(console: Console, spec: EnvSpec, ticket: Ticket, frame: Frame, count: int) -> None:
+    moves = [f"{spec.agents[m.agent]} ({ticket.entries[m.entry].player}) plays {m.action}" for m in frame.moves]
+    if moves:
+        console.print(f"\n{count}. {', '.join(moves)}", style="bold")
+    if frame.text:
+        console.print(frame.text, soft_wrap=True)
+
+
+def describe(entry: Entry) -> str:
+    """Return who plays, and with which weights."""
+    return f"{entry.player}, {f'snapshot {entry.snapshot[:12]}' if entry.snapshot else f'bot {entry.bot}'}"
+
+
+def told(ticket: Ticket, outcome: Episode) -> str:
+    """Return the outcome in words."""
+    seats = [f"{entry.player} {value:+g}" for entry, value in zip(ticket.entries, outcome.returns, strict=True)]
+    best = [entry.player for entry, rank in zip(ticket.entries, outcome.ranks, strict=True) if rank == 0]
+    if len(ticket.entries) == 1:
+        verdict = "over"
+    else:
+        verdict = "a draw" if len(best) == len(ticket.entries) else f"{', '.join(dict.fromkeys(best))} wins"
+    return f"\n{verdict} after {outcome.length} moves; returns: {', '.join(seats)}"

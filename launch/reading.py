@@ -1,0 +1,143 @@
+"""The commands that read a run: status, standings, payoff, matches, explain. Each returns its exit code.
+
+What the user can mend is raised as a ValueError that says how.
+"""
+
+import json
+import sys
+from collections import deque
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from launch.explaining import explain as explain  # it is one of these commands, too
+from launch.live import status_text
+from launch.tables import payoff_json, payoff_matrix, standings_json, standings_table, status_json
+from launch.view import ViewError, find_player, open_view
+from league.events import Event, ResultCounted, TicketVoided
+from league.state import LeagueState
+from league.store.run_directory import RunDirectory
+from league.ticket import Episode, Ticket
+
+
+def _emit(plain: Any) -> int:
+    sys.stdout.write(json.dumps(plain, indent=2, allow_nan=False) + "\n")
+    return 0
+
+
+def status(run: RunDirectory, as_json: bool = False) -> int:
+    """Tell how a run is doing: phase, time, throughput, waiting, lag."""
+    view = open_view(run)
+    if as_json:
+        return _emit(status_json(view))
+    console = Console()
+    console.print(status_text(run.name, view))
+    if not view.live:
+        console.print("no coordinator answers: this is what the ledger tells", style="dim")
+    for worker in view.workers:
+        figures = ", ".join(f"{k} {v:.3g}" for k, v in worker.metrics.items() if "/" not in k)
+        console.print(f"  {worker.name}: {figures}, heard {worker.age:.0f} s ago", highlight=False, markup=False)
+    return 0
+
+
+def standings(run: RunDirectory, as_json: bool = False) -> int:
+    """Print all players, the strongest first."""
+    state = open_view(run).state
+    if as_json:
+        return _emit(standings_json(state))
+    Console().print(standings_table(state))
+    return 0
+
+
+def payoff(run: RunDirectory, as_json: bool = False) -> int:
+    """Print who scores what against whom, in evaluation and in training."""
+    state = open_view(run).state
+    if as_json:
+        return _emit(payoff_json(state))
+    console = Console()
+    console.print(payoff_matrix(state, state.evaluation, "Evaluation: snapshots only", console.width))
+    console.print(payoff_matrix(state, state.training, "Training: older games count less", console.width))
+    return 0
+
+
+# --- matches -------------------------------------------------------------------------------------------------
+
+
+class Matches:
+    """Observes a fold and keeps the newest matches, of one player or of all."""
+
+    def __init__(self, player: str | None, limit: int) -> None:
+        self._player = player
+        self.newest: deque[dict[str, Any]] = deque(maxlen=limit)
+
+    def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
+        """Take note of a ticket that is settled."""
+        if isinstance(event, ResultCounted):
+            self._note(state.open[event.ticket], event.episodes, None)
+        elif isinstance(event, TicketVoided):
+            self._note(state.open[event.ticket], (), event.why)
+
+    def _note(self, ticket: Ticket, episodes: tuple[Episode, ...], void: str | None) -> None:
+        if self._player is None or any(entry.player == self._player for entry in ticket.entries):
+            self.newest.append(match_json(ticket, episodes, void))
+
+
+def match_json(ticket: Ticket, episodes: tuple[Episode, ...], void: str | None = None) -> dict[str, Any]:
+    """Return a match.
+
+    ticket, attempt, purpose, players; scores: of each entry against all others; lengths: of its episodes in moves;
+    recorded: the episodes that can be replayed; void: why nobody won it, null if it was played.
+    """
+    seats = range(len(ticket.entries))
+    return {
+        "ticket": ticket.number,
+        "attempt": ticket.attempt,
+        "purpose": ticket.purpose.value,
+        "players": [entry.player for entry in ticket.entries],
+        "scores": [_score(episodes, seat) for seat in seats] if episodes and len(seats) > 1 else None,
+        "lengths": [episode.length for episode in episodes],
+        "recorded": [i for i, episode in enumerate(episodes) if episode.actions],
+        "void": void,
+    }
+
+
+def _score(episodes: tuple[Episode, ...], entry: int) -> float:
+    """Return the share of points that an entry made against the others."""
+    points, games = 0.0, 0
+    for episode in episodes:
+        mine = episode.ranks[entry]
+        points += sum(rank > mine for rank in episode.ranks) + (episode.ranks.count(mine) - 1) / 2
+        games += len(episode.ranks) - 1
+    return points / games
+
+
+def matches(run: RunDirectory, player: str | None = None, limit: int = 20, as_json: bool = False) -> int:
+    """Print the newest matches, those of one player if it is named."""
+    if limit < 1:
+        raise ViewError(f"--limit must be at least 1, got {limit}")
+    found = Matches(player, limit)
+    state = open_view(run, found).state
+    if player is not None:
+        find_player(state, player)
+    newest = list(reversed(found.newest))
+    if as_json:
+        return _emit(newest)
+    table = Table("ticket", "purpose", "players (score in %)", "moves", "recorded", box=SIMPLE_HEAD, pad_edge=False)
+    for match in newest:
+        table.add_row(*_match_cells(match))
+    Console().print(table if newest else "no match is finished yet")
+    return 0
+
+
+def _match_cells(match: dict[str, Any]) -> list[str | Text]:
+    scores = match["scores"] or [None] * len(match["players"])
+    names = [p if s is None else f"{p} ({100 * s:.0f})" for p, s in zip(match["players"], scores, strict=True)]
+    lengths, recorded = match["lengths"], match["recorded"]
+    if match["void"] is not None:
+        return [str(match["ticket"]), match["purpose"], " v ".join(names), "void", Text(match["void"], style="red")]
+    span = str(min(lengths)) if min(lengths) == max(lengths) else f"{min(lengths)}-{max(lengths)}"
+    kept = "all" if len(recorded) == len(lengths) else ",".join(map(str, recorded)) or "-"
+    return [str(match["ticket"]), match["purpose"], " v ".join(names), f"{len(lengths)} x {span}", kept]

@@ -1,0 +1,241 @@
+"""Tables for people and JSON for programs: pure functions of a state or a view.
+
+Scores are shares of points, 0 to 1 in JSON and per cent on the terminal; every interval is one of 95 %.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from launch.view import View
+from league.ids import PlayerId
+from league.interval import wilson
+from league.payoff import Payoff
+from league.player import Kind
+from league.standings import Cell, PayoffTable, Standing, payoff_table, standings
+from league.state import LeagueState
+from league.wire.messages import Role, Worker
+
+KINDS = {
+    Kind.MAIN_EXPLOITER: "main expl.",
+    Kind.LEAGUE_EXPLOITER: "league expl.",
+}
+NOTHING = Text("-", style="dim")
+STALE = 10.0  # seconds without a word after which a worker is named
+WEAK, STRONG = 0.4, 0.6  # scores beyond which a cell of the payoff matrix is coloured
+
+
+# --- the standings -------------------------------------------------------------------------------------------
+
+
+def candidate_scores(state: LeagueState, player: PlayerId) -> dict[PlayerId, tuple[float, float, float, int]]:
+    """Return score, low, high and games of a player's newest candidate against each anchor that it met."""
+    found = {}
+    for anchor in state.population.anchors():
+        won, drawn, lost = state.latest.get(player, {}).get(anchor.id, (0, 0, 0))
+        if games := won + drawn + lost:
+            low, high = wilson(won + drawn / 2, games)
+            found[anchor.id] = ((won + drawn / 2) / games, float(low), float(high), games)
+    return found
+
+
+def standings_json(state: LeagueState) -> list[dict[str, Any]]:
+    """Return the standings, the strongest first.
+
+    place, player, kind; rating, low, high: Bradley-Terry on the Elo scale with its interval, null without games;
+    elo: the online Elo; games: evaluation games that still count; anchors: score against each anchor;
+    candidate: of a learning player, the newest candidate's score, low, high and games against each anchor.
+    """
+    return [_standing_json(state, row) for row in _standings(state)]
+
+
+def _standings(state: LeagueState) -> list[Standing]:
+    return standings(state.population, state.evaluation, state.elo)
+
+
+def _standing_json(state: LeagueState, row: Standing) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(row)
+    scores = candidate_scores(state, row.player)
+    names = ("score", "low", "high", "games")
+    return plain | {"candidate": {anchor: dict(zip(names, s, strict=True)) for anchor, s in scores.items()}}
+
+
+def standings_table(state: LeagueState, limit: int | None = None) -> Table:
+    """Return the standings as a table; `limit` leaves out frozen players, the weakest first."""
+    rows = _standings(state)
+    shown = _limited(state, rows, limit)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column("#", justify="right")
+    table.add_column("player", no_wrap=True, overflow="ellipsis", min_width=10)
+    table.add_column("kind", no_wrap=True)
+    for name in ("Elo", "online", "games"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for anchor in state.population.anchors():
+        table.add_column(f"v {anchor.id}", justify="right", no_wrap=True, overflow="ellipsis", min_width=8)
+    for row in shown:
+        table.add_row(*_standing_cells(state, row), style="" if _matters(state, row.player) else "dim")
+    if len(shown) < len(rows):
+        table.caption = f"{len(rows) - len(shown)} more frozen players: ludus standings"
+    return table
+
+
+def _matters(state: LeagueState, player: PlayerId) -> bool:
+    found = state.population[player]
+    return found.learning or found.anchor is not None
+
+
+def _limited(state: LeagueState, rows: Sequence[Standing], limit: int | None) -> list[Standing]:
+    """Return the rows to show: all that learn or are anchors, and the best of the rest."""
+    spare = len(rows) if limit is None else limit - sum(_matters(state, row.player) for row in rows)
+    rest = [row.player for row in rows if not _matters(state, row.player)][: max(0, spare)]
+    return [row for row in rows if _matters(state, row.player) or row.player in rest]
+
+
+def _standing_cells(state: LeagueState, row: Standing) -> list[str | Text]:
+    scores = candidate_scores(state, row.player)
+    cells: list[str | Text] = [str(row.place), row.player, KINDS.get(row.kind, row.kind.value), _rating(row)]
+    cells += [NOTHING if row.elo is None else f"{row.elo:.0f}", short(row.games)]
+    for anchor in state.population.anchors():
+        plain = row.anchors.get(anchor.id)
+        if anchor.id in scores:
+            cells.append(spread(*scores[anchor.id][:3]))
+        else:
+            cells.append(NOTHING if plain is None or state.population[row.player].learning else f"{plain:.0%}")
+    return cells
+
+
+def _rating(row: Standing) -> str | Text:
+    if row.rating is None:
+        return NOTHING
+    if row.low is None or row.high is None:
+        return f"{row.rating:.0f} ±?"
+    reach = (row.high - row.low) / 2
+    return f"{row.rating:.0f} ±{reach:.0f}" if reach else f"{row.rating:.0f} fix"
+
+
+# --- the payoff matrix ---------------------------------------------------------------------------------------
+
+
+def relevant(state: LeagueState, limit: int | None = None) -> list[PlayerId]:
+    """Return the players to show in a matrix: learning ones and anchors, then the strongest; by rating."""
+    rows = _standings(state)
+    return [row.player for row in _limited(state, rows, limit)][:limit]
+
+
+def payoff_json(state: LeagueState) -> dict[str, Any]:
+    """Return both payoff tables, `evaluate` (snapshots only) and `train` (the live side under its own name).
+
+    Each has players, and cells[row][column] with score, low, high, games (that still count) and all wins, draws and
+    losses of the row player against the column player; null where they have not met.
+    """
+    players = relevant(state)
+    tables = {"evaluate": state.evaluation, "train": state.training}
+    return {name: msgspec.to_builtins(payoff_table(players, payoff)) for name, payoff in tables.items()}
+
+
+def payoff_matrix(state: LeagueState, payoff: Payoff, title: str, width: int = 80) -> Table:
+    """Return who scores what against whom as a table, with as many players as fit into the width."""
+    everybody = len(state.population)
+    shown = payoff_table(relevant(state, max(3, (width - 24) // 9)), payoff)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, title=title, title_justify="left")
+    table.add_column("", justify="right")
+    table.add_column("score in %, games", no_wrap=True, overflow="ellipsis", max_width=20)
+    for number in range(1, len(shown.players) + 1):
+        table.add_column(str(number), justify="right", no_wrap=True, min_width=8)
+    for number, cells in enumerate(_matrix_rows(shown), start=1):
+        table.add_row(str(number), *cells)
+    if len(shown.players) < everybody:
+        table.caption = f"{len(shown.players)} of {everybody} players; all of them: ludus payoff --json"
+    return table
+
+
+def _matrix_rows(shown: PayoffTable) -> list[list[Text]]:
+    return [
+        [Text(player), *(_cell(cell, player == other) for cell, other in zip(cells, shown.players, strict=True))]
+        for player, cells in zip(shown.players, shown.cells, strict=True)
+    ]
+
+
+def _cell(cell: Cell | None, same: bool) -> Text:
+    if cell is None:
+        return Text("·" if same else "-", style="dim")
+    style = "green" if cell.score > STRONG else "red" if cell.score < WEAK else "yellow"
+    return Text.assemble((f"{100 * cell.score:.0f}", style), (f" {short(cell.games):>4}", "dim"))
+
+
+# --- workers and throughput ----------------------------------------------------------------------------------
+
+
+def status_json(view: View) -> dict[str, Any]:
+    """Return how a run is doing.
+
+    live, phase, why, paused, term, elapsed, seconds_left (null: no limit); players, frozen, matches, void, env_steps;
+    env_steps_per_second, collectors, collector_wait, learners, learner_wait (shares of their time), lag_mean, lag_p95
+    (versions; the worst player): null when no worker told; silent: workers that said nothing for a while.
+    """
+    state = view.state
+    return {
+        "live": view.live,
+        "phase": state.phase,
+        "why": state.why,
+        "paused": state.paused,
+        "term": view.term,
+        "elapsed": view.elapsed,
+        "seconds_left": view.seconds_left,
+        "players": len(state.population),
+        "frozen": len(state.population.frozen()),
+        "matches": sum(state.results.values()),
+        "void": state.voids,
+        "env_steps": state.env_steps,
+    } | _workers_json(view.workers)
+
+
+def _workers_json(workers: Sequence[Worker]) -> dict[str, Any]:
+    collectors = [w.metrics for w in workers if w.role == Role.COLLECTOR]
+    learners = [w.metrics for w in workers if w.role == Role.LEARNER]
+    speeds = [m["env_steps_per_second"] for m in collectors if "env_steps_per_second" in m]
+    lags = {
+        end: [v for m in learners for k, v in m.items() if k.endswith(f"/{end}")] for end in ("lag_mean", "lag_p95")
+    }
+    return {
+        "env_steps_per_second": sum(speeds) if speeds else None,
+        "collectors": len(collectors),
+        "collector_wait": _mean([m["wait_share"] for m in collectors if "wait_share" in m]),
+        "learners": len(learners),
+        "learner_wait": _mean([m["wait_share"] for m in learners if "wait_share" in m]),
+        "lag_mean": max(lags["lag_mean"], default=None),
+        "lag_p95": max(lags["lag_p95"], default=None),
+        "silent": [w.name for w in workers if w.age > STALE],
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+# --- numbers -------------------------------------------------------------------------------------------------
+
+
+def short(number: float) -> str:
+    """Return a count in few characters.
+
+    >>> short(812), short(12_345), short(3_200_000)
+    ('812', '12k', '3.2M')
+    """
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.1f}{unit}" if number < 10 * size else f"{number / size:.0f}{unit}"
+    return f"{number:.0f}"
+
+
+def spread(score: float, low: float, high: float) -> str:
+    """Return a score in per cent and how far its interval reaches at most.
+
+    >>> spread(0.934, 0.905, 0.954)
+    '93% ±3'
+    """
+    return f"{score:.0%} ±{100 * max(high - score, score - low):.0f}"

@@ -1,0 +1,203 @@
+"""`ludus verify`: hold a run against itself. It can fail, and says where.
+
+Each check reads the evidence in its own way: SQL counts without the fold, the audit follows tickets without the
+fold, ratings are refitted from results. A check returns what is wrong; nothing means that all is well.
+"""
+
+import fcntl
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from rich.console import Console
+
+from launch.audit import Audit, walk
+from launch.counters import by_fold, by_sql
+from launch.view import ViewError, read_rules
+from league.ids import TicketNumber
+from league.ratings import bradley_terry
+from league.rulebook import LeagueConfig
+from league.standings import standings
+from league.state import LeagueState, apply
+from league.store.ledger import Ledger, LedgerError, open_copy
+from league.store.run_directory import RunDirectory
+from league.store.snapshots import SnapshotStore
+from league.wire.messages import Verdict
+
+MOST = 5  # problems of one check that are printed
+CLOSE = 1e-6  # points of rating: the same games, added up in another order
+SHARED_FIRST, SHARED_SIZE = 0x40000002, 510  # the bytes of a database file that SQLite's readers lock
+
+Problems = list[str]
+
+
+class JournalLine(msgspec.Struct, frozen=True):
+    """What a collector noted of a result."""
+
+    ticket: TicketNumber
+    attempt: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that the checks look at."""
+
+    run: RunDirectory
+    rules: LeagueConfig
+    ledger: Ledger
+    audit: Audit
+    state: LeagueState
+    stopped: str  # why the fold could not go on
+    journals: Mapping[str, bytes]
+
+
+def verify(run: RunDirectory) -> int:
+    """Check a run that is stopped, or the copy of a live one; 0 if all is well, 1 if not."""
+    if is_served(run.ledger):
+        raise ViewError(f"the run {run.name} is alive: stop it first, or copy its directory and verify the copy")
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    rules = read_rules(run)
+    journals = {path.name: path.read_bytes() for path in sorted(run.journals.glob("*.jsonl"))}
+    try:
+        with open_copy(run.ledger) as ledger:
+            evidence = Evidence(
+                run, rules, ledger, walk(ledger, rules.evaluation.carry), *_fold(ledger, rules), journals
+            )
+            wrong = sum(_tell(console, title, check(evidence)) for title, check in CHECKS.items())
+    except (LedgerError, sqlite3.DatabaseError) as error:
+        wrong = _tell(console, "the ledger can be read", [str(error)])
+    console.print(f"{run.name}: {wrong} of {len(CHECKS)} checks failed" if wrong else f"{run.name}: all is well")
+    return 1 if wrong else 0
+
+
+def _tell(console: Console, title: str, problems: Problems) -> bool:
+    console.print(f"{'WRONG' if problems else 'ok':5} {title}", style="red" if problems else "")
+    for problem in problems[:MOST]:
+        console.print(f"        {problem}")
+    if len(problems) > MOST:
+        console.print(f"        and {len(problems) - MOST} more")
+    return bool(problems)
+
+
+def is_served(ledger: Path) -> bool:
+    """Return whether another process holds the lock of the ledger."""
+    if not ledger.exists():
+        return False
+    with ledger.open("rb") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, SHARED_SIZE, SHARED_FIRST)
+        except OSError:
+            return True
+    return False
+
+
+def _fold(ledger: Ledger, rules: LeagueConfig) -> tuple[LeagueState, str]:
+    """Return the fold, as far as it goes, and why it went no further."""
+    state, seq = LeagueState(rules), 0
+    try:
+        for seq, event in ledger.events():  # noqa: B007  (the number is told when the next event cannot be had)
+            apply(state, event)
+    except Exception as error:  # whatever a damaged ledger does to the fold is what we came to find
+        return state, f"the fold stops at or after event {seq}: {type(error).__name__}: {error}"
+    return state, ""
+
+
+# --- the checks ----------------------------------------------------------------------------------------------
+
+
+def check_sequence(evidence: Evidence) -> Problems:
+    """Find gaps in the numbers of events."""
+    count, last = evidence.ledger.query("select count(*), coalesce(max(seq), 0) from events")[0]
+    if count == last:
+        return []
+    gaps = evidence.ledger.query(
+        "select seq from (select seq, seq - row_number() over (order by seq) gap from events) group by gap"
+    )
+    firsts = [row[0] for row in gaps if row[0] != 1]
+    return [f"{count} events, but the last has number {last}; events begin anew at {firsts[:MOST]}"]
+
+
+def check_readable(evidence: Evidence) -> Problems:
+    """Find rows that are no event, or are filed as another one, and a fold that they stop."""
+    return evidence.audit.unreadable + ([evidence.stopped] if evidence.stopped else [])
+
+
+def check_results(evidence: Evidence) -> Problems:
+    """Find tickets with more than one result, by what the bodies say, not by the index."""
+    query = """select json_extract(body, '$.ticket') t, count(*) from events where kind = 'result_counted'
+               group by t having count(*) > 1"""
+    return [f"ticket {ticket} has {count} results" for ticket, count in evidence.ledger.query(query)]
+
+
+def check_tickets(evidence: Evidence) -> Problems:
+    """Find results of tickets that were not issued, or of an attempt that was not the current one."""
+    return evidence.audit.disorder
+
+
+def check_counters(evidence: Evidence) -> Problems:
+    """Count by plain SQL and compare with the fold."""
+    told, folded = by_sql(evidence.ledger), by_fold(evidence.state)
+    keys = [key for key in sorted({*told, *folded}) if told.get(key, 0) != folded.get(key, 0)]
+    return [f"{key}: {told.get(key, 0)} by SQL, {folded.get(key, 0)} by the fold" for key in keys]
+
+
+def check_checkpoint(evidence: Evidence) -> Problems:
+    """Compare the fold with its checkpoint. This version writes none, so there must be none."""
+    path = evidence.run.fold
+    return [f"{path} is not a file of this Ludus, which folds from the start: delete it"] if path.exists() else []
+
+
+def check_ratings(evidence: Evidence) -> Problems:
+    """Refit the ratings from the raw results and compare them with the standings."""
+    state = evidence.state
+    players = list(state.population)
+    points = np.array([[evidence.audit.points[a.id, b.id] for b in players] for a in players], dtype=float)
+    anchors = {i: p.anchor for i, p in enumerate(players) if p.anchor is not None}
+    fitted = bradley_terry(points.reshape(len(players), len(players)), anchors).rating
+    shown = {row.player: row.rating for row in standings(state.population, state.evaluation)}
+    return [
+        f"{player.id}: the standings say {rating:.6f}, its results {fitted[i]:.6f}"
+        for i, player in enumerate(players)
+        if (rating := shown[player.id]) is not None and abs(rating - fitted[i]) > CLOSE
+    ]
+
+
+def check_snapshots(evidence: Evidence) -> Problems:
+    """Read every snapshot that must be there, byte for byte."""
+    store = SnapshotStore(evidence.run.snapshots)
+    names = sorted(evidence.audit.stored | evidence.audit.frozen)
+    return [problem for name in names if (problem := store.verify(name)) is not None]
+
+
+def check_journals(evidence: Evidence) -> Problems:
+    """Find results that a collector knows to be accepted, but that the ledger does not count."""
+    problems = []
+    for name, content in evidence.journals.items():
+        for number, line in enumerate(content.split(b"\n")[:-1], start=1):  # what has no end was cut by a crash
+            try:
+                noted = msgspec.json.decode(line, type=JournalLine)
+            except msgspec.DecodeError as error:
+                problems.append(f"{name}, line {number} cannot be read: {error}")
+                continue
+            counted = evidence.audit.counted.get(noted.ticket)
+            if noted.verdict == Verdict.ACCEPTED and counted != noted.attempt:
+                was = "has no result" if counted is None else f"has the result of attempt {counted}"
+                problems.append(f"{name}: attempt {noted.attempt} of ticket {noted.ticket} was accepted, but it {was}")
+    return problems
+
+
+CHECKS: dict[str, Callable[[Evidence], Problems]] = {
+    "the numbers of events have no gap": check_sequence,
+    "every row is an event, and the fold takes it": check_readable,
+    "no ticket has two results": check_results,
+    "every result is of the current attempt of an issued ticket": check_tickets,
+    "counters by plain SQL equal the fold": check_counters,
+    "the fold equals its checkpoint, if there is one": check_checkpoint,
+    "ratings refitted from results equal the standings": check_ratings,
+    "every snapshot is there, byte for byte, or was pruned": check_snapshots,
+    "what collectors know to be accepted is counted": check_journals,
+}
