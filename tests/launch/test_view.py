@@ -1,0 +1,232 @@
+import threading
+import time
+
+import pytest
+
+import coordinator.service
+import launch.view
+from coordinator.coordinator import Coordinator
+from coordinator.opening import open_league
+from coordinator.service import Service
+from launch.counters import by_fold
+from launch.tables import standings_json
+from launch.view import Viewer, ViewError, find_player, following, open_view, read_offline, read_rules
+from league.store.ledger import Ledger
+from league.store.run_directory import Rendezvous, RunDirectory
+from league.wire.keys import load_server_keys, make_keys
+from league.wire.memory import Exchange
+from league.wire.messages import Follow, Page, Refused
+from league.wire.sockets import Sockets
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Served:
+    """The coordinator of a run, in this process, on a wire of memory."""
+
+    def __init__(self, run, exchange, clock):
+        self.ledger = Ledger.open(run.ledger)
+        rules = read_rules(run)
+        founded = next(event for _, event in self.ledger.events())
+        state = open_league(self.ledger, rules, founded.seed, founded.env, run.config_hash())
+        self.server = exchange.server("coordinator")
+        self.service = Service(Coordinator(state, ["learner-0"], clock()), self.ledger, self.server, clock)
+
+    @property
+    def state(self):
+        return self.service.coordinator.state
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def same(a, b):
+    return by_fold(a) == by_fold(b) and standings_json(a) == standings_json(b) and a.open == b.open
+
+
+def test_a_viewer_folds_page_by_page_what_the_coordinator_has(run, clock, monkeypatch):
+    monkeypatch.setattr(coordinator.service, "PAGE", 50)
+    exchange, seen = Exchange(), []
+    served = Served(run, exchange, clock)
+    viewer = Viewer(
+        exchange.client(served.server.address), read_rules(run), lambda seq, event, state: seen.append(seq), clock
+    )
+    rounds = 0
+    while not viewer.complete:
+        viewer.refresh(0)
+        served.service.step(0)
+        rounds += 1
+        assert rounds < 100
+    assert rounds > 3
+    assert seen == list(range(1, served.ledger.head + 1))
+    assert same(viewer.state, served.state)
+    assert (viewer.head, viewer.term) == (served.ledger.head, served.state.term)
+    served.service.close()
+
+
+def test_pages_that_come_twice_are_folded_once(run, clock):
+    exchange, seen = Exchange(), []
+    served = Served(run, exchange, clock)
+    viewer = Viewer(
+        exchange.client(served.server.address), read_rules(run), lambda seq, event, state: seen.append(seq), clock
+    )
+    viewer.refresh(0)
+    clock.now += 5  # no answer yet: it asks again
+    viewer.refresh(0)
+    served.service.step(0)
+    assert viewer.refresh(0)
+    assert viewer.complete
+    assert seen == list(range(1, served.ledger.head + 1))
+    served.service.close()
+
+
+def test_a_viewer_outlives_its_coordinator(run, clock):
+    exchange = Exchange()
+    viewer = Viewer(exchange.client("memory://coordinator"), read_rules(run), clock=clock)
+    assert not viewer.refresh(0)
+    terms = []
+    for _ in range(2):
+        served = Served(run, exchange, clock)
+        clock.now += 5
+        viewer.refresh(0)
+        served.service.step(0)
+        assert viewer.refresh(0)
+        assert same(viewer.state, served.state)
+        terms.append(viewer.term)
+        served.service.close()
+    assert terms[1] == terms[0] + 1
+    clock.now += 5
+    assert not viewer.refresh(0)
+    assert not viewer.live
+
+
+def answer(exchange, viewer, *pages):
+    """Answer a viewer by hand."""
+    server = exchange.server("coordinator")
+    viewer.refresh(0)
+    (incoming,) = server.receive(0)
+    assert isinstance(incoming.message, Follow)
+    for page in pages:
+        server.send(incoming.peer, page)
+
+
+def test_an_older_term_is_not_believed(run, clock):
+    exchange = Exchange()
+    viewer = Viewer(exchange.client("memory://coordinator"), read_rules(run), clock=clock)
+    newer = Page(term=3, request=1, since=0, events=(), head=0, elapsed=2.0)
+    older = Page(term=2, request=1, since=0, events=(), head=9, elapsed=1.0)
+    answer(exchange, viewer, newer, older)
+    assert viewer.refresh(0)
+    assert (viewer.head, viewer.elapsed) == (0, 2.0)
+
+
+def test_trouble_is_told(run, clock):
+    rules = read_rules(run)
+    pages = {
+        "refused: a learner key": Refused(reason="a learner key may not follow the ledger"),
+        "event 1 cannot be read": Page(term=1, request=1, since=0, events=(b'{"event":"from the future"}',), head=1),
+    }
+    for complaint, page in pages.items():
+        exchange = Exchange()
+        viewer = Viewer(exchange.client("memory://coordinator"), rules, clock=clock)
+        answer(exchange, viewer, page)
+        with pytest.raises(ViewError, match=complaint):
+            viewer.refresh(0)
+
+
+def test_a_ledger_that_shrank_is_told(run, clock):
+    exchange = Exchange()
+    served = Served(run, exchange, clock)
+    viewer = Viewer(exchange.client(served.server.address), read_rules(run), clock=clock)
+    viewer.refresh(0)
+    served.service.step(0)
+    viewer.refresh(0)
+    served.service.close()
+    clock.now += 5
+    answer(exchange, viewer, Page(term=9, request=1, since=0, events=(), head=3))
+    with pytest.raises(ViewError, match="an older copy was put in its place"):
+        viewer.refresh(0)
+
+
+def test_a_stopped_run_is_read_from_a_copy(run, state):
+    before = run.ledger.read_bytes()
+    view = read_offline(run)
+    assert same(view.state, state)
+    assert view.seq == view.head > 100
+    assert view.elapsed > 0
+    assert not view.live
+    assert run.ledger.read_bytes() == before
+    assert same(open_view(run).state, state)
+
+
+def test_a_run_without_a_ledger_is_told(run):
+    run.ledger.unlink()
+    with pytest.raises(ViewError, match="the run first cannot be read: there is no ledger"):
+        open_view(run)
+    with pytest.raises(ViewError, match="no coordinator of the run first has started yet"), following(run):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["ipc", "tcp"])
+def test_a_living_run_is_asked(run, state, kind, monkeypatch):
+    monkeypatch.setattr(launch.view, "PATIENCE", 30.0)  # a slow machine is no silent coordinator
+    ready, stop = threading.Event(), threading.Event()
+
+    def serve():  # all of it in one thread: SQLite and ZeroMQ want it so
+        make_keys(run.keys)
+        with Sockets() as sockets:
+            if kind == "tcp":
+                server = sockets.serve("tcp://127.0.0.1:0", load_server_keys(run.keys))
+            else:
+                server = sockets.serve(run.address("coordinator"))
+            ledger = Ledger.open(run.ledger)
+            rules, founded = read_rules(run), next(event for _, event in ledger.events())
+            league = open_league(ledger, rules, founded.seed, founded.env, run.config_hash())
+            service = Service(Coordinator(league, ["learner-0"], time.monotonic()), ledger, server, time.monotonic)
+            run.publish_rendezvous(Rendezvous(address=server.address, term=league.term))
+            ready.set()
+            while not stop.is_set():
+                service.step(0.02)
+            service.close()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        assert ready.wait(60)
+        view = open_view(run)
+    finally:
+        stop.set()
+        thread.join(60)
+    assert view.live
+    assert view.term == 2
+    assert by_fold(view.state) == by_fold(state)
+
+
+def test_a_silent_coordinator_is_not_waited_for(run, state, monkeypatch):
+    monkeypatch.setattr(launch.view, "PATIENCE", 0.05)
+    with Sockets() as sockets:
+        server = sockets.serve(run.address("coordinator"))
+        run.publish_rendezvous(Rendezvous(address=server.address, term=1))
+        view = open_view(run)
+    assert not view.live
+    assert same(view.state, state)
+
+
+def test_players_are_found_by_name(state):
+    assert find_player(state, "main").id == "main"
+    with pytest.raises(ViewError, match="there is no player 'exploter'; did you mean 'exploiter'"):
+        find_player(state, "exploter")
+    with pytest.raises(ViewError, match="there are main, exploiter, random"):
+        find_player(state, "zzz")
+
+
+def test_the_copy_of_a_run_is_a_run(run, state):
+    assert same(open_view(RunDirectory.find(str(run.root))).state, state)
