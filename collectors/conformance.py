@@ -57,7 +57,7 @@ class Findings:
 
 
 ADAPTER = "This is the environment adapter's fault: compare it with the rules in collectors/envs/rows.py."
-SEEDS = "reset(seed) must set every source of chance; draw from a generator of the environment's own."
+SEEDS = "reset(seed) must restore everything and set every source of chance, else no episode can be replayed."
 
 
 class Referee:
@@ -179,15 +179,23 @@ def conform(
     if not deterministic:
         problems["seed"] = Problem("the same seed and actions gave other rows", SEEDS)
     elif _play(build, 1, seeds)[0] != transcripts:
-        problems["slots"] = Problem(
-            "an episode played alone is not what it is beside others",
-            "Slots must share nothing that changes: no module globals, no class attributes, no global generator.",
-        )
+        problems["slots"] = _leak(build, seeds)
     if returns is not None and deterministic:
         wrong = [one for one in transcripts if one.complete and not _same_returns(one, returns(one.seed, one.ticks))]
         if wrong:
             problems["returns"] = Problem(f"rewards of seed {wrong[0].seed} do not add up to PettingZoo's", ADAPTER)
     return Findings(transcripts, tuple(problems.values()), deterministic)
+
+
+def _leak(build: Callable[[int], Environment], seeds: Sequence[int]) -> Problem:
+    """Say why an episode came out otherwise in another slot: what played before it, or what played beside it."""
+    fresh = [_play(build, 1, [seed])[0][0] for seed in seeds]
+    if fresh == _play(build, len(seeds), seeds)[0]:
+        return Problem("an episode depends on what the same environment object played before", SEEDS)
+    return Problem(
+        "an episode played alone is not what it is beside others",
+        "Slots must share nothing that changes: no module globals, no class attributes, no global generator.",
+    )
 
 
 def _play(

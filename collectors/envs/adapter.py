@@ -29,6 +29,7 @@ class Blueprint:
     parallel: bool
     readers: Mapping[str, Read]
     starts: tuple[int, ...]  # the number of each agent's first action
+    counts: tuple[int, ...]  # how many actions each agent has
 
 
 class Adapter:
@@ -41,7 +42,7 @@ class Adapter:
         self._build = build
         self._spare = first  # the environment whose spaces were read serves the first slot
         self._table = Table(blueprint.spec, slots)
-        self._games: list[Game | None] = [None] * slots
+        self._games: dict[int, Game] = {}
         self._busy = np.zeros(slots, dtype=np.bool_)
         self._index: Index | None = None  # the rows that `rows` told last
 
@@ -54,14 +55,14 @@ class Adapter:
         """Begin an episode in each of these free slots; a slot that fails is told by the next `step`."""
         index = check_start(self.spec.name, slots, seeds, self._busy)
         for slot, seed in zip(index.tolist(), np.asarray(seeds).tolist(), strict=True):
-            self._table.clear(slot)
             self._busy[slot] = True
             try:
                 self._game(slot).begin(seed)
             except Exception as error:
                 self._table.news.faults[slot] = _reason(self.spec.name, "reset", error)
-        self._silence_faults()
-        self._index = None
+        if len(index):
+            self._silence_faults()
+            self._index = None
 
     def rows(self) -> Rows:
         """Return the rows of all agents that must act now."""
@@ -76,11 +77,12 @@ class Adapter:
         legal = table.mask.reshape(-1, self.spec.actions).take(index, axis=0)
         moves = check_actions(self.spec.name, actions, slot, legal).tolist()
         table.act(index)
+        games, slots = self._games, slot.tolist()
         cuts = np.flatnonzero(np.diff(slot, prepend=-1, append=-1)).tolist()
         for begin, end in pairwise(cuts):
-            one = int(slot[begin])
+            one = slots[begin]
             try:
-                self._game(one).act(moves[begin:end])
+                games[one].act(moves[begin:end])
             except Exception as error:
                 table.news.faults[one] = _reason(self.spec.name, "step", error)
         self._silence_faults()
@@ -99,23 +101,24 @@ class Adapter:
         self._table.find_faults()
         for slot in self._table.news.faults:
             self._table.ready[slot] = False
-            game, self._games[slot] = self._games[slot], None
+            game = self._games.pop(slot, None)
             if game is not None:
                 with suppress(Exception):  # it is broken already: how it closes does not matter
                     game.env.close()
 
     def _game(self, slot: int) -> Game:
-        game = self._games[slot]
+        game = self._games.get(slot)
         if game is None:
             env, self._spare = self._build() if self._spare is None else self._spare, None
-            chair = Chair(self._table, slot, self._blueprint.readers, self._blueprint.starts)
+            plan = self._blueprint
+            chair = Chair(self._table, slot, plan.readers, plan.starts, plan.counts)
             game = ParallelGame(env, chair) if self._blueprint.parallel else AecGame(env, chair)
             self._games[slot] = game
         return game
 
     def render(self, slot: int) -> str:
         """Return the environment's own text if it has one, else what each agent that must act sees."""
-        game = self._games[slot]
+        game = self._games.get(slot)
         if game is not None and getattr(game.env, "render_mode", None) == "ansi":
             return str(game.env.render())
         agents = np.flatnonzero(self._table.ready[slot]).tolist()
@@ -123,11 +126,11 @@ class Adapter:
 
     def close(self) -> None:
         """Close every environment."""
-        for env in [self._spare, *(game.env for game in self._games if game is not None)]:
+        for env in [self._spare, *(game.env for game in self._games.values())]:
             if env is not None:
                 env.close()
         self._spare = None
-        self._games = [None] * self.slots
+        self._games = {}
 
 
 def _reason(name: str, doing: str, error: Exception) -> str:

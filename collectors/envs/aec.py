@@ -37,6 +37,7 @@ class AecGame:
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
+        self._chair.clear()
         self._inner.reset(seed=seed)
         self._settle()
 

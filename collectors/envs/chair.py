@@ -26,7 +26,9 @@ class Game(Protocol):
 class Chair:
     """The place of one slot in the table."""
 
-    def __init__(self, table: Table, slot: int, readers: Mapping[str, Read], starts: Sequence[int]) -> None:
+    def __init__(
+        self, table: Table, slot: int, readers: Mapping[str, Read], starts: Sequence[int], counts: Sequence[int]
+    ) -> None:
         agents = table.spec.agents
         self.table = table
         self.slot = slot
@@ -35,11 +37,16 @@ class Chair:
         self.number = {agent: number for number, agent in enumerate(agents)}
         self._reads = [readers[agent] for agent in agents]
         self._rows = [table.observation[slot, number] for number in range(len(agents))]
-        self._masks = [table.mask[slot, number] for number in range(len(agents))]
+        self._masks = [table.mask[slot, number, :count] for number, count in enumerate(counts)]
         self._ready = table.ready[slot]
         self._reward = table.reward[slot]
         self._acted = table.acted[slot]
-        self._ended = table.ended[slot]
+        self._ended = [False] * len(agents)
+
+    def clear(self) -> None:
+        """Make ready for a new episode."""
+        self.table.clear(self.slot)
+        self._ended = [False] * len(self.agents)
 
     def reward(self, rewards: Mapping[str, Any]) -> None:
         """Add to what the agents got since their last decisions."""
@@ -51,25 +58,27 @@ class Chair:
         """Write what an agent sees; it must act now. Return its number."""
         number = self._place(agent)
         if self._ended[number]:
-            raise BrokenError("it came back after its end; PettingZoo wants a new agent with a new name")
-        self._read(number, seen, info)
+            raise BrokenError(f"agent {agent!r} came back after its end; PettingZoo wants a new agent with a new name")
+        try:
+            self._reads[number](seen, info, self._rows[number], self._masks[number])
+        except BrokenError as error:
+            raise BrokenError(f"agent {agent!r}: {error}") from error
         self._ready[number] = True
         return number
 
     def end(self, agent: str, truncated: bool, seen: Any, info: Mapping[str, Any]) -> None:
         """Give an agent its END row, if it ever acted. What it sees is read only if it was truncated."""
         number = self._place(agent)
-        if self._ended[number]:
-            return
-        self._ended[number] = True
-        if self._acted[number]:
+        if self._acted[number] and not self._ended[number]:
             if truncated:
-                self._read(number, seen, info)
+                self.ready(agent, seen, info)
+                self._ready[number] = False
             self.table.news.ends.append((self.slot, number, truncated))
+        self._ended[number] = True
 
     def unended(self) -> list[str]:
         """Return the agents that acted and have no END row yet."""
-        return [self.agents[number] for number in (self._acted & ~self._ended).nonzero()[0].tolist()]
+        return [self.agents[number] for number in self._acted.nonzero()[0].tolist() if not self._ended[number]]
 
     def over(self) -> None:
         """Free the slot: its episode is complete."""
@@ -82,9 +91,3 @@ class Chair:
         if number is None:
             raise BrokenError(f"agent {agent!r} is not among possible_agents {list(self.agents)}")
         return number
-
-    def _read(self, number: int, seen: Any, info: Mapping[str, Any]) -> None:
-        try:
-            self._reads[number](seen, info, self._rows[number], self._masks[number])
-        except BrokenError as error:
-            raise BrokenError(f"agent {self.agents[number]!r}: {error}") from error

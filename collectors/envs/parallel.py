@@ -60,6 +60,7 @@ class ParallelGame:
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
+        self._chair.clear()
         seen, infos = self._inner.reset(seed=seed)
         self._settle(list(self._inner.agents), seen, infos)
 

@@ -103,4 +103,5 @@ def _blueprint(env: Any, name: str, seats: Sequence[Sequence[str]] | None, roles
         parallel=isinstance(env, pettingzoo.ParallelEnv),
         readers={agent: reader(spaces[agent], counts[agent][0], writes[agent]) for agent in agents},
         starts=tuple(start for _, start in counts.values()),
+        counts=tuple(count for count, _ in counts.values()),
     )

@@ -62,32 +62,38 @@ def reader(space: spaces.Space[Any], actions: int, write: Write) -> Read:
 
     The mask is looked for in the observation, then in the info; without one every action is legal.
     """
+    write_mask = _mask_writer(actions)
     if not isinstance(space, spaces.Dict) or MASK not in space.spaces:
-        return _read_plain(actions, write)
+        return _read_plain(write, write_mask)
     bare = set(space.spaces) == {OBSERVATION, MASK}
 
     def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
         write(seen[OBSERVATION] if bare else seen, row)
-        _write_mask(seen[MASK], actions, mask)
+        write_mask(seen[MASK], mask)
 
     return read
 
 
-def _read_plain(actions: int, write: Write) -> Read:
+def _read_plain(write: Write, write_mask: Write) -> Read:
     def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
         write(seen, row)
         if MASK in info:
-            _write_mask(info[MASK], actions, mask)
+            write_mask(info[MASK], mask)
         else:
-            mask[:actions] = True
+            mask[...] = True
 
     return read
 
 
-def _write_mask(given: Any, actions: int, mask: npt.NDArray[np.bool_]) -> None:
-    if np.shape(given) != (actions,):
-        raise BrokenError(f"its action mask has shape {np.shape(given)}, but it has {actions} actions")
-    mask[:actions] = given
+def _mask_writer(actions: int) -> Write:
+    shape = (actions,)
+
+    def write(given: Any, mask: Row) -> None:
+        if getattr(given, "shape", None) != shape and np.shape(given) != shape:
+            raise BrokenError(f"its action mask has shape {np.shape(given)}, but it has {actions} actions")
+        mask[...] = given
+
+    return write
 
 
 def _write_box(space: spaces.Space[Any]) -> Write:

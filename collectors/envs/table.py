@@ -30,12 +30,11 @@ class Table:
         self.reward = np.zeros(size, dtype=np.float64)  # since the agent's last decision
         self.ready = np.zeros(size, dtype=np.bool_)  # must act now
         self.acted = np.zeros(size, dtype=np.bool_)
-        self.ended = np.zeros(size, dtype=np.bool_)
         self.news = News()
 
     def clear(self, slot: int) -> None:
         """Forget the episode of a slot."""
-        for array in (self.observation, self.mask, self.reward, self.ready, self.acted, self.ended):
+        for array in (self.observation, self.mask, self.reward, self.ready, self.acted):
             array[slot] = 0
 
     def index(self) -> Index:

@@ -201,3 +201,18 @@ def test_the_suite_finds_slots_that_share_state():
 
     findings = conform(lambda slots: adapt(Shared, slots), range(4), 2)
     assert any("alone" in problem.what for problem in findings.problems)
+
+
+def test_the_suite_finds_a_reset_that_forgets_something():
+    class Leaky(odd.OddAec):
+        episodes = 0
+
+        def reset(self, seed=None, options=None):
+            super().reset(seed, options)
+            self.episodes += 1
+
+        def observe(self, agent):
+            return np.array([self.moves, self.episodes], np.float32)
+
+    findings = conform(lambda slots: adapt(Leaky, slots), range(4), 2)
+    assert any("played before" in problem.what for problem in findings.problems)
