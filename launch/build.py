@@ -20,7 +20,7 @@ from launch.config import Config
 from league.spec import EnvSpec
 from league.state import OVER
 from league.store.files import publish
-from league.store.journal import Journal
+from collectors.journal import Journal
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore

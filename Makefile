@@ -1,0 +1,40 @@
+# Two commands do everything on a fresh clone: `make run` and `make test`. They need Python 3.11, make and PyPI.
+PYTHON ?= python3.11
+BIN := .venv/bin
+READY := .venv/.ready
+
+# A small machine: one thread for each process. The league's own processes set this for themselves.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: run test slow check bench format clean
+
+run: $(READY)  ## A Connect Four league of three minutes. ARGS="name=second seed=2" changes the config.
+	@$(BIN)/ludus run $(ARGS)
+
+test: $(READY)  ## All tests that take seconds.
+	@$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+slow: $(READY)  ## The tests that take longer: real processes, kill -9, simulated days.
+	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+check: $(READY)  ## Format, lint, layers, types.
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/lint-imports
+	@$(BIN)/mypy
+
+bench: $(READY)  ## Speed, as JSON lines; docs/performance.md says how to read them.
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+format: $(READY)
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
