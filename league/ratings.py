@@ -22,9 +22,9 @@ from league.player import Player
 Floats = npt.NDArray[np.float64]
 
 SCALE = 400 / math.log(10)  # Elo points for one unit of log-odds
-LONGEST_STEP = 3.0  # log-odds in one Newton step: far from the optimum its parabola is not to be trusted
+FADED = 1e-6  # a pair with fewer games than this, after decay, has not met
 TOLERANCE = 1e-9  # log-odds
-MOST_STEPS, MOST_HALVINGS = 1000, 40
+MOST_STEPS, MOST_HALVINGS = 200, 60
 FLATTEST = 1e-12  # curvature that a player has at least, or players far from everybody could not be solved for
 
 
@@ -123,19 +123,14 @@ def bradley_terry(
 
     Ratings say something only along chains of games to an anchor. A group of players without such a chain is
     centred on the mean anchor, with an infinite interval; so is a player without games. If there are no
-    anchors at all, the largest group is centred on 0 and has intervals relative to its mean.
+    anchors at all, each group is centred on 0 and has intervals relative to its own mean.
 
     >>> bradley_terry([[0, 10], [1, 0]], {1: 0.0}, prior=1e-9).rating.round().tolist()
     [400.0, 0.0]
     """
-    won = _checked(points, anchors, prior)
+    won = _with_virtual_draws(_checked(points, anchors, prior), prior)
     size = len(won)
-    met = (won + won.T) > 0
-    degree = met.sum(axis=1)
-    share = np.divide(prior / 4, degree, out=np.zeros(size), where=degree > 0)  # a draw is half a point for each
-    won = won + np.where(met, share[:, None] + share[None, :], 0.0)
-    _, group = connected_components(met, directed=False)
-    home = None if anchors or not size else int(np.bincount(group).argmax())
+    _, group = connected_components(won > 0, directed=False)
     rating = np.full(size, float(np.mean(list(anchors.values()))) if anchors else 0.0)
     error = np.full(size, np.inf)
     for number in np.unique(group):
@@ -143,8 +138,9 @@ def bradley_terry(
         pins = {place: anchors[m] for place, m in enumerate(members.tolist()) if m in anchors}
         fitted, deviation = _fit(won[np.ix_(members, members)], pins, float(rating[members[0]]))
         rating[members] = fitted
-        if pins or (number == home and len(members) > 1):
+        if pins or (not anchors and len(members) > 1):
             error[members] = deviation
+    rating[list(anchors)] = list(anchors.values())  # exactly, without the rounding of the scale
     reach = quantile(confidence) * error
     return Ratings(rating=rating, low=rating - reach, high=rating + reach)
 
@@ -160,13 +156,26 @@ def _checked(points: npt.ArrayLike, anchors: Mapping[int, float], prior: float) 
     if bad := {i: a for i, a in anchors.items() if not (0 <= i < len(won) and math.isfinite(a))}:
         raise ValueError(f"anchors must be indices of players with a finite rating, got {bad}")
     np.fill_diagonal(won, 0.0)
+    won[won + won.T < FADED] = 0.0
     return won
+
+
+def _with_virtual_draws(won: Floats, prior: float) -> Floats:
+    """Return the points with `prior` virtual draws of each player, shared out among those it met.
+
+    Half of them are its own and half its opponents', so that each pair has as many for one as for the other.
+    They depend on who met, not on who won: one more win over the same opponent never lowers a rating.
+    """
+    met = np.minimum(won + won.T, 1.0)  # less than one game, once it has faded, counts for less
+    each = prior / 4 / np.maximum(met.sum(axis=1), 1.0)  # a draw is half a point, and two players give it
+    shared: Floats = won + met * (each[:, None] + each[None, :])
+    return shared
 
 
 def _fit(won: Floats, pins: Mapping[int, float], centre: float) -> tuple[Floats, Floats]:
     """Return ratings and standard errors of players that are all joined by games.
 
-    Newton's method on a concave function: each step is cut short where the parabola reaches too far.
+    Newton's method on a concave function: a step that leads too far is halved.
     Without a pin the level is free, and the curvature flat in that direction: `level` makes it 1 there, which
     leaves the mean at the centre, and is taken off the variances again.
     """
@@ -178,8 +187,8 @@ def _fit(won: Floats, pins: Mapping[int, float], centre: float) -> tuple[Floats,
         gradient, curvature = _slope(strength, won, free)
         step = np.zeros(len(won))
         step[free] = np.linalg.solve(curvature + level, gradient)
-        step *= min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), TOLERANCE))
-        strength = strength + _shortened(step, strength, won)
+        step = _shortened(step, strength, won)
+        strength = strength + step
         if np.abs(step).max() < TOLERANCE:
             break
     variance = np.zeros(len(won))

@@ -15,7 +15,7 @@ from league.ids import PlayerId
 from league.payoff import Payoff
 from league.player import Kind
 from league.population import Population
-from league.ratings import Elo, Ratings, bradley_terry
+from league.ratings import FADED, Elo, Ratings, bradley_terry
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ def standings(
         raise ValueError(f"ratings of {len(fitted.rating)} players do not fit a population of {len(players)}")
     points = evaluation.points([p.id for p in players])
     games = (points + points.T).sum(axis=1).tolist()
-    rated = [games[i] > 0 or p.anchor is not None for i, p in enumerate(players)]
+    rated = [games[i] >= FADED or p.anchor is not None for i, p in enumerate(players)]
     order = sorted(range(len(players)), key=lambda i: (not rated[i], -fitted.rating[i] if rated[i] else 0.0))
     anchors = [a.id for a in population.anchors()]
     return [
@@ -101,7 +101,7 @@ def _score(payoff: Payoff, a: PlayerId, b: PlayerId) -> float | None:
 
 def _cell(payoff: Payoff, a: PlayerId, b: PlayerId) -> Cell | None:
     games = payoff.games(a, b)
-    if not games:
+    if games < FADED:
         return None
     low, high = payoff.interval(a, b)
     wins, draws, losses = payoff.raw(a, b)

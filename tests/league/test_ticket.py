@@ -1,0 +1,67 @@
+"""Tickets: seats change hands fairly, and every episode has a seed of its own."""
+
+from collections import Counter
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from league.ids import SEED_BITS, Hash, PlayerId, TicketNumber, derive_seed
+from league.ticket import Entry, Purpose, Ticket, episode_seed, seating
+
+roles = st.lists(st.sampled_from(["fox", "hound", "player"]), min_size=1, max_size=6)
+
+
+@settings(deadline=None)
+@given(roles, st.integers(0, 50))
+def test_every_entry_sits_in_exactly_one_seat_of_its_role(names, episode):
+    order = seating(names, episode)
+    assert sorted(order) == list(range(len(names)))
+    assert [names[entry] for entry in order] == names
+
+
+@settings(deadline=None)
+@given(roles)
+def test_over_a_full_turn_each_entry_sits_equally_often_in_each_seat_of_its_role(names):
+    turn = 60  # divisible by every possible size of a group
+    seats = Counter((seat, entry) for e in range(turn) for seat, entry in enumerate(seating(names, e)))
+    for (seat, _), times in seats.items():
+        assert times == turn / names.count(names[seat])
+
+
+def test_two_seats_swap_every_episode():
+    assert [seating(["player", "player"], e) for e in range(3)] == [(0, 1), (1, 0), (0, 1)]
+
+
+def test_different_roles_never_swap():
+    assert {seating(["fox", "hound"], e) for e in range(4)} == {(0, 1)}
+
+
+def test_seeds_depend_on_every_part():
+    seeds = {
+        episode_seed(run, TicketNumber(ticket), attempt, episode)
+        for run in range(4)
+        for ticket in range(4)
+        for attempt in range(4)
+        for episode in range(4)
+    }
+    assert len(seeds) == 4**4
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers() | st.text(), max_size=5))
+def test_a_seed_is_stable_and_fits_every_environment(parts):
+    assert derive_seed(*parts) == derive_seed(*parts)
+    assert 0 <= derive_seed(*parts) < 2**SEED_BITS
+
+
+def test_a_ticket_survives_the_wire():
+    ticket = Ticket(
+        number=TicketNumber(7),
+        purpose=Purpose.TRAIN,
+        entries=(Entry(PlayerId("m")), Entry(PlayerId("m.0"), Hash("h")), Entry(PlayerId("r"), bot="random")),
+        episodes=8,
+        trains=PlayerId("m"),
+        attempt=2,
+    )
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(ticket), type=Ticket) == ticket
