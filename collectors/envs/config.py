@@ -77,11 +77,11 @@ def parse_environment(text: str, kwargs: Mapping[str, Any], allow: Collection[st
     >>> parse_environment("classic/go_v5", {"board_size": 9}).id
     'classic/go_v5'
     """
-    native = text in names("ludus.environments") or ("/" not in text and _takes_slots(_resolved(text, allow)))
-    if native:
-        return EnvConfig(name=text, kwargs=dict(kwargs))
-    return EnvConfig(name="pettingzoo", id=text, kwargs=dict(kwargs))
-
-
-def _resolved(text: str, allow: Collection[str]) -> Any:
-    return resolve("ludus.environments", text, allow)
+    options = dict(kwargs)
+    if text == "pettingzoo":
+        return EnvConfig(name=text, id=str(options.pop("id", "")), kwargs=options)
+    if text in names("ludus.environments") or (
+        "/" not in text and _takes_slots(resolve("ludus.environments", text, allow))
+    ):
+        return EnvConfig(name=text, kwargs=options)
+    return EnvConfig(name="pettingzoo", id=text, kwargs=options)

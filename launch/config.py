@@ -1,0 +1,125 @@
+"""The config of a run: one typed tree, from the parts that sit beside their components.
+
+config = compose(["env=tic_tac_toe", "algo.lr=0.001"])     # launch.compose: the only door to hydra
+plain = to_plain(config)                                   # what the run directory keeps
+from_plain(plain) == config                                # what every process reads; nobody composes again
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from collectors.collector import CollectorConfig
+from collectors.envs.config import EnvConfig
+from launch.schema import complaint, leaves
+from league.policies.layout import PolicyConfig
+from league.rulebook import LeagueConfig
+from learners.algorithms.ppo_config import PPOConfig
+from learners.config import LearnerConfig
+
+LAUNCHERS = ("local", "inline")
+TRANSPORTS = ("ipc", "tcp")
+TRACKERS = ("none",)
+
+
+class ConfigError(ValueError):
+    """A config that cannot be: a misspelt key, a wrong type, a value out of range."""
+
+
+@dataclass(kw_only=True, slots=True)
+class LaunchConfig:
+    """How the processes of a league are started."""
+
+    name: str = "local"  # "local": processes on this machine; "inline": all in one process, reproducible
+    collectors: int = 0  # collector processes; 0: as many as there are cores
+    learners: int = 1  # learner processes, which share the learning players
+    transport: str = "ipc"  # "ipc": sockets that only you can reach; "tcp": encrypted, a key for each role
+    drain_seconds: float = 20.0  # time to finish open tickets when the league is interrupted
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be started."""
+        if self.name not in LAUNCHERS:
+            raise ValueError(f"launch.name: unknown {self.name!r}; choose one of {', '.join(LAUNCHERS)}")
+        if self.transport not in TRANSPORTS:
+            raise ValueError(f"launch.transport: unknown {self.transport!r}; choose one of {', '.join(TRANSPORTS)}")
+        if self.collectors < 0 or self.learners < 1 or self.drain_seconds < 0:
+            raise ValueError("launch: collectors and drain_seconds must not be negative, learners at least 1")
+
+
+@dataclass(kw_only=True, slots=True)
+class TrackConfig:
+    """Where the curves go."""
+
+    name: str = "none"  # "none": the ledger keeps them, and no other tracker is told
+
+    def __post_init__(self) -> None:
+        """Refuse a tracker that does not exist."""
+        if self.name not in TRACKERS:
+            raise ValueError(f"track.name: unknown {self.name!r}; choose one of {', '.join(TRACKERS)}")
+
+
+@dataclass(kw_only=True, slots=True)
+class Config:
+    """All settings of a run."""
+
+    name: str = "league"  # of the run; it lands in <runs>/<name>/
+    runs: str = "runs"  # the directory of all runs
+    seed: int = 1  # every other seed derives from it
+    env: EnvConfig = field(default_factory=EnvConfig)
+    league: LeagueConfig = field(default_factory=LeagueConfig)
+    algo: PPOConfig = field(default_factory=PPOConfig)
+    policy: PolicyConfig = field(default_factory=PolicyConfig)
+    collector: CollectorConfig = field(default_factory=CollectorConfig)
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    launch: LaunchConfig = field(default_factory=LaunchConfig)
+    track: TrackConfig = field(default_factory=TrackConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse a name that cannot be the name of a directory, or means something else."""
+        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+=,@-]*", self.name) or self.name == "latest":
+            raise ValueError(
+                f"name: {self.name!r} cannot name a run; use letters, digits and . _ - (but not 'latest'), "
+                "and runs=DIRECTORY to choose where runs land"
+            )
+
+
+def to_plain(config: Config) -> dict[str, Any]:
+    """Return the config as dicts, lists and scalars that JSON can hold."""
+    plain: dict[str, Any] = msgspec.to_builtins(config)
+    return plain
+
+
+def from_plain(plain: Mapping[str, Any]) -> Config:
+    """Return the config that `to_plain` took apart; raise ConfigError if it is none. What is missing is default."""
+    try:
+        config = msgspec.convert(dict(plain), Config)
+    except msgspec.ValidationError as error:
+        raise ConfigError(_readable(error)) from error
+    for key, value in leaves(plain):
+        unknown = complaint(Config, key)
+        if unknown:
+            raise ConfigError(unknown)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"{key}={value}: expected a finite number")
+    return config
+
+
+def _readable(error: msgspec.ValidationError) -> str:
+    """Return msgspec's complaint with the whole key in front; what a part says of itself begins with its own name."""
+    message, _, path = str(error).partition(" - at `$")
+    above, _, own = path.strip("`").removeprefix(".").rpartition(".")
+    named = re.match(rf"{re.escape(own)}\b", message) if own else None
+    prefix = f"{above}." if above else ""
+    return f"{prefix}{message}" if named or not own else f"{prefix}{own}: {message}"
+
+
+def config_hash(plain: Mapping[str, Any]) -> str:
+    """Return the hash that the run directory and the ledger know this config by."""
+    data = json.dumps(plain, indent=2, sort_keys=True, allow_nan=False).encode() + b"\n"
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,112 @@
+"""Questions about a tree of dataclasses: which keys it has, of which type, and what a misspelt one meant.
+
+type_at(Config, "algo.lr")                     # float
+complaint(Config, "algo.leraning_rate")        # "unknown key 'algo.leraning_rate'; did you mean 'algo.lr'?"
+"""
+
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
+from typing import Any
+
+UNKNOWN = object()
+WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", types.NoneType: "null"}
+
+
+def children(kind: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass and their types, nothing for other types."""
+    return typing.get_type_hints(kind) if is_dataclass(kind) else {}
+
+
+def type_at(kind: Any, key: str) -> Any:
+    """Return the type that a dotted key has, UNKNOWN if there is no such key."""
+    for part in key.split("."):
+        if kind is Any:
+            return Any
+        inside = typing.get_args(kind)[1] if typing.get_origin(kind) is dict else UNKNOWN
+        kind = children(kind).get(part, inside)
+    return kind
+
+
+def keys(kind: Any, prefix: str = "") -> Iterator[str]:
+    """Yield every dotted key that is known by name."""
+    for name, inner in children(kind).items():
+        yield prefix + name
+        yield from keys(inner, f"{prefix}{name}.")
+
+
+def leaves(plain: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every dotted key of nested dicts with its value; an empty dict is a value.
+
+    >>> list(leaves({"a": {"b": 1}, "c": {}}))
+    [('a.b', 1), ('c', {})]
+    """
+    if not isinstance(plain, Mapping) or (key and not plain):
+        yield key, plain
+        return
+    for name, inner in plain.items():
+        yield from leaves(inner, f"{key}.{name}" if key else str(name))
+
+
+def complaint(kind: Any, key: str) -> str | None:
+    """Return what is wrong with a key, and which one it may have meant; None if it is right."""
+    if type_at(kind, key) is not UNKNOWN:
+        return None
+    parent, name = _known_part(kind, key)
+    prefix = f"{parent}." if parent else ""
+    siblings = list(children(type_at(kind, parent) if parent else kind))
+    guess = nearest(name, siblings)
+    if guess:
+        return f"unknown key {key!r}; did you mean {prefix + guess!r}?"
+    elsewhere = [known for known in keys(kind) if known.split(".")[-1] == key.split(".")[-1]]
+    if elsewhere:
+        return f"unknown key {key!r}; did you mean {elsewhere[0]!r}?"
+    if siblings:
+        return f"unknown key {key!r}; {parent or 'the config'} has {', '.join(siblings)}"
+    return f"unknown key {key!r}; {parent!r} is {type_name(type_at(kind, parent))} and has no keys"
+
+
+def _known_part(kind: Any, key: str) -> tuple[str, str]:
+    """Split a key into the longest part that exists and the first name that does not."""
+    parts = key.split(".")
+    count = next(n for n in range(1, len(parts) + 1) if type_at(kind, ".".join(parts[:n])) is UNKNOWN)
+    return ".".join(parts[: count - 1]), parts[count - 1]
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that a misspelt or spelt-out one meant.
+
+    >>> nearest("lerning_rate", ["batch", "lr"]), nearest("epoch", ["epochs", "batch"])
+    ('lr', 'epochs')
+    """
+    known = list(known)
+    initials = "".join(part[:1] for part in word.split("_"))
+    if "_" in word and initials in known:
+        return initials
+    close = difflib.get_close_matches(word, known, n=1)
+    return close[0] if close else None
+
+
+def type_name(kind: Any) -> str:
+    """Return a type in the words of a user.
+
+    >>> type_name(float | None), type_name(list[int])
+    ('a number or null', 'a list of whole numbers')
+    """
+    if kind in WORDS:
+        return WORDS[kind]
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join(type_name(part) for part in inner)
+    if origin is list:
+        return f"a list of {_plural(inner[0])}"
+    if origin is dict or is_dataclass(kind):
+        return "a group of keys"
+    return str(kind)
+
+
+def _plural(kind: Any) -> str:
+    plurals = {str: "texts", int: "whole numbers", float: "numbers"}
+    return plurals.get(kind) or type_name(kind).replace("a list", "lists")

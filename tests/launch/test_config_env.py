@@ -1,0 +1,89 @@
+"""From the config of an environment to the environment."""
+
+import pytest
+
+from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
+from league.plugins import PluginError
+
+
+def module(tmp_path, monkeypatch):
+    (tmp_path / "userenv.py").write_text(
+        "class Batch:\n"
+        "    def __init__(self, slots, size=3):\n"
+        "        if size < 0: raise RuntimeError('negative\\nsize')\n"
+        "        self.slots, self.size = slots, size\n"
+        "def zoo(size=3): raise AssertionError('not made')\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def test_native_games_take_slots_and_kwargs():
+    env = make_environment(EnvConfig(name="rock_paper_scissors", kwargs={"max_cycles": 3}), 5)
+    assert (env.slots, env.spec.actions) == (5, 3)
+
+
+def test_pettingzoo_by_its_id():
+    env = make_environment(EnvConfig(name="pettingzoo", id="classic/rps_v2", kwargs={"max_cycles": 3}), 2)
+    assert (env.slots, env.spec.agents) == (2, ("player_0", "player_1"))
+    env.close()
+
+
+def test_seats_reach_the_environment():
+    seats = [["player_1"], ["player_0"]]
+    env = make_environment(EnvConfig(name="pettingzoo", id="classic/rps_v2", seats=seats, roles=["b", "a"]), 1)
+    assert [(seat.agents, seat.role) for seat in env.spec.seats] == [((1,), "b"), ((0,), "a")]
+    env.close()
+
+
+def test_a_class_of_the_user_must_be_allowed(tmp_path, monkeypatch):
+    module(tmp_path, monkeypatch)
+    config = EnvConfig(name="userenv:Batch", kwargs={"size": 4})
+    with pytest.raises(PluginError, match="--allow userenv"):
+        make_environment(config, 2)
+    assert make_environment(config, 2, allow=["userenv"]).size == 4
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (EnvConfig(name="conect_four"), "Did you mean 'connect_four'"),
+        (EnvConfig(name="connect_four", kwargs={"size": 3}), "unexpected keyword argument 'size'"),
+        (EnvConfig(name="rock_paper_scissors", kwargs={"max_cycles": 0}), "max_cycles must be at least 1"),
+        (EnvConfig(name="pettingzoo", id="classic/no_such_game_v0"), "classic/no_such_game_v0"),
+        (EnvConfig(name="pettingzoo", id="classic/rps_v2", seats=[["nobody"]]), "nobody"),
+        (
+            EnvConfig(name="userenv:Batch", kwargs={"size": -1}),
+            "cannot make the environment 'userenv:Batch'.*negative size",
+        ),
+        (EnvConfig(name="userenv:zoo"), "env=pettingzoo env.id=userenv:zoo"),
+    ],
+)
+def test_a_bad_environment_is_one_clear_line(config, message, tmp_path, monkeypatch):
+    module(tmp_path, monkeypatch)
+    with pytest.raises((EnvError, PluginError), match=message) as caught:
+        make_environment(config, 1, allow=["userenv"])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "kwargs", "config"),
+    [
+        ("connect_four", {}, EnvConfig(name="connect_four")),
+        (
+            "classic/go_v5",
+            {"board_size": 9},
+            EnvConfig(name="pettingzoo", id="classic/go_v5", kwargs={"board_size": 9}),
+        ),
+        ("pettingzoo", {"id": "classic/go_v5"}, EnvConfig(name="pettingzoo", id="classic/go_v5")),
+        ("userenv:Batch", {"size": 3}, EnvConfig(name="userenv:Batch", kwargs={"size": 3})),
+        ("userenv:zoo", {"size": 3}, EnvConfig(name="pettingzoo", id="userenv:zoo", kwargs={"size": 3})),
+    ],
+)
+def test_what_a_user_calls_an_environment(text, kwargs, config, tmp_path, monkeypatch):
+    module(tmp_path, monkeypatch)
+    assert parse_environment(text, kwargs, allow=["userenv"]) == config
+
+
+def test_seats_of_a_native_game_are_fixed():
+    with pytest.raises(ValueError, match="seats of 'connect_four' are fixed"):
+        EnvConfig(seats=[["a"]])

@@ -1,0 +1,122 @@
+"""Overrides that lead nowhere are refused in one line that says how to mend them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import conf
+from launch.compose import compose
+from launch.config import ConfigError
+
+ROOT = Path(conf.__file__).parent.parent
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("algo.leraning_rate=1", "unknown key 'algo.leraning_rate'; did you mean 'algo.lr'?"),
+        ("algo.epoch=1", "unknown key 'algo.epoch'; did you mean 'algo.epochs'?"),
+        ("lr=1", "unknown key 'lr'; did you mean 'algo.lr'?"),
+        ("evn=tic_tac_toe", "unknown key 'evn'; did you mean 'env'?"),
+        ("experimnt=tic_tac_toe", "unknown key 'experimnt'; did you mean 'experiment'?"),
+        ("algo.lr.x=1", "unknown key 'algo.lr.x'; 'algo.lr' is a number and has no keys"),
+        ("+track.zzz=1", "unknown key 'track.zzz'; track has name"),
+        (
+            "league.players.main.rat=1",
+            "unknown key 'league.players.main.rat'; did you mean 'league.players.main.rate'?",
+        ),
+        ("algo=sac", "unknown algo 'sac'. Known: ppo."),
+        (
+            "league=alphstar",
+            "unknown league 'alphstar'. Did you mean 'alphastar'? Known: alphastar, fsp, pfsp, selfplay.",
+        ),
+        ("algo=null", "unknown algo 'None'. Known: ppo."),
+        ("algo.lr=fast", "algo.lr=fast: expected a number"),
+        ("seed=1.5", "seed=1.5: expected a whole number"),
+        ("policy.hidden=5", "policy.hidden=5: expected a list of whole numbers"),
+        ("policy.hidden=[a]", "policy.hidden=[a]: expected a list of whole numbers"),
+        ("league.budget.minutes=soon", "league.budget.minutes=soon: expected a number or null"),
+        ("algo.normalise_advantages=3.5", "algo.normalise_advantages=3.5: expected true or false"),
+        ("algo.lr=nan", "algo.lr=nan: expected a finite number"),
+        ("seed=1,2", "'seed=1,2' is a sweep, but this starts one league: start one for each value"),
+        ("league.promotion.threshold=2", "league.promotion.threshold must lie between 0 and 1, got 2.0"),
+        ("env=pettingzoo", "env.id is missing: name the PettingZoo environment, e.g. env.id=classic/connect_four_v3"),
+        ("env.id=classic/go_v5", "env.id is only for env.name=pettingzoo; the seats of 'connect_four' are fixed"),
+        (
+            "league.players.mian.rate=0.3",
+            "this league has no player 'mian'; to add one write +league.players.mian.rate=0.3",
+        ),
+    ],
+)
+def test_refusal(override, message):
+    with pytest.raises(ConfigError) as caught:
+        compose([override])
+    assert str(caught.value) == message
+
+
+def test_an_environment_id_in_the_place_of_a_group_is_told_where_to_go():
+    with pytest.raises(ConfigError, match=r"env=pettingzoo env\.id=classic/go_v5"):
+        compose(["env=classic/go_v5"])
+
+
+@pytest.mark.parametrize(
+    "override", ["seed", "a b", "=1", "league.players={second: {kind: main}}", "algo.lr=${nowhere}"]
+)
+def test_whatever_hydra_says_becomes_one_line(override):
+    with pytest.raises(ConfigError) as caught:
+        compose([override])
+    assert "\n" not in str(caught.value)
+
+
+PLUGIN = """
+from hydra.core.config_search_path import ConfigSearchPath
+from hydra.plugins.search_path_plugin import SearchPathPlugin
+
+
+class Mine(SearchPathPlugin):
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        search_path.append(provider="userpkg", path="pkg://userpkg.conf")
+"""
+
+
+FILES = {
+    "hydra_plugins/userpkg/__init__.py": "",
+    "hydra_plugins/userpkg/search.py": PLUGIN,
+    "userpkg/__init__.py": "",
+    "userpkg/conf/__init__.py": "",
+    "userpkg/conf/env/mine.yaml": "# Mine.\nname: userpkg.game:Game\nkwargs: {size: 3}\n",
+    "userpkg/conf/experiment/typo.yaml": "# @package _global_\nalgo:\n  epoch: 2\n",
+    "userpkg/conf/experiment/words.yaml": "# @package _global_\nalgo:\n  epochs: many\n",
+}
+ANSWERS = {
+    "env=mine": "userpkg.game:Game {'size': 3} mlp",
+    "env=mien": "unknown env 'mien'. Did you mean 'mine'? "
+    "Known: connect_four, mine, pettingzoo, rock_paper_scissors, tic_tac_toe.",
+    "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in experiment/typo.yaml)",
+    "experiment=words": "algo.epochs=many: expected a whole number (in experiment/words.yaml)",
+}
+ASK = """
+import sys
+from launch.compose import compose
+from launch.config import ConfigError
+
+for override in sys.argv[1:]:
+    try:
+        config = compose([override])
+        print(config.env.name, config.env.kwargs, config.policy.name)
+    except ConfigError as error:
+        print(error)
+"""
+
+
+def test_packages_of_users_bring_their_own_options(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    # Hydra looks for plugins once in a process, so this needs one of its own.
+    environment = {"PYTHONPATH": f"{ROOT}:{tmp_path}", "PATH": ""}
+    arguments = [sys.executable, "-c", ASK, *ANSWERS]
+    answers = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout
+    assert answers.splitlines() == list(ANSWERS.values())
