@@ -1,0 +1,8 @@
+"""`python -m launch` is `ludus`."""
+
+import sys
+
+from launch.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""The words of the command line: commands, arguments, help. Nothing is imported here that is not needed to parse."""
+
+import argparse
+import sys
+from typing import Any
+
+EXAMPLES = {
+    "run": "ludus run env=tic_tac_toe league=pfsp name=first algo.lr=0.001",
+    "resume": "ludus resume latest",
+    "status": "ludus status latest",
+    "standings": "ludus standings first --json",
+    "payoff": "ludus payoff runs/first",
+    "matches": "ludus matches latest --player main --limit 50",
+    "explain": "ludus explain latest main_exploiter",
+    "watch": "ludus watch latest main one_ply --delay 0.5",
+    "replay": "ludus replay latest 812.3",
+    "verify": "ludus verify latest",
+    "check-env": "ludus check-env classic/go_v5 board_size=9",
+}
+RUN_HELP = "the name of a run, its path, or 'latest'"
+TRACEBACK = "LUDUS_TRACEBACK"
+
+Commands = Any  # argparse keeps the type of its sub-parsers to itself
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    examples = "\n".join(f"  {line}" for line in EXAMPLES.values())
+    parser = argparse.ArgumentParser(
+        prog="ludus",
+        description="Train a league of players by self-play, and see who is really better.",
+        epilog=f"examples:\n{examples}\n\n{TRACEBACK}=1 shows where an error comes from.",
+        formatter_class=_formatter,
+    )
+    parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    _add_starting(commands)
+    _add_reading(commands)
+    _add_playing(commands)
+    return parser
+
+
+class Version(argparse.Action):
+    """Print the version; the metadata is only read when somebody asks."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print and exit."""
+        from importlib import metadata
+
+        try:
+            version = metadata.version("ludus")
+        except metadata.PackageNotFoundError:
+            version = "(not installed: run from its source)"
+        sys.stdout.write(f"ludus {version}\n")
+        parser.exit()
+
+
+def _add(commands: Commands, name: str, help: str, run: bool = True) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help,
+        description=f"{help[0].upper()}{help[1:]}.",
+        epilog=f"example:\n  {EXAMPLES[name]}",
+        formatter_class=_formatter,
+    )
+    if run:
+        command.add_argument("run", metavar="RUN", help=RUN_HELP)
+    return command
+
+
+def _add_allow(command: argparse.ArgumentParser) -> None:
+    help = "let the config name code of this package; may be repeated"
+    command.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=help)
+
+
+def _add_starting(commands: Commands) -> None:
+    run = _add(commands, "run", "start a league, or go on with it if its run exists", run=False)
+    resume = _add(commands, "resume", "go on with a run as it was configured")
+    help = "a group (env=tic_tac_toe) or key (algo.lr=0.001) of the config; + adds a key, ~ removes one"
+    run.add_argument("pairs", metavar="OVERRIDE", nargs="*", default=[], help=help)
+    run.add_argument("--accept-changes", action="store_true", help="go on with a run under another config")
+    for command in (run, resume):
+        _add_allow(command)
+        command.add_argument("--plain", action="store_true", help="print lines instead of a live table")
+        command.add_argument("--quiet", action="store_true", help="print errors only")
+
+
+def _add_reading(commands: Commands) -> None:
+    tables = [
+        _add(commands, "status", "show how far a run is, and which processes work on it"),
+        _add(commands, "standings", "show the ratings with their intervals"),
+        _add(commands, "payoff", "show who beats whom"),
+        _add(commands, "matches", "list the newest matches"),
+    ]
+    for command in tables:
+        command.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    tables[-1].add_argument("--player", help="only matches of this player")
+    tables[-1].add_argument("--limit", metavar="N", type=int, default=20, help="how many (20)")
+    explain = _add(commands, "explain", "say whom a player is matched with, and why")
+    explain.add_argument("player", metavar="PLAYER")
+    _add(commands, "verify", "check every promise that a run directory can break")
+
+
+def _add_playing(commands: Commands) -> None:
+    watch = _add(commands, "watch", "let two players play, and look on")
+    watch.add_argument("first", metavar="A", help="a player of the league, or a bot")
+    watch.add_argument("second", metavar="B", help="its opponent")
+    watch.add_argument("--seed", type=int, default=0, help="another seed is another game (0)")
+    replay = _add(commands, "replay", "play a recorded match again, and check that it ends the same")
+    replay.add_argument("match", metavar="MATCH", help="TICKET or TICKET.EPISODE, as `ludus matches` lists them")
+    for command in (watch, replay):
+        command.add_argument("--delay", metavar="SECONDS", type=float, default=0.5, help="between two moves (0.5)")
+        _add_allow(command)
+    check = _add(commands, "check-env", "tell whether an environment is fit for a league", run=False)
+    check.add_argument("env", metavar="ENV", help="connect_four, classic/go_v5, or package.module:function")
+    check.add_argument("pairs", metavar="KEY=VALUE", nargs="*", default=[], help="options of the environment")
+    _add_allow(check)

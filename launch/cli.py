@@ -1,0 +1,172 @@
+"""`ludus`: the command line. It dispatches; each command imports what it needs, and only then."""
+
+import json
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from launch.arguments import TRACEBACK, build_parser
+
+if TYPE_CHECKING:
+    from league.store.run_directory import RunDirectory
+
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 2 and one line on stderr if the user can mend what is wrong."""
+    parser = build_parser()
+    arguments, rest = parser.parse_known_args(argv)
+    # argparse takes overrides only in one block; they may as well stand before and after options.
+    if any(text.startswith("-") for text in rest) or (rest and not hasattr(arguments, "pairs")):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        arguments.pairs += rest
+    try:
+        code = COMMANDS[arguments.command](arguments)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader, e.g. `head`, has seen enough; python would complain when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get(TRACEBACK) or not _expected(error):
+            raise
+        say(_told(error))
+        return REFUSED
+
+
+def say(line: str) -> None:
+    """Tell the user something that is not the answer to the command."""
+    sys.stderr.write(f"ludus: {line}\n")
+
+
+def _expected(error: Exception) -> bool:
+    """Whether the message alone tells the user what to do: bad input (always a ValueError), files, the ledger."""
+    from league.store.ledger import LedgerError
+    from league.store.snapshots import SnapshotError
+
+    return isinstance(error, ValueError | OSError | LedgerError | SnapshotError)
+
+
+def _told(error: Exception) -> str:
+    ours = type(error).__module__ != "builtins"
+    return str(error) if ours else f"{error} ({TRACEBACK}=1 shows where this comes from)"
+
+
+# --- the commands --------------------------------------------------------------------------------------------
+
+
+def _find(arguments: Namespace) -> "RunDirectory":
+    from league.store.run_directory import RunDirectory
+
+    return RunDirectory.find(arguments.run)
+
+
+def _run(arguments: Namespace) -> int:
+    from launch.compose import compose
+    from launch.start import begin
+
+    config = compose(arguments.pairs)
+    note = (lambda line: None) if arguments.quiet else say
+    return _launch(begin(config, allow=arguments.allow, accept=arguments.accept_changes, say=note), arguments)
+
+
+def _resume(arguments: Namespace) -> int:
+    return _launch(_find(arguments), arguments)
+
+
+def _launch(run: "RunDirectory", arguments: Namespace) -> int:
+    from launch.start import launch
+
+    return launch(run, plain=arguments.plain, quiet=arguments.quiet, allow=arguments.allow)
+
+
+def _status(arguments: Namespace) -> int:
+    from launch.reading import status
+
+    return status(_find(arguments), arguments.json)
+
+
+def _standings(arguments: Namespace) -> int:
+    from launch.reading import standings
+
+    return standings(_find(arguments), arguments.json)
+
+
+def _payoff(arguments: Namespace) -> int:
+    from launch.reading import payoff
+
+    return payoff(_find(arguments), arguments.json)
+
+
+def _matches(arguments: Namespace) -> int:
+    from launch.reading import matches
+
+    return matches(_find(arguments), arguments.player, arguments.limit, arguments.json)
+
+
+def _explain(arguments: Namespace) -> int:
+    from launch.reading import explain
+
+    return explain(_find(arguments), arguments.player)
+
+
+def _verify(arguments: Namespace) -> int:
+    from launch.verify import verify
+
+    return verify(_find(arguments))
+
+
+def _watch(arguments: Namespace) -> int:
+    from launch.playing import watch
+
+    run, seats = _find(arguments), (arguments.first, arguments.second)
+    return watch(run, *seats, arguments.seed, arguments.delay, arguments.allow)
+
+
+def _replay(arguments: Namespace) -> int:
+    from launch.playing import replay
+
+    return replay(_find(arguments), arguments.match, arguments.delay, arguments.allow)
+
+
+def _check_env(arguments: Namespace) -> int:
+    from collectors.check import check
+    from collectors.envs.config import parse_environment
+
+    config = parse_environment(arguments.env, dict(map(_pair, arguments.pairs)), arguments.allow)
+    report = check(config.name, kwargs=config.options(), allow=arguments.allow)
+    sys.stdout.write("\n".join(report.lines()) + "\n")
+    return 0 if report.fit else FAILED
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    """Return key and value; a value that is no JSON is text."""
+    key, found, value = text.partition("=")
+    if not key or not found:
+        raise ValueError(f"cannot read {text!r}: write KEY=VALUE, e.g. board_size=9")
+    try:
+        return key, json.loads(value)
+    except json.JSONDecodeError:
+        return key, value
+
+
+COMMANDS: dict[str, Callable[[Namespace], int]] = {
+    "run": _run,
+    "resume": _resume,
+    "status": _status,
+    "standings": _standings,
+    "payoff": _payoff,
+    "matches": _matches,
+    "explain": _explain,
+    "watch": _watch,
+    "replay": _replay,
+    "verify": _verify,
+    "check-env": _check_env,
+}

@@ -1,0 +1,114 @@
+"""From a config to a run directory that holds it: a new run, or one that goes on.
+
+run = begin(config, allow=["my_package"], accept=False, say=print)
+launch(run, plain=False, quiet=False, allow=["my_package"])
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+from collectors.envs.config import make_environment
+from coordinator.opening import check_seats
+from launch.changes import Change, differences
+from launch.config import Config, ConfigError, from_plain, to_plain
+from league.player import Player
+from league.plugins import resolve
+from league.policies.layout import describe
+from league.rulebook import founders
+from league.spec import EnvSpec
+from league.store.ledger import Ledger
+from league.store.run_directory import RunDirectory, RunError
+
+Say = Callable[[str], None]
+
+
+def launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str]) -> int:
+    """Start a league in the way that its stored config names; return the exit code when it ends."""
+    config = stored(run)
+    if config.launch.name == "inline":
+        from launch.inline import run as run_inline
+
+        return run_inline(config, run, quiet=quiet, allow=allow)
+    from launch.local import run as run_local
+
+    return run_local(config, run, plain=plain, quiet=quiet, allow=allow)
+
+
+def begin(config: Config, *, allow: Collection[str], accept: bool, say: Say) -> RunDirectory:
+    """Return the run of this config: made now, or found with the same config, or with changes that are allowed."""
+    rehearse(config, allow)
+    run = RunDirectory(Path(config.runs) / config.name)
+    if run.layout.exists() and run.check().config.exists():
+        _go_on(run, config, accept, say)
+        return run
+    if run.ledger.exists():
+        raise RunError(
+            f"{run.root} has a ledger, but no {run.config.name}: it is not a whole run. Choose another name="
+        )
+    run.create().write_config(to_plain(config))
+    return run
+
+
+def stored(run: RunDirectory) -> Config:
+    """Return the config that a run was started with last."""
+    try:
+        return from_plain(run.read_config())
+    except ConfigError as error:
+        raise ConfigError(f"{run.config} was written by another version of Ludus, or by hand: {error}") from error
+
+
+def _go_on(run: RunDirectory, config: Config, accept: bool, say: Say) -> None:
+    changes = differences(to_plain(stored(run)), to_plain(config))
+    told = [change for change in changes if change.key not in ("name", "runs")]
+    grave = [change for change in told if not change.harmless]
+    if grave and not accept:
+        raise ConfigError(_refusal(run, grave))
+    if not changes:
+        return
+    for change in told:
+        say(f"changed: {change}")
+    if run.ledger.exists():
+        Ledger.open(run.ledger, 0.0).close()  # raises if a coordinator has it: its config must not change beneath it
+    run.write_config(to_plain(config))
+
+
+def _refusal(run: RunDirectory, changes: Sequence[Change]) -> str:
+    lines = "\n".join(f"  {change}" for change in changes)
+    return (
+        f"the run {run.name!r} exists with another config:\n{lines}\n"
+        f"Go on with the old one: ludus resume {run.name}. Go on with the new one: add --accept-changes. "
+        "Start another run: add name=ANOTHER."
+    )
+
+
+def rehearse(config: Config, allow: Collection[str] = ()) -> EnvSpec:
+    """Make every part once, so that what cannot work fails here, in one line, before there is a run directory."""
+    players = _founders(config)
+    env = make_environment(config.env, 1, allow)
+    try:
+        check_seats(config.league, env.spec)
+        _check_parts(config, players, env.spec, allow)
+        return env.spec
+    finally:
+        env.close()
+
+
+def _founders(config: Config) -> list[Player]:
+    try:
+        return founders(config.league)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _check_parts(config: Config, players: Sequence[Player], spec: EnvSpec, allow: Collection[str]) -> None:
+    try:
+        describe(config.policy, spec)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    for player in players:
+        if player.bot is not None:
+            bot = resolve("ludus.bots", player.bot, allow)
+            try:
+                bot(spec)
+            except ValueError as error:
+                raise ConfigError(f"league.players.{player.id}: {error}") from error
