@@ -5,7 +5,7 @@ several episodes and tickets, as long as the same player (and incarnation) owns 
 next decision arrives, so that decision's observation is the one to bootstrap from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,10 +77,18 @@ class Recorder:
             self._cut(full, now)
         self._owner[lanes] = numbers
 
+    def rest(self, slots: IntArray, players: Collection[PlayerId], now: float) -> None:
+        """Cut what slots without an episode hold of these players: it must not wait until they play again."""
+        lanes = (slots[:, None] * self._entries + np.arange(self._entries, dtype=np.int32)).reshape(-1)
+        theirs = [number for number, (player, _) in enumerate(self._owners) if player in players]
+        lanes = lanes[(self._length[lanes] > 0) & np.isin(self._owner[lanes], theirs)]
+        if len(lanes):
+            self._cut(lanes, now)
+
     def forget(self, owner: Owner) -> None:
         """Drop all that was recorded of an owner and not taken: a reset made it worthless."""
         number = self._number(owner)
-        lanes = np.flatnonzero(self._owner == number)
+        lanes = np.flatnonzero(self._owner == number).astype(np.int32)
         self._clear(lanes)
         self._owner[lanes] = NOBODY
         self._outgoing.pop(number, None)
@@ -193,11 +201,23 @@ class Recorder:
         self._clear(lanes)
 
     def _orphans(self, lanes: IntArray) -> None:
-        """A decision whose agent has not been heard of since has no successor: leave it out."""
-        lane, place = np.nonzero(self._open[lanes] >= 0)
-        lane = lanes[lane]
-        self._buffer["present"][lane, self._open[lane, place], place] = False
+        """Leave out decisions whose agent has not been heard of since: nobody knows what followed them.
+
+        The agent's decision before, if it is of the same episode, is cut instead: what followed that is known.
+        """
+        row, place = np.nonzero(self._open[lanes] >= 0)
+        if not len(row):
+            return
+        lane = lanes[row]
+        tick = self._open[lane, place]
+        present, end = self._buffer["present"], self._buffer["end"]
+        present[lane, tick, place] = False
         self._count(self._owner[lane], -1)
+        before = self._ticks - 1 - present[lane, ::-1, place].argmax(axis=1)
+        cut = present[lane, before, place] & (end[lane, before, place] == CONTINUES)
+        at = (lane[cut], before[cut], place[cut])
+        end[at] = CUT
+        self._tail[at] = self._buffer["observation"][lane[cut], tick[cut], place[cut]]
 
     def _clear(self, lanes: IntArray) -> None:
         self._length[lanes] = 0
@@ -209,7 +229,7 @@ class Recorder:
         """Return the segments of every owner with enough decisions, or that waited long enough."""
         taken = []
         for number, waiting in self._outgoing.items():
-            if waiting.decisions >= decisions or (waiting.chunks and now - waiting.since >= seconds):
+            if waiting.chunks and (waiting.decisions >= decisions or now - waiting.since >= seconds):
                 player, incarnation = self._owners[number]
                 self.unsent[player, incarnation] -= waiting.decisions
                 taken.append(Segments(player=player, incarnation=incarnation, **_join(waiting.chunks)))
