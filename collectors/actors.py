@@ -32,6 +32,7 @@ class Actors:
         self._versions = np.zeros(16, np.int32)
         self._bots: dict[str, int] = {}
         self._live: dict[PlayerId, int] = {}
+        self._outdated: set[PlayerId] = set()  # live players whose weights are of an incarnation that is over
         self._frozen: OrderedDict[Hash, tuple[int, int]] = OrderedDict()  # number and bytes, oldest use first
         self.loads = 0
 
@@ -54,15 +55,16 @@ class Actors:
                 self._bots[entry.bot] = self._add(resolve("ludus.bots", entry.bot, self._allow)(self._spec))
             return self._bots[entry.bot]
         if entry.snapshot is None:
-            return self._live.get(entry.player)
+            return None if entry.player in self._outdated else self._live.get(entry.player)
         if entry.snapshot not in self._frozen:
             self._load(entry.snapshot, in_use)
         self._frozen.move_to_end(entry.snapshot)
         return self._frozen[entry.snapshot][0]
 
     def update_live(self, player: PlayerId, version: int, flat: npt.NDArray[np.float32]) -> None:
-        """Swap in new weights of a live player."""
+        """Swap in new weights of a live player, in all slots. Raises ValueError if they do not fit the policy."""
         actor = NumpyActor(self._policy, self._spec, flat)
+        self._outdated.discard(player)
         if player in self._live:
             self._actors[self._live[player]] = actor
         else:
@@ -71,7 +73,7 @@ class Actors:
 
     def forget_live(self, player: PlayerId) -> None:
         """Take no new episode with these weights: the player was reset. Episodes under way play on."""
-        self._live.pop(player, None)
+        self._outdated.add(player)
 
     def _load(self, snapshot: Hash, in_use: Callable[[], Collection[int]]) -> None:
         found = self._store.get(snapshot)

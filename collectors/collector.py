@@ -54,6 +54,7 @@ class _Request:
 
 
 MAX_UNACKED = 1000
+REPORT_BYTES = 1 << 18  # of results in one report: messages to the coordinator are bounded
 RETRY = 2.0  # seconds after which an unanswered report is sent again
 REST = 0.02  # seconds before asking again when there was nothing to play
 
@@ -61,7 +62,7 @@ REST = 0.02  # seconds before asking again when there was nothing to play
 class Collector:
     """Plays tickets. Stateless beyond its own lifetime: losing one costs the tickets it held, for a lease."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (a composition root passes them by name)
         self,
         *,
         name: str,
@@ -149,7 +150,7 @@ class Collector:
     def _settle(self, ends: Ends, now: float) -> None:
         if len(ends.slot):
             self._recorder.end(ends, self._seating.entry[ends.slot, ends.agent])
-        if len(ends.over):
+        if len(ends.slot) or len(ends.over):  # an agent that dies early has an END row, too
             self.episodes += len(ends.over)
             for playing in self._seating.finish(ends):
                 result = playing.result()
@@ -194,6 +195,9 @@ class Collector:
             slots += taken
             seeds += [episode_seed(self._run_seed, *playing.key, episode) for episode in episodes]
             owners += [self._owners(playing.ticket)] * len(taken)
+        if starved and self._seating.free:
+            # Without this, credit might be used up by decisions in lanes that wait for the credit to be filled.
+            self._recorder.rest(np.array(self._seating.free, np.int32), starved, now)
         if slots:
             self._recorder.assign(np.array(slots, np.int32), owners, now)
             self._env.start(np.array(slots, np.int32), np.array(seeds, np.int64))
@@ -235,7 +239,10 @@ class Collector:
             if isinstance(message, Orders) and message.term >= self._term:
                 self._obey(message, now)
         for player, version, flat in self._links.receive(now):
-            self._actors.update_live(player, version, flat)
+            try:
+                self._actors.update_live(player, version, flat)
+            except ValueError as error:
+                log.error("version %d of %s cannot be played: %s", version, player, error)
         self._links.pull(now, self._starved())
 
     def _obey(self, orders: Orders, now: float) -> None:
@@ -293,13 +300,24 @@ class Collector:
                 session=self._session,
                 want=want,
                 held=tuple(self._progress(playing) for playing in self._held.values()),
-                results=tuple(self._results.values()),
+                results=self._oldest_results(),
                 faults=tuple(self._faults.values()),
                 starved=self._starved(),
                 directory=self._directory,
                 metrics=self._metrics(now) if with_metrics else {},
             )
         )
+
+    def _oldest_results(self) -> tuple[Result, ...]:
+        """Return the results to send now: after a long silence not all of them fit into one report."""
+        chosen: list[Result] = []
+        size = 0
+        for result in self._results.values():
+            size += sum(20 + 12 * len(e.ranks) + len(e.actions) for e in result.episodes)  # as msgpack, at most
+            if chosen and size > REPORT_BYTES:
+                break
+            chosen.append(result)
+        return tuple(chosen)
 
     def _progress(self, playing: Playing) -> Held:
         number, attempt = playing.key

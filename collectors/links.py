@@ -1,5 +1,6 @@
 """Links to learners: segments go out within the credit that the learner grants, weights come in by version."""
 
+import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
@@ -8,8 +9,10 @@ import numpy.typing as npt
 
 from league.ids import PlayerId
 from league.segment import Segments
-from league.wire.messages import Credit, Host, Pull, SegmentsHead, Weights
+from league.wire.messages import Credit, Host, Pull, Refused, SegmentsHead, Weights
 from league.wire.ports import Client
+
+log = logging.getLogger("ludus.collector")
 
 PATIENCE = 1.0  # seconds before a pull is repeated
 BACKLOG = 64  # messages kept while a learner does not read; then the oldest are dropped and counted
@@ -69,7 +72,9 @@ class Links:
         fresh = []
         for client in self._clients.values():
             for message, arrays in client.receive(0):
-                if isinstance(message, Credit | Weights):
+                if isinstance(message, Refused):
+                    log.warning("a learner refused what was sent: %s", message.reason)
+                elif isinstance(message, Credit | Weights):
                     live = self.live.get(message.player)
                     if live is None or live.host.incarnation != message.incarnation:
                         continue

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -12,6 +13,8 @@ from collectors.envs.rows import Ends, IntArray, Rows
 from league.ids import TicketNumber
 from league.spec import EnvSpec
 from league.ticket import Episode, Purpose, Result, Ticket, seating
+
+ACTION_BYTES = 1 << 17  # of one result: a report must fit on the wire; episodes beyond keep no actions
 
 
 @dataclass(slots=True)
@@ -21,7 +24,6 @@ class Playing:
     ticket: Ticket
     record: int  # keep the actions of this many of its first episodes
     started: int = 0
-    steps: int = 0
     finished: dict[int, Episode] = field(default_factory=dict)
     revoked: bool = False
 
@@ -39,8 +41,11 @@ class Playing:
         """Return the result when every episode is finished."""
         if self.revoked or len(self.finished) < self.ticket.episodes:
             return None
-        episodes = tuple(self.finished[i] for i in range(self.ticket.episodes))
-        return Result(ticket=self.ticket.number, attempt=self.ticket.attempt, episodes=episodes)
+        episodes, room = [], ACTION_BYTES
+        for _, episode in sorted(self.finished.items()):
+            room -= len(episode.actions)
+            episodes.append(episode if room >= 0 else msgspec.structs.replace(episode, actions=b""))
+        return Result(ticket=self.ticket.number, attempt=self.ticket.attempt, episodes=tuple(episodes))
 
 
 class Seating:
@@ -99,7 +104,7 @@ class Seating:
         slot, actions = slot[order], actions[order]
         first = np.searchsorted(slot, slot, side="left")
         position = self._written[slot] + np.arange(len(slot)) - first
-        if position.max() >= self._history.shape[1]:
+        while position.max() >= self._history.shape[1]:
             self._history = np.concatenate([self._history, np.zeros_like(self._history)], axis=1)
         self._history[slot, position] = actions
         np.add.at(self._written, slot, 1)
@@ -113,7 +118,6 @@ class Seating:
             self.playing[slot] = None
             self.free.append(slot)
             if playing is not None:
-                playing.steps += episode.length
                 playing.finished[int(self._episode[slot])] = episode
                 touched.append(playing)
         return touched
@@ -150,7 +154,8 @@ def ranks_of(returns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     >>> ranks_of(np.array([[0.0, 1.0, 0.0]])).tolist()
     [[1, 0, 1]]
     """
-    return (returns[..., None, :] > returns[..., :, None]).sum(axis=-1)
+    better: npt.NDArray[np.int64] = (returns[..., None, :] > returns[..., :, None]).sum(axis=-1)
+    return better
 
 
 def pack_actions(actions: IntArray, choices: int) -> bytes:
