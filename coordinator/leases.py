@@ -48,7 +48,7 @@ class Leases:
         self.waiting[ticket] = None
 
     def end(self, ticket: TicketNumber) -> None:
-        """The ticket is settled."""
+        """Forget a ticket that is settled."""
         self._leases.pop(ticket, None)
         self.waiting.pop(ticket, None)
 

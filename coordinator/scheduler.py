@@ -5,14 +5,16 @@ by their rates, and a matchmaker names the opponents.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from league.ids import PlayerId, TicketNumber
 from league.matchmaking.choice import Choice, draw
+from league.matchmaking.pool import fits
 from league.matchmaking.recipes import matchmaker
 from league.player import Player
-from league.state import FINAL, TRAINING, LeagueState
+from league.state import FINAL, TRAINING, LeagueState, pairing
 from league.ticket import Entry, Purpose, Ticket
 
 TYPICAL_LENGTH = 20.0  # moves in an episode, until the first results tell
@@ -38,57 +40,78 @@ class Scheduler:
         number = TicketNumber(state.tickets + 1)
         rng = np.random.Generator(np.random.Philox(key=[state.seed, number]))
         if state.phase == FINAL:
-            return self._final(number)
+            return self._final(number, now)
         if state.phase != TRAINING:
             return None
         if self._evaluation_is_due():
-            return self._evaluation(number, rng) or self._training(number, rng, now, starved)
+            return self._evaluation(number, rng, now) or self._training(number, rng, now, starved)
         return self._training(number, rng, now, starved)
+
+    def back_off(self, ticket: Ticket, until: float) -> None:
+        """Do not draw the pairs of a void ticket again for a while, unless nothing else is left."""
+        for pair in combinations(pairing(ticket), 2):
+            self.backed_off[frozenset(pair)] = until
+
+    def _rests(self, a: PlayerId, b: PlayerId, now: float) -> bool:
+        return self.backed_off.get(frozenset((a, b)), 0.0) > now
+
+    def _roles(self) -> tuple[str, ...]:
+        assert self._state.env is not None
+        return self._state.env.roles
+
+    def _places(self, player: PlayerId) -> list[int]:
+        """Return where a player can sit: one seat of each role that it can take, as entries rotate within a role."""
+        roles = self._roles()
+        return [roles.index(role) for role in dict.fromkeys(roles) if self._fits(player, role)]
+
+    def _fits(self, player: PlayerId, role: str) -> bool:
+        return fits(self._state.population[player], frozenset({role}))
 
     # --- training --------------------------------------------------------------------------------------------
 
     def _training(
         self, number: TicketNumber, rng: np.random.Generator, now: float, starved: Collection[PlayerId]
     ) -> Ticket | None:
-        player = self._hungriest(starved)
-        if player is None:
-            return None
-        assert self._state.env is not None
-        seats = self._state.env.seats
-        place = next(i for i, seat in enumerate(seats) if player.role in (None, seat.role))
-        entries = [
-            Entry(player.id) if i == place else self._opponent(player, seat.role, rng, now)
-            for i, seat in enumerate(seats)
-        ]
-        return Ticket(
-            number=number,
-            purpose=Purpose.TRAIN,
-            entries=tuple(entries),
-            episodes=self._state.config.episodes,
-            trains=player.id,
-        )
+        for player in self._hungry(starved):
+            entries = self._match(player, rng, now)
+            if entries is not None:
+                return Ticket(
+                    number=number,
+                    purpose=Purpose.TRAIN,
+                    entries=entries,
+                    episodes=self._state.config.episodes,
+                    trains=player.id,
+                )
+        return None
 
-    def _hungriest(self, starved: Collection[PlayerId]) -> Player | None:
-        """Return the learning player that is furthest behind its rate."""
+    def _hungry(self, starved: Collection[PlayerId]) -> list[Player]:
+        """Return the learning players that can train now, the one furthest behind its rate first."""
         state = self._state
         ready = [
             p
             for p in state.population.learning()
             if p.rate > 0 and p.id not in starved and state.candidate(p.id) is not None
         ]
-        return min(ready, key=lambda p: state.asked[p.id] / p.rate, default=None)
+        return sorted(ready, key=lambda p: state.asked[p.id] / p.rate)
 
-    def _opponent(self, player: Player, role: str, rng: np.random.Generator, now: float) -> Entry:
-        choices = self.choices(player, frozenset({role}))
-        usable = [c for c in choices if self._playable(c) and not self._rests(player.id, c.opponent, now)]
-        choice = draw(usable or [c for c in choices if self._playable(c)], rng)
-        return self._entry(choice.opponent)
+    def _match(self, player: Player, rng: np.random.Generator, now: float) -> tuple[Entry, ...] | None:
+        """Return the player among opponents; None while one of them could only be somebody without weights."""
+        place = _any(self._places(player.id), rng)
+        entries = []
+        for seat, role in enumerate(self._roles()):
+            entry = Entry(player.id) if seat == place else self._opponent(player, role, rng, now)
+            if entry is None:
+                return None
+            entries.append(entry)
+        return tuple(entries)
+
+    def _opponent(self, player: Player, role: str, rng: np.random.Generator, now: float) -> Entry | None:
+        choices = [c for c in self.choices(player, frozenset({role})) if self._playable(c)]
+        rested = [c for c in choices if not self._rests(player.id, c.opponent, now)]
+        return self._entry(draw(rested or choices, rng).opponent) if choices else None
 
     def _playable(self, choice: Choice) -> bool:
         return not choice.live or self._state.candidate(choice.opponent) is not None
-
-    def _rests(self, a: PlayerId, b: PlayerId, now: float) -> bool:
-        return self.backed_off.get(frozenset((a, b)), 0.0) > now
 
     def _entry(self, player: PlayerId) -> Entry:
         found = self._state.population[player]
@@ -118,17 +141,22 @@ class Scheduler:
                 entries.append(self._entry(player.id))
         return entries
 
-    def _evaluation(self, number: TicketNumber, rng: np.random.Generator) -> Ticket | None:
+    def _evaluation(self, number: TicketNumber, rng: np.random.Generator, now: float) -> Ticket | None:
         """Let the contestant with the fewest games meet those it met least."""
         contestants = self.contestants()
         if len(contestants) < 2 or self._state.config.evaluation.share <= 0:
             return None
         first = _least(contestants, [self._state.evaluated[e.player] for e in contestants], rng)
+        place = _any(self._places(first.player), rng)
         others = [e for e in contestants if e.player != first.player]
-        assert self._state.env is not None
-        entries = [first]
-        while len(entries) < len(self._state.env.seats):
-            entries.append(_least(others, [self._met(first, e) for e in others], rng))
+        others = [e for e in others if not self._rests(first.player, e.player, now)] or others
+        entries: list[Entry] = []
+        for seat, role in enumerate(self._roles()):
+            fitting = [first] if seat == place else [e for e in others if self._fits(e.player, role)]
+            if not fitting:
+                return None
+            fresh = [e for e in fitting if e not in entries] or fitting
+            entries.append(_least(fresh, [self._met(first, e) for e in fresh], rng))
         return self._evaluation_ticket(number, entries, self._state.config.evaluation.episodes)
 
     def _met(self, a: Entry, b: Entry) -> float:
@@ -142,33 +170,45 @@ class Scheduler:
     # --- the final evaluation --------------------------------------------------------------------------------
 
     def final_pairings(self) -> list[tuple[Entry, Entry, int]]:
-        """Return (candidate, anchor, games still to be handed out) of the final evaluation."""
+        """Return (candidate, anchor, episodes still to be handed out) of the final evaluation."""
         state = self._state
+        games = len(self._roles()) - 1  # in one episode: the anchor has all other seats
         missing = []
         for entry in self.contestants():
             if not state.population[entry.player].learning:
                 continue
             for anchor in state.population.anchors():
                 played = sum(state.latest[entry.player].get(anchor.id, ()))
-                left = state.config.evaluation.final_games - played
+                left = -(-(state.config.evaluation.final_games - played) // games) if games else 0
                 left -= state.pending[frozenset((entry.player, anchor.id))]
-                if left > 0:
+                if left > 0 and self._final_places(entry.player, anchor.id):
                     missing.append((entry, self._entry(anchor.id), left))
         return missing
 
-    def _final(self, number: TicketNumber) -> Ticket | None:
+    def _final_places(self, player: PlayerId, anchor: PlayerId) -> list[int]:
+        """Return where a player can sit so that the anchor can have all other seats."""
+        stuck = [seat for seat, role in enumerate(self._roles()) if not self._fits(anchor, role)]
+        return [place for place in self._places(player) if all(seat == place for seat in stuck)]
+
+    def _final(self, number: TicketNumber, now: float) -> Ticket | None:
         pairings = self.final_pairings()
         if not pairings:
             return None
-        candidate, anchor, left = pairings[0]
-        assert self._state.env is not None
-        entries = [candidate] + [anchor] * (len(self._state.env.seats) - 1)
+        rested = [p for p in pairings if not self._rests(p[0].player, p[1].player, now)]
+        candidate, anchor, left = (rested or pairings)[0]
+        places = self._final_places(candidate.player, anchor.player)
+        entries = [anchor] * len(self._roles())
+        entries[places[number % len(places)]] = candidate  # in every role in turn
         return self._evaluation_ticket(number, entries, min(left, self._state.config.evaluation.episodes))
 
 
 def final_is_done(state: LeagueState, scheduler: Scheduler) -> bool:
     """Return whether the final evaluation has been played out."""
     return not state.open and not scheduler.final_pairings()
+
+
+def _any(places: Sequence[int], rng: np.random.Generator) -> int:
+    return places[int(rng.integers(len(places)))] if len(places) > 1 else places[0]
 
 
 def _least(entries: Sequence[Entry], games: Sequence[float], rng: np.random.Generator) -> Entry:
