@@ -31,7 +31,7 @@ from league.events import (
 from league.ids import PlayerId, TicketNumber, derive_seed
 from league.player import Kind, Player
 from league.promotion import due, resets
-from league.state import FINAL, OVER, TRAINING, LeagueState, apply, pairing
+from league.state import FINAL, OVER, TRAINING, LeagueState, apply
 from league.ticket import Fault, Purpose, Result, Ticket
 from league.wire.messages import (
     Ack,
@@ -81,10 +81,11 @@ class Coordinator:
         self.learners = list(learners)
         self._workers: dict[str, _Seen] = {}
         self._addresses: dict[str, str] = {}  # learner name -> where it takes segments
-        self._directory = 1
+        self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
         for number, ticket in state.open.items():
             self.leases.grant(number, ticket.attempt, "", now)
+        self._note_hosts()
 
     def emit(self, event: Event) -> None:
         """Apply an event now; `take` hands it to the ledger."""
@@ -115,7 +116,7 @@ class Coordinator:
 
     def _report(self, report: Report, now: float) -> Orders:
         self._note(report.name, Role.COLLECTOR, report.session, report.metrics, now)
-        acks = [self._result(result) for result in report.results]
+        acks = [self._result(result, now) for result in report.results]
         acks += [self._fault(fault, now) for fault in report.faults]
         revoked = []
         for held in report.held:
@@ -124,7 +125,7 @@ class Coordinator:
             else:
                 revoked.append((held.ticket, held.attempt))
         stop = self.stopping or self.state.phase == OVER
-        tickets = [] if stop else self._tickets(report, now)
+        tickets = [] if stop or self.state.paused else self._tickets(report, now)
         changed = report.directory != self._directory
         return Orders(
             term=self.state.term,
@@ -143,14 +144,14 @@ class Coordinator:
             return False
         return self.leases.holder(ticket) in (None, "", session)
 
-    def _result(self, result: Result) -> Ack:
+    def _result(self, result: Result, now: float) -> Ack:
         """Count a result iff it is of the current attempt of an open ticket."""
         verdict = self._verdict(result.ticket, result.attempt)
         if verdict == Verdict.ACCEPTED:
             problem = self._problem(result)
             if problem:
                 log.warning("ticket %d: %s", result.ticket, problem)
-                self._retry(result.ticket, problem)
+                self._retry(result.ticket, problem, now)
             else:
                 self.leases.end(result.ticket)
                 self.emit(ResultCounted(ticket=result.ticket, attempt=result.attempt, episodes=result.episodes))
@@ -175,23 +176,21 @@ class Coordinator:
     def _fault(self, fault: Fault, now: float) -> Ack:
         verdict = self._verdict(fault.ticket, fault.attempt)
         if verdict == Verdict.ACCEPTED:
-            ticket = self.state.open[fault.ticket]
-            if self._retry(fault.ticket, fault.reason):
-                self.scheduler.backed_off[pairing(ticket)] = now + BACK_OFF
+            self._retry(fault.ticket, fault.reason, now)
         return Ack(fault.ticket, fault.attempt, verdict)
 
-    def _retry(self, number: TicketNumber, why: str) -> bool:
-        """Give a ticket another attempt, or void it and return True."""
+    def _retry(self, number: TicketNumber, why: str, now: float) -> None:
+        """Give a ticket another attempt, or void it and let its pairing rest."""
         ticket = self.state.open[number]
         if ticket.attempt + 1 >= self.state.config.lease.attempts:
             self.leases.end(number)
             names = " v ".join(entry.player for entry in ticket.entries)
             log.error("ticket %d (%s) is void after %d attempts: %s", number, names, ticket.attempt + 1, why)
             self.emit(TicketVoided(ticket=number, why=why))
-            return True
+            self.scheduler.back_off(ticket, now + BACK_OFF)
+            return
         self.leases.enqueue(number)
         self.emit(TicketReissued(ticket=number, attempt=ticket.attempt + 1, why=why))
-        return False
 
     def _tickets(self, report: Report, now: float) -> list[Ticket]:
         tickets = []
@@ -224,6 +223,10 @@ class Coordinator:
             for p in self._assigned(learner)
         )
 
+    def _note_hosts(self) -> None:
+        hosts = (f"{host.player} {host.incarnation} {host.address}" for host in self._hosts())
+        self._directory = derive_seed("directory", *hosts)
+
     # --- learners --------------------------------------------------------------------------------------------
 
     def _assigned(self, learner: str) -> list[PlayerId]:
@@ -237,7 +240,7 @@ class Coordinator:
         self._note(progress.name, Role.LEARNER, progress.session, progress.metrics, now)
         if self._addresses.get(progress.name) != progress.address:
             self._addresses[progress.name] = progress.address
-            self._directory += 1
+            self._note_hosts()
         if self.state.phase == TRAINING:
             for candidate in progress.candidates:
                 self._candidate(candidate)
@@ -287,31 +290,37 @@ class Coordinator:
         """Freeze the newest candidate if the rules say so, and only then reset the player, perhaps."""
         state = self.state
         if player.kind == Kind.MAIN and not state.population.frozen_of(player.id):
-            why: str | None = "the pool starts with one frozen player for every main"
-        else:
-            why = due(
-                player,
-                state.since_freeze(player.id),
-                state.population,
-                state.training,
-                state.config.promotion,
-            )
+            self._freeze(player, "the pool starts with one frozen player for every main")
+            return
+        decisions, roles = state.since_freeze(player.id), self._opponent_roles(player)
+        why = due(player, decisions, state.population, state.training, state.config.promotion, roles)
         if why is None:
             return
-        newest = state.candidates[player.id]
-        number = len(state.population.frozen_of(player.id))
+        frozen = self._freeze(player, why)
+        rng = np.random.Generator(np.random.Philox(key=derive_seed(state.seed, "reset", frozen.id)))
+        if resets(player, state.config.promotion, rng):
+            self.emit(PlayerReset(player=player.id, incarnation=state.incarnations[player.id] + 1))
+            self._note_hosts()
+
+    def _freeze(self, player: Player, why: str) -> Player:
+        newest = self.state.candidates[player.id]
         frozen = Player(
-            id=PlayerId(f"{player.id}.{number}"),
+            id=PlayerId(f"{player.id}.{len(self.state.population.frozen_of(player.id))}"),
             kind=Kind.FROZEN,
             role=player.role,
             parent=player.id,
             snapshot=newest.snapshot,
         )
         self.emit(PlayerFrozen(player=frozen, decisions=newest.decisions, why=why))
-        seed = derive_seed(state.seed, "reset", frozen.id)
-        if number > 0 and resets(player, state.config.promotion, np.random.Generator(np.random.Philox(key=seed))):
-            self.emit(PlayerReset(player=player.id, incarnation=state.incarnations[player.id] + 1))
-            self._directory += 1
+        return frozen
+
+    def _opponent_roles(self, player: Player) -> frozenset[str]:
+        """Return the roles of those that the player can meet."""
+        assert self.state.env is not None
+        roles = list(self.state.env.roles)
+        if player.role is not None:
+            roles.remove(player.role)
+        return frozenset(roles)
 
     # --- operators and viewers -------------------------------------------------------------------------------
 
@@ -342,24 +351,24 @@ class Coordinator:
         seen = self._workers.get(name)
         if seen is None or seen.session != session:
             if seen is not None and role == Role.COLLECTOR:
-                self._abandon(seen.session)
+                self._abandon(seen.session, now)
             self._workers[name] = _Seen(role, session, now, metrics, bool(metrics))
             return
         seen.at = now
         if metrics:
             seen.metrics, seen.fresh = metrics, True
 
-    def _abandon(self, session: str) -> None:
-        """A collector came back as a new process: what the old one held is played by others, at once."""
+    def _abandon(self, session: str, now: float) -> None:
+        """Let others play what a collector held that has come back as a new process."""
         for ticket in self.leases.held_by(session):
-            self._retry(ticket, "its collector was restarted")
+            self._retry(ticket, "its collector was restarted", now)
 
     # --- time ------------------------------------------------------------------------------------------------
 
     def tick(self, now: float, elapsed: float = 0.0) -> None:
         """Let leases expire and phases end. `elapsed` is the time of play, all terms together."""
         for number in self.leases.expired(now):
-            self._retry(number, f"no progress for {self.leases.seconds:g} s")
+            self._retry(number, f"no progress for {self.leases.seconds:g} s", now)
         for name in [n for n, seen in self._workers.items() if now - seen.at > SILENT]:
             del self._workers[name]
         if self.state.phase == TRAINING:

@@ -2,6 +2,7 @@
 
 from league.events import ConfigChanged, Event, LeagueFounded, PlayerAdded, TermBegan
 from league.ids import Hash
+from league.matchmaking.pool import fits
 from league.rulebook import LeagueConfig, founders
 from league.spec import EnvSpec
 from league.state import LeagueState, apply
@@ -23,9 +24,9 @@ def refold(ledger: Ledger, config: LeagueConfig) -> LeagueState:
 def open_league(ledger: Ledger, config: LeagueConfig, seed: int, env: EnvSpec, config_hash: Hash) -> LeagueState:
     """Begin a new term: found the league if the ledger is empty, else go on where it stopped."""
     state = refold(ledger, config)
+    check_seats(config, env)
     events: list[Event] = []
     if state.env is None:
-        check_seats(config, env)
         events.append(LeagueFounded(seed=seed, config=config_hash, env=env))
         events += [PlayerAdded(player=player) for player in founders(config)]
     else:
@@ -45,9 +46,16 @@ def open_league(ledger: Ledger, config: LeagueConfig, seed: int, env: EnvSpec, c
 
 
 def check_seats(config: LeagueConfig, env: EnvSpec) -> None:
-    """Refuse players bound to roles that the environment does not have."""
+    """Refuse players bound to roles that the environment does not have, and roles that no player could learn."""
     for name, player in config.players.items():
         if player.role is not None and player.role not in env.roles:
             raise OpeningError(
                 f"league.players.{name}.role is {player.role!r}, but {env.name} has the roles {sorted(set(env.roles))}"
+            )
+    learning = [player for player in founders(config) if player.learning]
+    for role in sorted(set(env.roles)):
+        if not any(fits(player, frozenset({role})) for player in learning):
+            raise OpeningError(
+                f"no learning player can take the role {role!r} of {env.name}: add one to league.players, "
+                f"e.g. {role}: {{kind: main, role: {role}}}"
             )
