@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from coordinator.coordinator import Coordinator
 from coordinator.opening import refold
@@ -16,7 +17,8 @@ log = logging.getLogger("ludus.coordinator")
 DRAIN = 1000  # messages in one group commit at most
 TICK = 0.1  # seconds between two looks at leases and budget
 METRICS = 5.0  # seconds between two rows of metrics of one process
-PAGE = 2000  # events in one page for a viewer
+PAGE = 2000  # events in one page for a viewer,
+PAGE_BYTES = 1 << 19  # and bytes: a page must fit on the wire
 BROKEN = 1.0  # seconds to wait before a ledger that could not be written is tried again
 
 
@@ -76,11 +78,18 @@ class Service:
             term=state.term,
             request=follow.request,
             since=follow.since,
-            events=tuple(body for _, body in self._ledger.read(follow.since, PAGE)),
+            events=self._events(follow.since),
             head=self._ledger.head,
             workers=self.coordinator.workers(now),
             elapsed=self.elapsed(now),
             seconds_left=None if budget is None else max(0.0, budget * 60 - self.elapsed(now)),
+        )
+
+    def _events(self, since: int) -> tuple[bytes, ...]:
+        bodies = [body for _, body in self._ledger.read(since, PAGE)]
+        sizes = accumulate(map(len, bodies))
+        return tuple(
+            body for i, (body, size) in enumerate(zip(bodies, sizes, strict=True)) if not i or size <= PAGE_BYTES
         )
 
     def _metrics(self, now: float) -> list[tuple[float, str, dict[str, float]]]:
@@ -109,8 +118,14 @@ class Service:
         self.commits += 1
         for event in batch:
             if isinstance(event, SnapshotPruned):
-                self._delete(event.snapshot)
+                self._remove(event.snapshot)
         return True
+
+    def _remove(self, snapshot: Hash) -> None:
+        try:
+            self._delete(snapshot)
+        except Exception:  # a file that cannot be deleted costs room, and nothing else
+            log.exception("could not delete the snapshot %s", snapshot)
 
     def _send(self, replies: Sequence[tuple[bytes, Message | None]]) -> None:
         for peer, reply in replies:
