@@ -9,6 +9,8 @@ Nothing else changes a state, and nothing about a league lives anywhere else.
 
 from collections import Counter
 
+import msgspec
+
 from league.events import (
     CandidateWritten,
     ConfigChanged,
@@ -119,7 +121,7 @@ def apply(state: LeagueState, event: Event) -> None:
             _issue(state, event.ticket)
         case TicketReissued():
             ticket = state.open[event.ticket]
-            state.open[event.ticket] = _next_attempt(ticket, event.attempt)
+            state.open[event.ticket] = msgspec.structs.replace(ticket, attempt=event.attempt)
         case TicketVoided():
             _settle(state, event.ticket)
             state.voids += 1
@@ -214,17 +216,6 @@ def _settle(state: LeagueState, number: TicketNumber) -> Ticket:
         if not state.pending[pairing(ticket)]:
             del state.pending[pairing(ticket)]
     return ticket
-
-
-def _next_attempt(ticket: Ticket, attempt: int) -> Ticket:
-    return Ticket(
-        number=ticket.number,
-        purpose=ticket.purpose,
-        entries=ticket.entries,
-        episodes=ticket.episodes,
-        trains=ticket.trains,
-        attempt=attempt,
-    )
 
 
 def _count(state: LeagueState, event: ResultCounted) -> None:

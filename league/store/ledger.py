@@ -37,11 +37,11 @@ class LedgerError(RuntimeError):
     """The ledger cannot be used; the message says why and what to do."""
 
 
-class LedgerLocked(LedgerError):
+class LedgerLocked(LedgerError):  # noqa: N818  (the condition is the name)
     """Another coordinator has the ledger."""
 
 
-class LedgerFull(LedgerError):
+class LedgerFull(LedgerError):  # noqa: N818
     """A commit failed (disk full, I/O error). Nothing of it was written; it may work later."""
 
 
@@ -55,20 +55,16 @@ class Ledger:
     @classmethod
     def open(cls, path: Path, patience: float = 0.0) -> "Ledger":
         """Open or create the ledger; wait up to `patience` seconds for another coordinator to let go."""
-        connection = sqlite3.connect(path, isolation_level=None, timeout=0)
         deadline = time.monotonic() + patience
         while True:
             try:
-                _prepare(connection, path)
-                return cls(connection)
-            except sqlite3.OperationalError as error:
+                return cls(_connect(path))
+            except sqlite3.DatabaseError as error:
                 if "locked" not in str(error):
-                    connection.close()
-                    raise LedgerError(f"cannot open the ledger {path}: {error}") from error
+                    raise LedgerError(f"the ledger {path} cannot be opened: {error}") from error
                 if time.monotonic() >= deadline:
-                    connection.close()
                     raise LedgerLocked(f"another coordinator holds the ledger {path}") from error
-                time.sleep(min(0.2, patience))
+            time.sleep(min(0.2, patience))
 
     def commit(self, batch: Sequence[Event], metrics: Sequence[tuple[float, str, dict[str, float]]] = ()) -> None:
         """Make events and metrics durable in one transaction; raise LedgerFull, with nothing written."""
@@ -86,9 +82,11 @@ class Ledger:
                     "insert into metrics(seq, elapsed, source, body) values(?, ?, ?, ?)", measured
                 )
             self._connection.execute("commit")
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
+            if not isinstance(error, sqlite3.OperationalError):
+                raise  # a second result of a ticket, say: that is a bug, and no later attempt mends it
             raise LedgerFull(f"the ledger cannot be written: {error}") from error
         self.head = head
 
@@ -101,7 +99,14 @@ class Ledger:
         """Yield (seq, event) after `since`, in order."""
         while page := self.read(since, 10_000):
             for seq, body in page:
-                yield seq, events.decode(body)
+                try:
+                    event = events.decode(body)
+                except msgspec.MsgspecError as error:
+                    raise LedgerError(
+                        f"event {seq} of the ledger cannot be read: {error}. "
+                        "Was it written by a newer Ludus, or changed by hand?"
+                    ) from error
+                yield seq, event
             since = page[-1][0]
 
     def meta(self, key: str) -> str | None:
@@ -146,10 +151,20 @@ def open_copy(path: Path) -> Iterator[Ledger]:
                 shutil.copyfile(source, copy.with_name(copy.name + suffix))
         try:
             ledger = Ledger.open(copy)
-        except sqlite3.DatabaseError as error:
-            raise LedgerError(f"the ledger {path} is damaged: {error}") from error
+        except LedgerError as error:
+            raise LedgerError(str(error).replace(str(copy), str(path))) from error
         with ledger:
             yield ledger
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, timeout=0)
+    try:
+        _prepare(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
@@ -166,7 +181,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     finally:
         connection.execute("commit")
     if int(version) != SCHEMA_VERSION:
-        connection.close()
         raise LedgerError(
             f"the ledger {path} has schema version {version}, this Ludus reads version {SCHEMA_VERSION}: "
             "open it with the Ludus that wrote it, or start a new run"
