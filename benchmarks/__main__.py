@@ -1,0 +1,84 @@
+"""`python -m benchmarks`: one JSON object for each measurement, then one for each target.
+
+python -m benchmarks --only a,b,c --seconds 2 --rounds 5
+"""
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.children import ONE_THREAD
+
+os.environ.update(ONE_THREAD)  # before anything imports numpy
+
+from benchmarks.measure import Verdict, emit  # noqa: E402
+
+Letter = Callable[[Path, float, int], list[Verdict]]
+
+
+def run_a(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """PettingZoo alone."""
+    from benchmarks import raw
+
+    raw.run(seconds, rounds)
+    return []
+
+
+def run_b(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """A collector on PettingZoo."""
+    from benchmarks import collecting
+
+    return collecting.run(collecting.B, folder, seconds, rounds)
+
+
+def run_c(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """A collector on the native game."""
+    from benchmarks import collecting
+
+    return collecting.run(collecting.C, folder, seconds, rounds)
+
+
+def run_d(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """A coordinator under load."""
+    from benchmarks import coordinating
+
+    return coordinating.run(folder, seconds, rounds)
+
+
+def run_e(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """A PPO update."""
+    from benchmarks import learning
+
+    learning.run(seconds, rounds)
+    return []
+
+
+LETTERS: dict[str, Letter] = {"a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e}
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", default=",".join(LETTERS), help="letters, e.g. a,b,c")
+    parser.add_argument("--seconds", type=float, default=1.5, help="length of a slice")
+    parser.add_argument("--rounds", type=int, default=5, help="slices of each subject")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="where ledgers are written: a real disk")
+    arguments = parser.parse_args()
+    chosen = arguments.only.split(",")
+    unknown = [letter for letter in chosen if letter not in LETTERS]
+    if unknown:
+        parser.error(f"--only: unknown {', '.join(unknown)}; there are {', '.join(LETTERS)}")
+    arguments.runs.mkdir(parents=True, exist_ok=True)
+    verdicts = []
+    with tempfile.TemporaryDirectory(prefix="benchmark-", dir=arguments.runs) as folder:
+        for letter in chosen:
+            verdicts += LETTERS[letter](Path(folder), arguments.seconds, arguments.rounds)
+    emit("machine", cores=os.cpu_count(), load_average=os.getloadavg()[0])
+    for verdict in verdicts:
+        verdict.tell()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""(e) One PPO update alone, on data shaped like connect four: how fast decisions can be learnt from at most."""
+
+import time
+
+import numpy as np
+import torch
+
+from benchmarks.measure import Measure, Slice, summarise, timed
+from collectors.envs.connect_four import SPEC
+from league.ids import PlayerId
+from league.policies.layout import PolicyConfig, initial
+from league.segment import CUT, TERMINATED, Segments
+from learners.algorithms.ppo import PPO
+from learners.algorithms.ppo_config import PPOConfig
+from learners.batcher import Batch
+
+TICKS = 32  # decisions in a segment
+EPISODE = 11  # decisions of one player in an episode
+
+
+def made_up(decisions: int, rng: np.random.Generator) -> Batch:
+    """Return a batch of random boards: what an update costs does not depend on what it learns."""
+    steps = (decisions // TICKS, TICKS, 1)
+    lanes = steps[0]
+    end = np.zeros(steps, np.uint8)
+    end[:, EPISODE - 1 :: EPISODE] = TERMINATED
+    end[:, -1] = CUT
+    segments = Segments(
+        player=PlayerId("main"),
+        incarnation=0,
+        observation=rng.integers(0, 2, (*steps, *SPEC.observation.shape)).astype(np.int8),
+        mask=np.ones((*steps, SPEC.actions), np.bool_),
+        action=rng.integers(0, SPEC.actions, steps).astype(np.int32),
+        log_prob=np.full(steps, -np.log(SPEC.actions), np.float32),
+        reward=np.where(end == TERMINATED, rng.choice([-1.0, 1.0], steps), 0.0).astype(np.float32),
+        end=end,
+        present=np.ones(steps, np.bool_),
+        length=np.full(lanes, TICKS, np.int32),
+        version=np.zeros(lanes, np.int32),
+        tail_lane=np.arange(lanes, dtype=np.int32),
+        tail_tick=np.full(lanes, TICKS - 1, np.int32),
+        tail_agent=np.zeros(lanes, np.int32),
+        tail_observation=rng.integers(0, 2, (lanes, *SPEC.observation.shape)).astype(np.int8),
+    )
+    return Batch(segments, np.zeros(decisions, np.int64), {"collector": decisions})
+
+
+def update_reference(network: str = "mlp") -> Measure:
+    """Return the function that measures updates of the default PPO: 4096 decisions, minibatch 512, 4 epochs."""
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    config, policy = PPOConfig(batch=4096, minibatch=512, epochs=4), PolicyConfig(name=network)
+    algorithm = PPO(config, policy, SPEC, initial(policy, SPEC, 0))
+    batch = made_up(config.batch, rng)
+
+    def learn(until: float) -> int:
+        decisions = 0
+        while time.perf_counter() < until:
+            algorithm.update(batch, rng)
+            decisions += batch.decisions
+        return decisions
+
+    def measure(seconds: float) -> Slice:
+        return timed(learn, seconds)
+
+    return measure
+
+
+def run(seconds: float, rounds: int) -> None:
+    """Measure both networks; steps are decisions, counted once, however many epochs there are."""
+    for network in ("mlp", "board_conv"):
+        measure = update_reference(network)
+        measure(0.2)
+        summarise(f"e: PPO update, {network}", [measure(seconds) for _ in range(rounds)])

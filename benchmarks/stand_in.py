@@ -1,0 +1,88 @@
+"""What a collector needs around it: a coordinator that never runs out of tickets, a learner that takes all."""
+
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+
+from launch.config import Config
+from league.ids import PlayerId, TicketNumber, derive_seed
+from league.policies.layout import initial
+from league.spec import EnvSpec
+from league.store.run_directory import RunDirectory
+from league.ticket import Entry, Purpose, Ticket
+from league.wire.messages import Ack, Credit, Host, Orders, Pull, Report, SegmentsHead, Verdict, Weights
+from league.wire.ports import Incoming
+from league.wire.sockets import Sockets
+
+ENDLESS = 1 << 50  # decisions
+
+
+class StandIn:
+    """A coordinator and a learner in this process. Every player is live, and each trains in turn."""
+
+    def __init__(self, sockets: Sockets, config: Config, run: RunDirectory, spec: EnvSpec, players: int) -> None:
+        self._config = config
+        self._players = [PlayerId(f"player-{i}") for i in range(players)]
+        self._weights = {
+            player: initial(config.policy, spec, derive_seed(config.seed, player)) for player in self._players
+        }
+        self._versions = dict.fromkeys(self._players, 0)
+        self._coordinator = sockets.serve(run.address("coordinator"))
+        self._learner = sockets.serve(run.address("learner-0"))
+        self._pairs = _pairs(self._players)
+        self._tickets = 0
+        self.decisions = dict.fromkeys(self._players, 0)  # received, by player
+
+    def serve(self) -> list[float]:
+        """Answer what is there; return the env steps that the collector told of."""
+        for incoming in self._learner.receive(0):
+            self._feed(incoming)
+        told = []
+        for incoming in self._coordinator.receive(0.001):
+            if isinstance(incoming.message, Report):
+                self._coordinator.send(incoming.peer, self._order(incoming.message))
+                told += [value for key, value in incoming.message.metrics.items() if key == "env_steps"]
+        return told
+
+    def _order(self, report: Report) -> Orders:
+        hosts = tuple(Host(player=p, incarnation=0, address=self._learner.address) for p in self._players)
+        return Orders(
+            term=1,
+            request=report.request,
+            acks=tuple(Ack(r.ticket, r.attempt, Verdict.ACCEPTED) for r in report.results),
+            tickets=tuple(self._ticket() for _ in range(report.want)),
+            directory=1,
+            hosts=None if report.directory == 1 else hosts,
+        )
+
+    def _ticket(self) -> Ticket:
+        self._tickets += 1
+        trained, other = next(self._pairs)
+        return Ticket(
+            number=TicketNumber(self._tickets),
+            purpose=Purpose.TRAIN,
+            entries=(Entry(trained), Entry(other)),
+            episodes=self._config.league.episodes,
+            trains=trained,
+        )
+
+    def _feed(self, incoming: Incoming) -> None:
+        message = incoming.message
+        if isinstance(message, Pull):
+            self._publish(incoming.peer, message.player)
+        elif isinstance(message, SegmentsHead):
+            player = message.player
+            self.decisions[player] += message.decisions
+            if self.decisions[player] >= (self._versions[player] + 1) * self._config.algo.batch:
+                self._versions[player] += 1
+                self._publish(incoming.peer, player)
+
+    def _publish(self, peer: bytes, player: PlayerId) -> None:
+        version = self._versions[player]
+        weights = Weights(player=player, incarnation=0, version=version)
+        self._learner.send(peer, weights, {"flat": self._weights[player]})
+        self._learner.send(peer, Credit(player=player, incarnation=0, version=version, allowance=ENDLESS))
+
+
+def _pairs(players: Sequence[PlayerId]) -> Iterator[tuple[PlayerId, PlayerId]]:
+    """Yield every ordered pair of different players, again and again."""
+    return cycle([(a, b) for a in players for b in players if a != b])
