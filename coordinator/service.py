@@ -36,13 +36,17 @@ class Service:
         self.coordinator = coordinator
         self._ledger, self._server, self._clock, self._delete = ledger, server, clock, delete
         self._played = float(ledger.meta("elapsed") or 0.0)
-        self._begun = clock()
+        self._begun: float | None = None  # when the first ticket of this term could be handed out
         self._ticked = self._measured = clock()
         self._broken_until = 0.0
         self.commits = 0
 
     def elapsed(self, now: float) -> float:
-        """Return the seconds of play, all terms together."""
+        """Return the seconds of play, all terms together; waiting for the first candidate is not play."""
+        if self._begun is None:
+            if not self.coordinator.state.candidates:
+                return self._played
+            self._begun = now
         return self._played + now - self._begun
 
     def step(self, timeout: float) -> None:

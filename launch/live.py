@@ -125,7 +125,7 @@ def _work(status: dict[str, Any]) -> str:
     parts = [f"{short(status['env_steps_per_second'])} steps/s"]
     for name in ("collector", "learner"):
         if status[f"{name}_wait"] is not None:
-            parts.append(f"{status[f'{name}s']} {name}s wait {status[f'{name}_wait']:.0%}")
+            parts.append(f"{name} wait {status[f'{name}_wait']:.0%} (of {status[f'{name}s']})")
     if status["lag_mean"] is not None:
         p95 = "" if status["lag_p95"] is None else f" (p95 {status['lag_p95']:.1f})"
         parts.append(f"lag {status['lag_mean']:.1f}{p95} versions")

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from launch.build import describe_environment
 from launch.config import Config
+from launch.doors import Doors
 from launch.live import LiveTable, final_report
 from launch.supervisor import GivenUp, Supervisor, topology
 from launch.view import PAGE_LIMIT, Viewer
 from league.state import OVER
 from league.store.run_directory import RunDirectory
-from league.wire.messages import Command, Done
-from league.wire.sockets import Sockets
+from league.wire.keys import make_keys
+from league.wire.messages import Command, Done, Role
 
 REFRESH = 0.5  # seconds between two looks at the league
 
@@ -38,19 +39,23 @@ class Interrupts:
 def run(config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = ()) -> int:
     """Run a league until it is over or interrupted; either way it can be resumed."""
     describe_environment(config, run, allow)
+    make_keys(run.keys)
     with (
         LiveTable(run.name, plain=plain, quiet=quiet) as table,
         Interrupts() as interrupts,
-        Sockets(PAGE_LIMIT) as sockets,
+        Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
         Supervisor(run, topology(config), allow, table.say) as supervisor,
     ):
-        viewer = Viewer(sockets.connect(run.address("coordinator")), config.league)
+        viewer = Viewer(doors.coordinator(), config.league)
         try:
             over = _follow(supervisor, viewer, table, interrupts)
         except GivenUp as error:
             table.say(str(error))
             return 1
-        _drain(sockets, run, supervisor, viewer, interrupts, config.launch.drain_seconds)
+        if viewer.state.phase != OVER:
+            drain(config, run)
+        _farewell(supervisor, interrupts, config.launch.drain_seconds)
+        viewer.refresh(REFRESH)
     if not over:
         table.say(f"interrupted; the league goes on with: ludus resume {run.name}")
         return 130
@@ -71,32 +76,20 @@ def _follow(supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts
     return False
 
 
-def _drain(
-    sockets: Sockets,
-    run: RunDirectory,
-    supervisor: Supervisor,
-    viewer: Viewer,
-    interrupts: Interrupts,
-    seconds: float,
-) -> None:
+def drain(config: Config, run: RunDirectory, patience: float = 5.0) -> bool:
+    """Ask the coordinator to let everybody stop; True if it heard."""
+    with Doors(run, Role.OPERATOR, config.launch.transport) as doors:
+        link = doors.coordinator()
+        link.send(Command(request=1, action="drain"))
+        return any(isinstance(message, Done) for message, _ in link.receive(patience))
+
+
+def _farewell(supervisor: Supervisor, interrupts: Interrupts, seconds: float) -> None:
     """Let workers say their last words: results that are finished, candidates that were trained."""
     before = interrupts.count
     supervisor.stopping = True
-    if viewer.state.phase != OVER:
-        _command(sockets, run, "drain")
     deadline = time.monotonic() + seconds
     while supervisor.alive("collector") or supervisor.alive("learner"):
         if time.monotonic() > deadline or interrupts.count > before:
             return
         time.sleep(0.05)
-    viewer.refresh(REFRESH)
-
-
-def _command(sockets: Sockets, run: RunDirectory, action: str, patience: float = 3.0) -> bool:
-    """Tell the coordinator something as an operator; True if it heard."""
-    client = sockets.connect(run.address("coordinator"))
-    try:
-        client.send(Command(request=1, action=action))
-        return any(isinstance(message, Done) for message, _ in client.receive(patience))
-    finally:
-        client.close()

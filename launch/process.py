@@ -16,11 +16,13 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from launch.build import build_collector, build_coordinator, read_spec
+from launch.build import build_collector, build_coordinator
 from launch.config import Config, from_plain
+from launch.doors import Doors
 from league.store.ledger import Ledger, LedgerLocked
-from league.store.run_directory import Rendezvous, RunDirectory
-from league.wire.sockets import SEGMENTS_LIMIT, Sockets
+from league.store.run_directory import RunDirectory
+from league.wire.messages import Role
+from league.wire.sockets import SEGMENTS_LIMIT
 
 log = logging.getLogger("ludus.process")
 
@@ -74,11 +76,12 @@ def run_coordinator(config: Config, run: RunDirectory, stop: Stop) -> None:
     ledger = open_ledger(run, stop)
     if ledger is None:
         return
-    with Sockets() as sockets:
-        server = sockets.serve(run.address("coordinator"))
+    with Doors(run, Role.OPERATOR, config.launch.transport) as doors:
+        server = doors.serve("coordinator")
         service = build_coordinator(config, run, ledger, server, time.monotonic)
-        run.publish_rendezvous(Rendezvous(address=server.address, term=service.coordinator.state.term))
-        log.info("term %d at %s", service.coordinator.state.term, server.address)
+        term = service.coordinator.state.term
+        run.publish_rendezvous(doors.rendezvous(server, term))
+        log.info("term %d at %s", term, server.address)
         while not stop.asked:
             service.step(0.05)
         service.close()
@@ -96,16 +99,10 @@ def open_ledger(run: RunDirectory, stop: Stop) -> Ledger | None:
 
 def run_collector(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> None:
     """Play until the coordinator says stop, or until SIGTERM."""
-    with Sockets(SEGMENTS_LIMIT) as sockets:
+    with Doors(run, Role.COLLECTOR, config.launch.transport, SEGMENTS_LIMIT) as doors:
+        session = secrets.token_hex(8)
         collector = build_collector(
-            config,
-            run,
-            index,
-            secrets.token_hex(8),
-            sockets.connect(run.address("coordinator")),
-            sockets.connect,
-            time.monotonic,
-            allow,
+            config, run, index, session, doors.coordinator(), doors.connect, time.monotonic, allow
         )
         watch_progress(lambda: collector.ticks, config.collector.hang_seconds)
         while collector.step(0.02) and not stop.asked:
@@ -119,17 +116,9 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop) -> No
     from launch.build_learner import build_learner
 
     torch.set_num_threads(1)
-    name = f"learner-{index}"
-    with Sockets(SEGMENTS_LIMIT) as sockets:
-        learner = build_learner(
-            config,
-            run,
-            index,
-            secrets.token_hex(8),
-            sockets.connect(run.address("coordinator")),
-            sockets.serve(run.address(name)),
-            time.monotonic,
-        )
+    with Doors(run, Role.LEARNER, config.launch.transport, SEGMENTS_LIMIT) as doors:
+        session, inbox = secrets.token_hex(8), doors.serve(f"learner-{index}")
+        learner = build_learner(config, run, index, session, doors.coordinator(), inbox, time.monotonic)
         while learner.step(0.02):
             if stop.asked:
                 learner.finish()

@@ -23,7 +23,9 @@ log = logging.getLogger("ludus.launch")
 
 FIRST_REST, LONGEST_REST = 0.5, 15.0  # seconds before a dead process is started again
 HEALTHY = 30.0  # seconds after which earlier deaths are forgiven
-FATAL = 5  # deaths in a row, none of them healthy before, after which the coordinator or a learner is given up
+FATAL = 5  # failures in a row, none of them healthy before, after which the coordinator or a learner is given up
+KILLED = (-9, -15)  # somebody else's doing: no reason to give up, nor to wait for long
+KILLED_REST = 2.0
 TAIL = 15  # lines of its log that a crash prints
 
 
@@ -57,6 +59,7 @@ class _Child:
     log: IO[bytes] | None = None
     started: float = 0.0
     deaths: int = 0
+    failures: int = 0
     start_at: float = 0.0
     restarts: int = 0
     done: bool = False
@@ -90,7 +93,7 @@ class Supervisor:
                 code = child.process.poll()
                 if code is None:
                     if child.deaths and now - child.started > HEALTHY:
-                        child.deaths = 0
+                        child.deaths = child.failures = 0
                     continue
                 self._bury(child, code, now)
             if not (child.done or self.stopping) and now >= child.start_at:
@@ -123,13 +126,14 @@ class Supervisor:
             return
         child.deaths += 1
         child.restarts += 1
-        rest = min(LONGEST_REST, FIRST_REST * 2 ** (child.deaths - 1))
+        child.failures += code not in KILLED
+        rest = min(KILLED_REST if code in KILLED else LONGEST_REST, FIRST_REST * 2 ** (child.deaths - 1))
         child.start_at = now + rest
         path = self.run.log(child.part.role, child.part.index)
         self.say(f"{child.part.name} ended with {describe(code)}; it starts again in {rest:g} s. Its log: {path}")
         self.say(tail(path))
-        if child.deaths >= FATAL and child.part.role != "collector":
-            raise GivenUp(f"{child.part.name} died {child.deaths} times in a row: see {path}")
+        if child.failures >= FATAL and child.part.role != "collector":
+            raise GivenUp(f"{child.part.name} failed {child.failures} times in a row: see {path}")
 
     def alive(self, role: str | None = None) -> list[int]:
         """Return the process ids of living children, of one role or of all."""
@@ -138,16 +142,6 @@ class Supervisor:
             for child in self.children
             if child.process is not None and child.process.poll() is None and role in (None, child.part.role)
         ]
-
-    def wait(self, seconds: float, roles: Sequence[str]) -> bool:
-        """Wait for the processes of these roles to end; True if they did."""
-        self.stopping = True
-        deadline = time.monotonic() + seconds
-        while any(self.alive(role) for role in roles):
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.05)
-        return True
 
     def stop(self, seconds: float = 5.0) -> None:
         """End every child: ask first, then insist. Workers go before the coordinator, which hears their last."""

@@ -68,13 +68,15 @@ def standings_table(state: LeagueState, limit: int | None = None) -> Table:
     """Return the standings as a table; `limit` leaves out frozen players, the weakest first."""
     rows = _standings(state)
     shown = _limited(state, rows, limit)
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+    anchors = state.population.anchors()
+    roomy = len(anchors) < 2  # with more of them, 80 columns would not do
+    table = Table(box=SIMPLE_HEAD, padding=(0, int(roomy), 0, 0), pad_edge=False, header_style="bold")
     table.add_column("#", justify="right")
     table.add_column("player", no_wrap=True, overflow="ellipsis", min_width=10)
     table.add_column("kind", no_wrap=True)
     for name in ("Elo", "online", "games"):
         table.add_column(name, justify="right", no_wrap=True)
-    for anchor in state.population.anchors():
+    for anchor in anchors:
         table.add_column(f"v {anchor.id}", justify="right", no_wrap=True, overflow="ellipsis", min_width=8)
     for row in shown:
         table.add_row(*_standing_cells(state, row), style="" if _matters(state, row.player) else "dim")

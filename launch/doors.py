@@ -1,0 +1,102 @@
+"""Doors: how a process of a run serves and reaches the others, by ipc on one host or by tcp with keys.
+
+with Doors(run, Role.COLLECTOR, config.launch.transport, SEGMENTS_LIMIT) as doors:
+    coordinator = doors.coordinator()          # found by the rendezvous file, found again when it moves
+    learner = doors.connect(host.address)
+"""
+
+import time
+from collections.abc import Callable
+
+from league.store.run_directory import Rendezvous, RunDirectory
+from league.wire.addresses import is_ipc
+from league.wire.keys import load_client_keys, load_server_keys
+from league.wire.messages import Message, Role
+from league.wire.ports import Arrays
+from league.wire.sockets import CONTROL_LIMIT, Sockets, ZmqClient, ZmqServer
+
+SILENCE = 3.0  # seconds without an answer after which the rendezvous file is read again
+LOOPBACK = "tcp://127.0.0.1:0"
+
+
+class Doors:
+    """The sockets of one process."""
+
+    def __init__(self, run: RunDirectory, role: Role, transport: str, max_message: int = CONTROL_LIMIT) -> None:
+        self._run, self._role, self._transport = run, role, transport
+        self._sockets = Sockets(max_message)
+
+    def __enter__(self) -> "Doors":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._sockets.close()
+
+    def serve(self, process: str) -> ZmqServer:
+        """Listen as this process."""
+        if self._transport == "ipc":
+            return self._sockets.serve(self._run.address(process))
+        return self._sockets.serve(LOOPBACK, load_server_keys(self._run.keys))
+
+    def rendezvous(self, server: ZmqServer, term: int) -> Rendezvous:
+        """Return what the coordinator tells everybody."""
+        key = None if is_ipc(server.address) else load_server_keys(self._run.keys).public
+        return Rendezvous(address=server.address, term=term, public_key=key)
+
+    def connect(self, address: str) -> ZmqClient:
+        """Talk to a server."""
+        if is_ipc(address):
+            return self._sockets.connect(address)
+        return self._sockets.connect(address, load_client_keys(self._run.keys, self._role))
+
+    def coordinator(self) -> "CoordinatorLink":
+        """Talk to the coordinator of this run, wherever it is."""
+        return CoordinatorLink(self._run, self.connect)
+
+
+class CoordinatorLink:
+    """A client that follows the coordinator: after a restart it may listen elsewhere."""
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        connect: Callable[[str], ZmqClient],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._run, self._connect, self._clock = run, connect, clock
+        self._client: ZmqClient | None = None
+        self._address = ""
+        self._heard = float("-inf")
+
+    def send(self, message: Message, arrays: Arrays | None = None) -> bool:
+        """Send; False if the coordinator has not been found yet, or its queue is full."""
+        self._look()
+        return self._client is not None and self._client.send(message, arrays)
+
+    def receive(self, timeout: float) -> list[tuple[Message, Arrays]]:
+        """Wait up to `timeout` seconds for a message, then return all that are there."""
+        self._look()
+        if self._client is None:
+            time.sleep(timeout)
+            return []
+        found = self._client.receive(timeout)
+        if found:
+            self._heard = self._clock()
+        return found
+
+    def _look(self) -> None:
+        """After a silence, read again where the coordinator listens."""
+        now = self._clock()
+        if self._client is not None and now - self._heard < SILENCE:
+            return
+        self._heard = now if self._client is not None else self._heard
+        found = self._run.read_rendezvous()
+        if found is not None and found.address != self._address:
+            if self._client is not None:
+                self._client.close()
+            self._client, self._address, self._heard = self._connect(found.address), found.address, now
+
+    def close(self) -> None:
+        """Close the link."""
+        if self._client is not None:
+            self._client.close()
