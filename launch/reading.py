@@ -6,6 +6,7 @@ What the user can mend is raised as a ValueError that says how.
 import json
 import sys
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -21,6 +22,7 @@ from league.events import Event, ResultCounted, TicketVoided
 from league.state import LeagueState
 from league.store.run_directory import RunDirectory
 from league.ticket import Episode, Ticket
+from league.wire.messages import Worker
 
 
 def _emit(plain: Any) -> int:
@@ -37,10 +39,23 @@ def status(run: RunDirectory, as_json: bool = False) -> int:
     console.print(status_text(run.name, view))
     if not view.live:
         console.print("no coordinator answers: this is what the ledger tells", style="dim")
-    for worker in view.workers:
-        figures = ", ".join(f"{k} {v:.3g}" for k, v in worker.metrics.items() if "/" not in k)
-        console.print(f"  {worker.name}: {figures}, heard {worker.age:.0f} s ago", highlight=False, markup=False)
+    if view.workers:
+        console.print(_workers_table(view.workers))
     return 0
+
+
+def _workers_table(workers: Sequence[Worker]) -> Table:
+    table = Table("worker", "speed", box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("waits", "dropped decisions", "heard"):
+        table.add_column(name, justify="right")
+    for worker in sorted(workers, key=lambda w: (w.role, w.name)):
+        known = worker.metrics
+        speeds = {"env_steps_per_second": "steps/s", "updates_per_second": "updates/s"}
+        speed = [f"{known[key]:,.1f} {unit}" for key, unit in speeds.items() if key in known]
+        waits = f"{known['wait_share']:.0%}" if "wait_share" in known else "-"
+        dropped = f"{known['dropped_decisions']:,.0f}" if "dropped_decisions" in known else "-"
+        table.add_row(worker.name, ", ".join(speed) or "-", waits, dropped, f"{worker.age:.0f} s ago")
+    return table
 
 
 def standings(run: RunDirectory, as_json: bool = False) -> int:

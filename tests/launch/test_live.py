@@ -1,0 +1,138 @@
+import io
+from itertools import pairwise
+
+import pytest
+from rich.console import Console
+
+from launch.arguments import build_parser
+from launch.live import LiveTable, candidate_lines, final_report, next_commands, plain_line, status_text
+from launch.tables import candidate_scores
+from launch.view import View, read_offline
+from league.rulebook import LeagueConfig
+from league.state import LeagueState
+from league.wire.messages import Role, Worker
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def view(played):
+    view = read_offline(played[0])
+    view.seconds_left = 3725.0
+    view.workers = (
+        Worker(
+            name="collector-0",
+            role=Role.COLLECTOR,
+            age=0.5,
+            metrics={"env_steps_per_second": 24_000.0, "wait_share": 0.25},
+        ),
+        Worker(
+            name="learner-0",
+            role=Role.LEARNER,
+            age=40.0,
+            metrics={"wait_share": 0.5, "player/main/lag_mean": 1.25, "player/main/lag_p95": 2.0},
+        ),
+    )
+    return view
+
+
+def screen(terminal):
+    return Console(file=io.StringIO(), width=80, force_terminal=terminal, legacy_windows=False)
+
+
+def test_plain_lines_come_every_ten_seconds(view):
+    clock, console = Clock(), screen(terminal=False)
+    with LiveTable("first", console=console, clock=clock) as table:
+        for _ in range(61):
+            table.show(view)
+            clock.now += 0.5
+    lines = console.file.getvalue().splitlines()
+    assert len(lines) == 4  # at 0, 10, 20 and 30 seconds
+    assert all("1:02:05 left" in line for line in lines)
+
+
+def test_a_plain_line_tells_all_that_matters(view):
+    line = plain_line(view)
+    assert "\n" not in line
+    for part in (
+        "over: 1:02:05 left",
+        "24k steps/s",
+        "collector wait 25% (of 1)",
+        "learner wait 50%",
+        "lag 1.2 (p95 2.0)",
+    ):
+        assert part in line
+    assert f"{len(view.state.population)} players" in line
+    assert "main Elo " in line
+    assert "±" in line
+
+
+def test_a_terminal_is_repainted_twice_a_second(view):
+    clock, console = Clock(), screen(terminal=True)
+    sizes = []
+    with LiveTable("first", console=console, clock=clock) as table:
+        for _ in range(8):
+            table.show(view)
+            sizes.append(len(console.file.getvalue()))
+            clock.now += 0.25
+    painted = [after > before for before, after in pairwise(sizes)]
+    assert painted == [False, True] * 3 + [False]
+    text = console.file.getvalue()
+    assert "exploiter" in text
+    assert "silent: learner-0" in text
+
+
+def test_plain_wins_over_a_terminal(view):
+    console = screen(terminal=True)
+    with LiveTable("first", plain=True, console=console, clock=Clock()) as table:
+        table.show(view)
+    assert console.file.getvalue().count("\n") == 1
+
+
+def test_quiet_shows_nothing_but_what_is_said(view):
+    console = screen(terminal=True)
+    with LiveTable("first", quiet=True, console=console, clock=Clock()) as table:
+        table.show(view)
+        assert console.file.getvalue() == ""
+        table.say("collector-0 died [again]")
+    assert console.file.getvalue() == "collector-0 died [again]\n"
+
+
+def test_a_league_that_has_not_begun_can_be_shown():
+    view = View(LeagueConfig())
+    assert "no collector plays now" in plain_line(view)
+    assert "0:00 played" in status_text("first", view).plain
+
+
+def test_the_report_tells_every_last_candidate_with_its_interval(state):
+    score, low, high, games = candidate_scores(state, "main")["random"]
+    assert games >= 16
+    console = screen(terminal=False)
+    final_report(state, "first", console)
+    text = " ".join(console.file.getvalue().split())
+    assert f"main: its last candidate scores {score:.1%} against random over {games} games" in text
+    assert f"(95 % interval {low:.1%} to {high:.1%})" in text
+    assert "first is over: the budget of 3,000 env steps is spent" in text
+    assert max(map(len, console.file.getvalue().splitlines())) <= 80
+
+
+def test_the_commands_of_the_report_are_commands(state):
+    commands = next_commands(state, "first")
+    assert len(commands) == 5
+    for command in commands:
+        parsed = build_parser().parse_args(command.partition("#")[0].split()[1:])
+        assert parsed.run == "first"
+    assert "ludus watch first main random" in commands
+
+
+def test_a_league_without_results_has_a_report():
+    state = LeagueState(LeagueConfig())
+    assert candidate_lines(state) == ["no main has met an anchor since its last candidate"]
+    assert next_commands(state, "empty") == ["ludus standings empty", "ludus verify empty"]
+    final_report(state, "empty", screen(terminal=False))
