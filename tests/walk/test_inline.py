@@ -1,0 +1,132 @@
+"""Once round, in one process: ticket, segments, candidate, freeze, rating; and the same again from the same seed."""
+
+import hashlib
+
+import pytest
+
+from launch.compose import compose
+from launch.config import to_plain
+from launch.inline import play
+from launch.verify import verify
+from league.player import Kind
+from league.state import OVER, TRAINING
+from league.store.ledger import Ledger
+from league.store.run_directory import RunDirectory
+from league.store.snapshots import SnapshotStore
+
+SMALL = [
+    "experiment=tic_tac_toe",
+    "league=alphastar",
+    "launch=inline",
+    "launch.collectors=1",
+    "collector.slots=64",
+    "collector.flush_decisions=200",
+    "policy.hidden=[32]",
+    "algo.batch=512",
+    "algo.minibatch=128",
+    "algo.lr=3e-3",
+    "learner.candidate_decisions=2048",
+    "league.promotion.min_decisions=3000",
+    "league.promotion.max_decisions=6000",
+    "league.evaluation.final_games=100",
+    "league.budget.minutes=null",
+]
+
+
+def start(tmp_path, *overrides):
+    config = compose([*SMALL, *overrides])
+    run = RunDirectory(tmp_path).create()
+    run.write_config(to_plain(config))
+    return config, run
+
+
+def fingerprint(run):
+    """The events in order, and the snapshots by their hashes."""
+    with Ledger.open(run.ledger) as ledger:
+        events = hashlib.sha256(b"\n".join(body for _, body in ledger.read())).hexdigest()
+    return events, sorted(SnapshotStore(run.snapshots).hashes())
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    config, run = start(tmp_path_factory.mktemp("walk") / "first", "league.budget.env_steps=60000")
+    return config, run, play(config, run)
+
+
+def test_a_match_goes_all_the_way_round(walked):
+    _, _, state = walked
+    assert state.phase == OVER
+    assert state.results["train"] > 100
+    assert state.voids == 0
+    learning = state.population.learning()
+    assert {p.kind for p in learning} == {Kind.MAIN, Kind.MAIN_EXPLOITER, Kind.LEAGUE_EXPLOITER}
+    assert all(state.candidates[p.id].version > 0 for p in learning)
+    assert len(state.population.frozen_of("main")) >= 2
+    assert not state.open
+
+
+def test_evaluation_keeps_to_its_share(walked):
+    config, _, state = walked
+    final = 100 * len(state.population.learning()) * len(state.population.anchors())
+    mean = state.steps["evaluate"] / state.episodes["evaluate"]
+    share = (state.steps["evaluate"] - final * mean) / state.env_steps
+    assert share == pytest.approx(config.league.evaluation.share, abs=0.03)
+
+
+def test_the_final_evaluation_is_exact(walked):
+    _, _, state = walked
+    for player in state.population.learning():
+        for anchor in state.population.anchors():
+            assert sum(state.latest[player.id][anchor.id]) >= 100
+
+
+def test_training_is_shared_by_rates(walked):
+    config, _, state = walked
+    asked = {p.id: state.asked[p.id] / p.rate for p in state.population.learning()}
+    assert max(asked.values()) <= 1.25 * min(asked.values())
+
+
+def test_main_learns(walked):
+    _, _, state = walked
+    wins, draws, losses = state.latest["main"]["random"]
+    assert (wins + draws / 2) / (wins + draws + losses) > 0.7
+
+
+def test_verify_finds_nothing(walked):
+    _, run, _ = walked
+    assert verify(run) == 0
+
+
+def test_the_same_seed_gives_the_same_league(tmp_path):
+    prints = []
+    for name in ("a", "b"):
+        config, run = start(tmp_path / name, "league.budget.env_steps=15000", "launch.collectors=2")
+        play(config, run)
+        prints.append(fingerprint(run))
+    assert prints[0] == prints[1]
+    config, run = start(tmp_path / "c", "league.budget.env_steps=15000", "launch.collectors=2", "seed=2")
+    play(config, run)
+    assert fingerprint(run) != prints[0]
+
+
+def test_a_league_that_was_stopped_goes_on(tmp_path):
+    config, run = start(tmp_path / "r", "league.budget.env_steps=30000")
+    state = play(config, run, on_round=lambda state: state.env_steps < 10_000)
+    assert state.phase == TRAINING
+    before = {player: c.decisions for player, c in state.candidates.items()}
+    state = play(config, run)
+    assert state.phase == OVER
+    assert state.term == 2
+    assert all(state.candidates[player].decisions >= decisions for player, decisions in before.items())
+    assert state.env_steps >= 30_000
+    assert verify(run) == 0
+
+
+def test_a_finished_league_goes_on_with_a_larger_budget(tmp_path):
+    config, run = start(tmp_path / "r", "league.budget.env_steps=8000")
+    assert play(config, run).phase == OVER
+    assert play(config, run).env_steps == pytest.approx(8000, rel=0.6), "nothing more to play"
+    config.league.budget.env_steps = 30_000
+    run.write_config(to_plain(config))
+    assert play(config, run).env_steps >= 30_000
+    assert verify(run) == 0
