@@ -30,6 +30,19 @@ class EvaluationConfig:
     final_games: int = 400  # of each learning player against each anchor when the budget is spent
     elo_k: float = 16.0  # step of the online Elo
 
+    def __post_init__(self) -> None:
+        """Refuse shares that are no shares, and tickets without episodes."""
+        if not 0 <= self.share < 1 or not 0 <= self.carry <= 1:
+            raise ValueError(
+                f"evaluation: share must be at least 0 and below 1, carry between 0 and 1; "
+                f"got {self.share} and {self.carry}"
+            )
+        if self.episodes < 1 or self.final_games < 0 or not self.elo_k > 0:
+            raise ValueError(
+                f"evaluation: episodes must be at least 1, final_games not negative and elo_k positive; "
+                f"got {self.episodes}, {self.final_games} and {self.elo_k}"
+            )
+
 
 @dataclass(kw_only=True, slots=True)
 class BudgetConfig:
@@ -37,6 +50,13 @@ class BudgetConfig:
 
     minutes: float | None = None  # of play, all terms together
     env_steps: int | None = None  # moves in training and evaluation
+
+    def __post_init__(self) -> None:
+        """Refuse a budget that is spent before it begins."""
+        for name in ("minutes", "env_steps"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"budget.{name} must be positive, or null for no limit; got {value}")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -46,6 +66,14 @@ class LeaseConfig:
     seconds: float = 30.0  # without progress in its collector's heartbeats
     attempts: int = 3  # then the ticket is void
     give_up: int = 20  # void tickets in a row, with no result between them, end the league
+
+    def __post_init__(self) -> None:
+        """Refuse leases that nobody could keep."""
+        if not self.seconds > 0 or self.attempts < 1 or self.give_up < 1:
+            raise ValueError(
+                f"lease: seconds must be positive, attempts and give_up at least 1; "
+                f"got {self.seconds}, {self.attempts} and {self.give_up}"
+            )
 
 
 @dataclass(kw_only=True, slots=True)
@@ -61,6 +89,11 @@ class LeagueConfig:
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     lease: LeaseConfig = field(default_factory=LeaseConfig)
 
+    def __post_init__(self) -> None:
+        """Refuse tickets without episodes."""
+        if self.episodes < 1:
+            raise ValueError(f"league.episodes must be at least 1, got {self.episodes}")
+
 
 def founders(config: LeagueConfig) -> list[Player]:
     """Return the players of the config, in its order; refuse a league that could never train."""
@@ -70,6 +103,10 @@ def founders(config: LeagueConfig) -> list[Player]:
     ]
     if not any(p.learning and p.rate > 0 for p in players):
         raise ValueError("the league has no learning player: add one to league.players, e.g. main: {kind: main}")
+    for name in config.players:
+        parent, dot, number = name.rpartition(".")
+        if dot and number.isdigit() and parent in config.players:
+            raise ValueError(f"league.players.{name}: this is what a frozen {parent!r} is called; choose another name")
     return players
 
 
