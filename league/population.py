@@ -11,7 +11,11 @@ class Population:
 
     def __init__(self, players: Iterable[Player] = ()) -> None:
         self._players: dict[PlayerId, Player] = {}
+        # Kept beside, because matchmakers ask for them at every ticket and the pool only grows.
+        self._of_kind: dict[Kind, list[Player]] = {}
         self._frozen_of: dict[PlayerId, list[Player]] = {}
+        self._learning: list[Player] = []
+        self._anchors: list[Player] = []
         for player in players:
             self.add(player)
 
@@ -22,6 +26,11 @@ class Population:
         if player.parent is not None and player.parent not in self._players:
             raise ValueError(f"player {player.id!r} has an unknown parent {player.parent!r}")
         self._players[player.id] = player
+        self._of_kind.setdefault(player.kind, []).append(player)
+        if player.learning:
+            self._learning.append(player)
+        if player.anchor is not None:
+            self._anchors.append(player)
         if player.kind == Kind.FROZEN and player.parent is not None:
             self._frozen_of.setdefault(player.parent, []).append(player)
 
@@ -39,18 +48,18 @@ class Population:
 
     def learning(self) -> list[Player]:
         """Players that a learner trains."""
-        return [p for p in self if p.learning]
+        return list(self._learning)
 
     def of_kind(self, kind: Kind) -> list[Player]:
         """Players of one kind."""
-        return [p for p in self if p.kind == kind]
+        return list(self._of_kind.get(kind, ()))
 
     def frozen(self) -> list[Player]:
         """Every frozen player, oldest first."""
         return self.of_kind(Kind.FROZEN)
 
     def frozen_of(self, parent: PlayerId) -> list[Player]:
-        """The frozen pasts of one learning player, oldest first."""
+        """Return the frozen pasts of one learning player, oldest first."""
         return list(self._frozen_of.get(parent, ()))
 
     def frozen_exploiters(self) -> list[Player]:
@@ -59,4 +68,4 @@ class Population:
 
     def anchors(self) -> list[Player]:
         """Players with a pinned rating."""
-        return [p for p in self if p.anchor is not None]
+        return list(self._anchors)
