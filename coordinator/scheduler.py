@@ -20,12 +20,31 @@ from league.ticket import Entry, Purpose, Ticket
 TYPICAL_LENGTH = 20.0  # moves in an episode, until the first results tell
 
 
+class Draws:
+    """The random numbers of each ticket: Philox under a key, so there is no state of a generator to keep.
+
+    A generator is set to its key instead of made anew: making one asks the system for entropy first, in vain.
+    """
+
+    def __init__(self) -> None:
+        self._philox = np.random.Philox(key=0)
+        self._rng = np.random.Generator(self._philox)
+        self._start = self._philox.state
+
+    def of(self, seed: int, number: int) -> np.random.Generator:
+        """Return the generator of one ticket; the one before must not be used any more."""
+        self._start["state"]["key"][:] = seed, number
+        self._philox.state = self._start
+        return self._rng
+
+
 class Scheduler:
     """Draws the next ticket of a league."""
 
     def __init__(self, state: LeagueState) -> None:
         self._state = state
         self._matchmaker: Callable[..., list[Choice]] = matchmaker(state.config.matchmaking)
+        self._draws = Draws()
         self.backed_off: dict[frozenset[PlayerId], float] = {}  # pairings that were void, and until when
 
     def choices(self, player: Player, roles: frozenset[str] | None = None) -> list[Choice]:
@@ -38,7 +57,7 @@ class Scheduler:
         if state.paused or state.env is None:
             return None
         number = TicketNumber(state.tickets + 1)
-        rng = np.random.Generator(np.random.Philox(key=[state.seed, number]))
+        rng = self._draws.of(state.seed, number)
         if state.phase == FINAL:
             return self._final(number, now)
         if state.phase != TRAINING:
@@ -107,7 +126,9 @@ class Scheduler:
 
     def _opponent(self, player: Player, role: str, rng: np.random.Generator, now: float) -> Entry | None:
         choices = [c for c in self.choices(player, frozenset({role})) if self._playable(c)]
-        rested = [c for c in choices if not self._rests(player.id, c.opponent, now)]
+        rested = choices  # most leagues never see a void pairing: then there is nothing to leave out
+        if self.backed_off:
+            rested = [c for c in choices if not self._rests(player.id, c.opponent, now)]
         return self._entry(draw(rested or choices, rng).opponent) if choices else None
 
     def _playable(self, choice: Choice) -> bool:
