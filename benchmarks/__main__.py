@@ -13,7 +13,7 @@ from benchmarks.children import ONE_THREAD
 
 os.environ.update(ONE_THREAD)  # before anything imports numpy
 
-from benchmarks.measure import Verdict, emit  # noqa: E402
+from benchmarks.measure import Verdict, emit
 
 Letter = Callable[[Path, float, int], list[Verdict]]
 

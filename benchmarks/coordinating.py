@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import zmq
 
 from benchmarks.children import Child, cpu_of
@@ -24,8 +25,9 @@ from league.wire.codec import decode, encode
 from league.wire.messages import Candidate, Orders, Progress, Report, Roster
 from league.wire.sockets import Sockets
 
+Floats = npt.NDArray[np.float64]
+
 COLLECTORS = 200
-FROZEN = 10
 LENGTH = 21  # moves in an episode
 TARGET, SLOWEST = 5000.0, 0.1  # cycles in a second; seconds that 99 of 100 cycles take at most
 PATIENCE = 30.0
@@ -92,9 +94,7 @@ class Load:
     def _report(self, socket: zmq.Socket[bytes], results: tuple[Result, ...], directory: int) -> None:
         self._request += 1
         name = self._sockets[socket]
-        report = Report(
-            request=self._request, name=name, session=name, want=1, results=results, directory=directory
-        )
+        report = Report(request=self._request, name=name, session=name, want=1, results=results, directory=directory)
         self._sent[socket] = time.perf_counter()
         socket.send_multipart(encode(report))
 
@@ -111,21 +111,20 @@ class Load:
 
 
 def found_pool(run: RunDirectory) -> None:
-    """Speak as the learner: write candidates until there are ten frozen players."""
+    """Speak as the learner: write candidates until ten players are frozen and each learning one has a new one."""
     with Sockets() as sockets:
         client = sockets.connect(run.address("coordinator"))
         incarnations: dict[PlayerId, int] = {}
-        for version in range(FROZEN):
+        for version, decisions in enumerate([0, 0, 1000, 2000, 3000, 3000]):
             candidates = tuple(
                 Candidate(
                     player=player,
                     incarnation=incarnation,
                     version=version,
                     snapshot=Hash(f"{version:04x}{i:060x}"),
-                    decisions=version * 1000,
+                    decisions=decisions,
                 )
                 for i, (player, incarnation) in enumerate(incarnations.items())
-                if version < FROZEN - 1 or player == "main"
             )
             client.send(
                 Progress(request=version, name="learner-0", session="s", address="ipc:///x", candidates=candidates)
@@ -152,7 +151,8 @@ def run(folder: Path, seconds: float, rounds: int, profile: Path | None = None) 
         load.close()
         child.stop()
     served = json.loads(report.read_text())
-    return _verdicts(slices, np.array(load.latencies), load.idle, served["results"] / served["commits"])
+    emit("d: pool", frozen_players=served["frozen"], answers_without_ticket=load.idle)
+    return _verdicts(slices, np.array(load.latencies), served["results"] / served["commits"])
 
 
 def _slice(load: Load, child: Child, seconds: float) -> Slice:
@@ -161,7 +161,7 @@ def _slice(load: Load, child: Child, seconds: float) -> Slice:
     return Slice(cycles, time.perf_counter() - wall, cpu_of([child.pid]) - cpu)
 
 
-def _verdicts(slices: list[Slice], latencies: np.ndarray, idle: int, grouped: float) -> list[Verdict]:
+def _verdicts(slices: list[Slice], latencies: Floats, grouped: float) -> list[Verdict]:
     rate = float(np.median([one.rate for one in slices]))
     slowest = float(np.quantile(latencies, 0.99))
     emit(
@@ -172,7 +172,6 @@ def _verdicts(slices: list[Slice], latencies: np.ndarray, idle: int, grouped: fl
         latency_p99=slowest,
         commits_per_second=rate / grouped,
         cycles_per_commit=grouped,
-        answers_without_ticket=idle,
     )
     runs = [one.rate / TARGET for one in slices]
     return [

@@ -26,7 +26,12 @@ def serve(run: RunDirectory, report: Path, stop: Stop) -> None:
         while not stop.asked:
             service.step(0.05)
         state = service.coordinator.state
-        report.write_text(json.dumps({"commits": service.commits, "results": sum(state.results.values())}))
+        told = {
+            "commits": service.commits,
+            "results": sum(state.results.values()),
+            "frozen": len(state.population.frozen()),
+        }
+        report.write_text(json.dumps(told))
         service.close()
 
 
