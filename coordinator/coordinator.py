@@ -152,6 +152,7 @@ class Coordinator:
             if problem:
                 log.warning("ticket %d: %s", result.ticket, problem)
                 self._retry(result.ticket, problem, now)
+                verdict = Verdict.SUPERSEDED
             else:
                 self.leases.end(result.ticket)
                 self.emit(ResultCounted(ticket=result.ticket, attempt=result.attempt, episodes=result.episodes))
@@ -241,7 +242,7 @@ class Coordinator:
         if self._addresses.get(progress.name) != progress.address:
             self._addresses[progress.name] = progress.address
             self._note_hosts()
-        if self.state.phase == TRAINING:
+        if self.state.phase != OVER:  # the last candidates arrive when training is over already
             for candidate in progress.candidates:
                 self._candidate(candidate)
         return Roster(
@@ -275,7 +276,8 @@ class Coordinator:
                 decisions=candidate.decisions,
             )
         )
-        self._promote(self.state.population[player])
+        if self.state.phase == TRAINING:
+            self._promote(self.state.population[player])
         self._prune(player)
 
     def _prune(self, player: PlayerId) -> None:

@@ -3,11 +3,13 @@
 import logging
 from collections.abc import Callable, Sequence
 from itertools import accumulate
+from pathlib import Path
 
 from coordinator.coordinator import Coordinator
 from coordinator.opening import refold
 from league.events import SnapshotPruned
 from league.ids import Hash
+from league.store.fold import write_fold
 from league.store.ledger import Ledger, LedgerFull
 from league.wire.messages import Follow, Message, Page, Refused, Role
 from league.wire.ports import Incoming, Server
@@ -19,6 +21,7 @@ TICK = 0.1  # seconds between two looks at leases and budget
 METRICS = 5.0  # seconds between two rows of metrics of one process
 PAGE = 2000  # events in one page for a viewer,
 PAGE_BYTES = 1 << 19  # and bytes: a page must fit on the wire
+CHECKPOINT = 50_000  # events between two checkpoints of the fold
 BROKEN = 1.0  # seconds to wait before a ledger that could not be written is tried again
 
 
@@ -32,6 +35,7 @@ class Service:
         server: Server,
         clock: Callable[[], float],
         delete: Callable[[Hash], None] = lambda snapshot: None,
+        checkpoint: Path | None = None,
     ) -> None:
         self.coordinator = coordinator
         self._ledger, self._server, self._clock, self._delete = ledger, server, clock, delete
@@ -39,6 +43,7 @@ class Service:
         self._begun: float | None = None  # when the first ticket of this term could be handed out
         self._ticked = self._measured = clock()
         self._broken_until = 0.0
+        self._checkpoint, self._checkpointed = checkpoint, ledger.head
         self.commits = 0
 
     def elapsed(self, now: float) -> float:
@@ -62,6 +67,18 @@ class Service:
             metrics = self._metrics(now)
         if self._commit(metrics, now):
             self._send(replies)
+        if self._ledger.head - self._checkpointed >= CHECKPOINT:
+            self._keep_fold()
+
+    def _keep_fold(self) -> None:
+        """Write a checkpoint of the fold, if there is anything new in it. It may fail: it only saves time."""
+        if self._checkpoint is None or self._ledger.head == self._checkpointed:
+            return
+        self._checkpointed = self._ledger.head
+        try:
+            write_fold(self._checkpoint, self.coordinator.state, self._ledger.head)
+        except OSError as error:
+            log.warning("no checkpoint of the fold was written: %s", error)
 
     def _answer(self, incoming: Incoming, now: float) -> Message | None:
         """Decide what a message means. Whatever is wrong with it is its sender's trouble, not ours."""
@@ -137,7 +154,8 @@ class Service:
                 self._server.send(peer, reply)
 
     def close(self) -> None:
-        """Keep the time of play and let go of ledger and socket."""
+        """Keep the time of play and the fold, and let go of ledger and socket."""
+        self._keep_fold()
         try:
             self._ledger.set_meta("elapsed", repr(self.elapsed(self._clock())))
         except LedgerFull as error:

@@ -51,10 +51,10 @@ def read_spec(run: RunDirectory) -> EnvSpec:
 
 def build_coordinator(config: Config, run: RunDirectory, ledger: Ledger, server: Server, clock: Clock) -> Service:
     """Return the coordinator of a new term; a league that was over goes on if its budget was raised."""
-    state = open_league(ledger, config.league, config.seed, read_spec(run), run.config_hash())
+    state = open_league(ledger, config.league, config.seed, read_spec(run), run.config_hash(), run.fold)
     store = SnapshotStore(run.snapshots)
     coordinator = Coordinator(state, learner_names(config), clock())
-    service = Service(coordinator, ledger, server, clock, store.remove)
+    service = Service(coordinator, ledger, server, clock, store.remove, run.fold)
     if state.phase == OVER and not coordinator.budget_spent(service.elapsed(clock())):
         coordinator.reopen()
     return service

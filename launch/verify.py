@@ -22,6 +22,7 @@ from league.ratings import bradley_terry
 from league.rulebook import LeagueConfig
 from league.standings import standings
 from league.state import LeagueState, apply
+from league.store.fold import encode_fold, read_fold
 from league.store.ledger import Ledger, LedgerError, open_copy
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
@@ -146,9 +147,21 @@ def check_counters(evidence: Evidence) -> Problems:
 
 
 def check_checkpoint(evidence: Evidence) -> Problems:
-    """Compare the fold with its checkpoint. This version writes none, so there must be none."""
-    path = evidence.run.fold
-    return [f"{path} is not a file of this Ludus, which folds from the start: delete it"] if path.exists() else []
+    """Go on from the checkpoint to the end of the ledger: that must give what the whole fold gives."""
+    path, state = evidence.run.fold, evidence.state
+    if not path.exists() or evidence.stopped:
+        return []
+    found = read_fold(path, state.config)
+    if found is None:
+        return [f"{path} is damaged or of another version; the ledger tells the same without it: delete it"]
+    resumed, since = found
+    if since > evidence.ledger.head:
+        return [f"{path} is ahead of the ledger: {since} events, the ledger has {evidence.ledger.head}"]
+    for _, event in evidence.ledger.events(since):
+        apply(resumed, event)
+    if encode_fold(resumed, 0) != encode_fold(state, 0):
+        return [f"{path}: going on from event {since} gives another state than folding from the start"]
+    return []
 
 
 def check_ratings(evidence: Evidence) -> Problems:

@@ -11,7 +11,8 @@ import pytest
 from launch.audit import walk
 from launch.counters import by_fold, by_sql
 from launch.verify import CHECKS, is_served, verify
-from launch.view import ViewError
+from launch.view import ViewError, read_rules
+from league.store.fold import read_fold, write_fold
 from league.store.ledger import Ledger, open_copy
 from league.store.snapshots import SnapshotStore
 
@@ -20,7 +21,9 @@ from league.store.snapshots import SnapshotStore
 def told(run, capsys):
     """Return the exit code, the titles of the checks that failed, and all that was printed."""
 
-    def check():
+    def check(with_fold=False):
+        if not with_fold:  # the checkpoint tells of the ledger before it was doctored: one finding at a time
+            run.fold.unlink(missing_ok=True)
         code = verify(run)
         text = capsys.readouterr().out
         return code, [line[6:] for line in text.splitlines() if line.startswith("WRONG")], text
@@ -44,7 +47,7 @@ def title(check):
 
 
 def test_a_clean_run_is_clean(told):
-    code, wrong, text = told()
+    code, wrong, text = told(with_fold=True)
     assert (code, wrong) == (0, [])
     assert text.count("ok ") == len(CHECKS)
     assert "first: all is well" in text
@@ -131,9 +134,17 @@ def test_a_wrong_counter_is_found(told, sql):
     assert f"event {seq} is filed as result_counted of ticket {other}" in text
 
 
-def test_a_fold_checkpoint_of_unknown_origin_is_found(told, run):
-    run.fold.write_bytes(b"42")
-    assert told()[:2] == (1, [title("check_checkpoint")])
+def test_a_damaged_fold_checkpoint_is_found(told, run):
+    run.fold.write_bytes(run.fold.read_bytes()[:-9])
+    assert told(with_fold=True)[:2] == (1, [title("check_checkpoint")])
+
+
+def test_a_wrong_counter_in_the_fold_checkpoint_is_found(told, run):
+    rules = read_rules(run)
+    state, seq = read_fold(run.fold, rules)
+    state.results["train"] += 1
+    write_fold(run.fold, state, seq)
+    assert told(with_fold=True)[:2] == (1, [title("check_checkpoint")])
 
 
 def test_a_fold_that_forgets_games_is_found(told, monkeypatch):
