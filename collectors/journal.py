@@ -1,10 +1,13 @@
 """A collector's journal: which of its results were acknowledged. `ludus verify` holds it against the ledger."""
 
+import logging
 from pathlib import Path
 
 import msgspec
 
 from league.wire.messages import Ack
+
+log = logging.getLogger("ludus.collector")
 
 
 class Journal:
@@ -16,5 +19,8 @@ class Journal:
     def note(self, ack: Ack) -> None:
         """Note that a result was acknowledged."""
         line = {"ticket": ack.ticket, "attempt": ack.attempt, "verdict": ack.verdict}
-        with self._path.open("ab") as file:
-            file.write(msgspec.json.encode(line) + b"\n")
+        try:
+            with self._path.open("ab") as file:
+                file.write(msgspec.json.encode(line) + b"\n")
+        except OSError as error:  # a full disk stops no play
+            log.warning("ticket %d is not in the journal: %s", ack.ticket, error)

@@ -33,7 +33,7 @@ class Draws:
 
     def of(self, seed: int, number: int) -> np.random.Generator:
         """Return the generator of one ticket; the one before must not be used any more."""
-        self._start["state"]["key"][:] = seed, number
+        self._start["state"]["key"][:] = seed % 2**64, number
         self._philox.state = self._start
         return self._rng
 

@@ -1,0 +1,70 @@
+"""The rules of a league: founders, and what is refused before anything is played."""
+
+import pytest
+
+from league.player import Kind
+from league.rulebook import BudgetConfig, EvaluationConfig, LeagueConfig, LeaseConfig, PlayerConfig, founders
+
+
+def league(**players):
+    return LeagueConfig(players=players)
+
+
+def test_founders_come_in_the_order_of_the_config():
+    config = league(
+        main=PlayerConfig(rate=2.0, role="fox"),
+        hunter=PlayerConfig(kind="main_exploiter"),
+        random=PlayerConfig(kind="scripted", bot="random", anchor=0.0),
+    )
+    players = founders(config)
+    assert [(p.id, p.kind, p.rate, p.role) for p in players] == [
+        ("main", Kind.MAIN, 2.0, "fox"),
+        ("hunter", Kind.MAIN_EXPLOITER, 1.0, None),
+        ("random", Kind.SCRIPTED, 1.0, None),
+    ]
+    assert players[2].anchor == 0.0
+
+
+@pytest.mark.parametrize(
+    ("players", "message"),
+    [
+        ({}, "no learning player"),
+        ({"main": PlayerConfig(rate=0.0)}, "no learning player"),
+        ({"random": PlayerConfig(kind="scripted", bot="random")}, "no learning player"),
+        ({"main": PlayerConfig(kind="mian")}, r"league\.players\.main: unknown kind 'mian'; choose one of main"),
+        ({"main": PlayerConfig(kind="frozen")}, "frozen players are made by the league"),
+        ({"main": PlayerConfig(bot="random")}, "names its bot"),
+        ({"bot": PlayerConfig(kind="scripted")}, "names its bot"),
+        ({"main": PlayerConfig(anchor=0.0)}, "cannot be an anchor"),
+        ({"main": PlayerConfig(rate=-1.0)}, "rate must not be negative"),
+        ({"main": PlayerConfig(), "main.0": PlayerConfig()}, "what a frozen 'main' is called"),
+    ],
+)
+def test_a_league_that_could_not_be_played_is_refused(players, message):
+    with pytest.raises(ValueError, match=message):
+        founders(LeagueConfig(players=players))
+
+
+def test_a_dot_alone_is_no_trouble():
+    assert [p.id for p in founders(league(**{"v1.0": PlayerConfig(), "a.b": PlayerConfig()}))] == ["v1.0", "a.b"]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LeagueConfig(episodes=0), "league.episodes must be at least 1"),
+        (lambda: EvaluationConfig(share=1.0), "share"),
+        (lambda: EvaluationConfig(carry=-0.1), "carry"),
+        (lambda: EvaluationConfig(episodes=0), "episodes"),
+        (lambda: EvaluationConfig(final_games=-1), "final_games"),
+        (lambda: EvaluationConfig(elo_k=0.0), "elo_k"),
+        (lambda: BudgetConfig(minutes=0.0), "budget.minutes must be positive"),
+        (lambda: BudgetConfig(env_steps=-5), "budget.env_steps must be positive"),
+        (lambda: LeaseConfig(seconds=0.0), "seconds"),
+        (lambda: LeaseConfig(attempts=0), "attempts"),
+        (lambda: LeaseConfig(give_up=0), "give_up"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
