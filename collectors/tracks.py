@@ -1,0 +1,160 @@
+"""Tracks: the arrays that decisions are written into, one after the other, until a message gathers them.
+
+Legend of shapes: see league.segment; a track holds up to T ticks of A agents.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from league.segment import CONTINUES, CUT, TERMINATED
+from league.spec import EnvSpec
+
+Chunk = dict[str, npt.NDArray[Any]]
+Index = npt.NDArray[np.intp]
+
+
+class Tracks:
+    """A pool of tracks.
+
+    track = tracks.lease(1)
+    tracks.write(track, place, observation, mask, action, log_prob)     # one decision of an agent in each
+    tracks.end(track, place)                                            # or `cut`, with what it saw next
+    arrays = tracks.gather(track.tolist())                              # they are free again
+    """
+
+    def __init__(self, spec: EnvSpec, ticks: int, agents: int) -> None:
+        self._ticks, self._agents, self._seen = ticks, agents, spec.observation
+        steps = (0, ticks, agents)
+        self._buffer: Chunk = {
+            "observation": np.zeros((*steps, *self._seen.shape), self._seen.dtype),
+            "mask": np.zeros((*steps, spec.actions), np.bool_),
+            "action": np.zeros(steps, np.int32),
+            "log_prob": np.zeros(steps, np.float32),
+            "reward": np.zeros(steps, np.float32),
+            "end": np.zeros(steps, np.uint8),
+            "present": np.zeros(steps, np.bool_),
+        }
+        self._flat: Chunk = {}  # the same memory with one index, `at`, for track, tick and agent: twice as fast
+        self._tails: dict[int, npt.NDArray[Any]] = {}  # what an agent saw after the cut at this index
+        self.length: Index = np.zeros(0, np.intp)
+        self.version = np.zeros(0, np.int32)
+        self._open: Index = np.zeros((0, agents), np.intp)  # index of the decision that awaits its reward, or -1
+        self._free: list[int] = []
+
+    def lease(self, count: int) -> Index:
+        """Return empty tracks; there are always more."""
+        if len(self._free) < count:
+            self._grow(max(count, len(self.length) // 2))
+        rest = len(self._free) - count
+        leased = np.array(self._free[rest:], np.intp)
+        del self._free[rest:]
+        return leased
+
+    def _grow(self, count: int) -> None:
+        def longer(array: npt.NDArray[Any], value: int = 0) -> npt.NDArray[Any]:
+            return np.concatenate([array, np.full((count, *array.shape[1:]), value, array.dtype)])
+
+        before = len(self.length)
+        self._buffer = {name: longer(array) for name, array in self._buffer.items()}
+        self._flat = {name: array.reshape(-1, *array.shape[3:]) for name, array in self._buffer.items()}
+        self.length, self.version, self._open = longer(self.length), longer(self.version), longer(self._open, -1)
+        self._free += range(before, before + count)
+
+    def _at(self, track: Index, tick: Index, place: Index) -> Index:
+        return (track * self._ticks + tick) * self._agents + place
+
+    # --- writing ---------------------------------------------------------------------------------------------
+
+    def full(self, track: Index) -> npt.NDArray[np.bool_]:
+        """Return which of the tracks have no tick left."""
+        return self.length[track] >= self._ticks
+
+    def write(self, track: Index, place: Index, decisions: Chunk) -> None:
+        """Write one decision of an agent into each of these tracks: observation, mask, action and log_prob."""
+        tick = self.length[track]
+        at = self._at(track, tick, place)
+        for name, values in decisions.items():
+            self._flat[name][at] = values
+        self._flat["present"][at] = True
+        self._open[track, place] = at
+        self.length[track] = tick + 1  # agents of the same track write the same tick
+
+    def reward(self, track: Index, place: Index, reward: npt.NDArray[np.float32]) -> None:
+        """Credit each agent's last decision with what it earned since."""
+        if reward.any():
+            at = self._open[track, place]
+            known = at >= 0
+            self._flat["reward"][at[known]] += reward[known]
+
+    def end(self, track: Index, place: Index) -> None:
+        """Close the agents' last decisions: their episodes terminated."""
+        at = self._open[track, place]
+        self._flat["end"][at[at >= 0]] = TERMINATED
+        self._open[track, place] = -1
+
+    def cut(self, track: Index, place: Index, observation: npt.NDArray[Any]) -> None:
+        """Close the agents' last decisions with what each saw next, to bootstrap from."""
+        at = self._open[track, place]
+        known = at >= 0
+        self._cut_at(at[known], observation[known])
+        self._open[track, place] = -1
+
+    def _cut_at(self, at: Index, observation: npt.NDArray[Any]) -> None:
+        self._flat["end"][at] = CUT
+        self._tails.update(zip(at.tolist(), observation, strict=True))
+
+    # --- leaving ---------------------------------------------------------------------------------------------
+
+    def leave_out_orphans(self, tracks: Index) -> Index:
+        """Leave out decisions whose agent has not been heard of since: nobody knows what followed them.
+
+        The agent's decision before, if it is of the same episode, is cut instead: what followed that is known.
+        Return for each of them which of the tracks it was in.
+        """
+        row, place = np.nonzero(self._open[tracks] >= 0)
+        if not len(row):
+            return row
+        track = tracks[row]
+        at = self._open[track, place]
+        self._flat["present"][at] = False
+        before = self._ticks - 1 - self._buffer["present"][track, ::-1, place].argmax(axis=1)
+        earlier = self._at(track, before, place)
+        known = self._flat["present"][earlier] & (self._flat["end"][earlier] == CONTINUES)
+        self._cut_at(earlier[known], self._flat["observation"][at[known]])
+        return row
+
+    def decisions(self, tracks: Index) -> npt.NDArray[np.int64]:
+        """Return how many decisions each of the tracks holds."""
+        held: npt.NDArray[np.int64] = self._buffer["present"][tracks].sum(axis=(1, 2))
+        return held
+
+    def gather(self, tracks: Sequence[int]) -> Chunk:
+        """Return what these tracks hold, as the arrays of Segments, and free them."""
+        index = np.array(tracks, np.intp)
+        chunk = {name: array[index] for name, array in self._buffer.items()}
+        chunk["length"], chunk["version"] = self.length[index].astype(np.int32), self.version[index]
+        lane, tick, agent = np.nonzero(chunk["end"] == CUT)
+        tails = [self._tails[at] for at in self._at(index[lane], tick, agent).tolist()]
+        chunk["tail_lane"], chunk["tail_tick"] = lane.astype(np.int32), tick.astype(np.int32)
+        chunk["tail_agent"] = agent.astype(np.int32)
+        chunk["tail_observation"] = np.array(tails, self._seen.dtype).reshape(-1, *self._seen.shape)
+        self.release(tracks)
+        return chunk
+
+    def release(self, tracks: Sequence[int]) -> None:
+        """Free tracks; what they hold is lost."""
+        self.clear(np.array(tracks, np.intp))
+        self._free += tracks
+
+    def clear(self, tracks: Index) -> None:
+        """Empty tracks, which stay leased."""
+        track, tick, agent = np.nonzero(self._buffer["end"][tracks] == CUT)
+        for at in self._at(tracks[track], tick, agent).tolist():
+            del self._tails[at]
+        self.length[tracks] = 0
+        self._open[tracks] = -1
+        for name in ("reward", "end", "present"):
+            self._buffer[name][tracks] = CONTINUES
