@@ -64,7 +64,7 @@ def _line(override: Override) -> str:
     key, line = override.key_or_group, str(override.input_line)
     if key == "experiment" and override.value() is None:
         return "~experiment"
-    if override.type == OverrideType.CHANGE and key.startswith(FREE):
+    if override.type == OverrideType.CHANGE and f"{key}.".startswith(FREE):
         return f"++{line}"
     if override.is_add() and f"{key}.".startswith(PLAYERS):
         # OmegaConf refuses to assign a new item of typed groups, but merges one into them.
