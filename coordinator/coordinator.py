@@ -92,6 +92,11 @@ class Coordinator:
         apply(self.state, event)
         self._pending.append(event)
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether there are events that nobody took yet."""
+        return bool(self._pending)
+
     def take(self) -> list[Event]:
         """Return the events since the last call."""
         batch, self._pending = self._pending, []

@@ -72,8 +72,8 @@ class Service:
 
     def _keep_fold(self) -> None:
         """Write a checkpoint of the fold, if there is anything new in it. It may fail: it only saves time."""
-        if self._checkpoint is None or self._ledger.head == self._checkpointed:
-            return
+        if self._checkpoint is None or self._ledger.head == self._checkpointed or self.coordinator.unsaved:
+            return  # a state that is ahead of its ledger must never be taken for the fold of it
         self._checkpointed = self._ledger.head
         try:
             write_fold(self._checkpoint, self.coordinator.state, self._ledger.head)

@@ -101,6 +101,37 @@ def test_a_full_disk_writes_nothing_of_a_batch_and_works_again_with_room(path):
         assert events_of(ledger)[2] == (3, counted(2, long))
 
 
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from league.events import OperatorActed
+from league.store.ledger import Ledger, LedgerFull
+path = Path(sys.argv[1])
+with Ledger.open(path) as ledger:
+    ledger.commit([OperatorActed(action="before")])
+    written = path.with_name(path.name + "-wal").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (written, resource.RLIM_INFINITY))
+    for _ in range(3):
+        try:
+            ledger.commit([OperatorActed(action="lost")] * 500)
+            raise SystemExit("the disk is not full")
+        except LedgerFull as error:
+            print(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    ledger.commit([OperatorActed(action="after")])
+"""
+
+
+def test_a_disk_that_is_really_full_loses_nothing_that_was_committed(path):
+    """The system itself refuses to let the file grow, as it does on a full disk."""
+    ended = subprocess.run([sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("the ledger cannot be written") == 3
+    with Ledger.open(path) as ledger:
+        assert [event.action for _, event in ledger.events()] == ["before", "after"]
+        assert ledger.query("pragma integrity_check") == [("ok",)]
+
+
 def test_metrics_are_kept_beside_the_events(path):
     with Ledger.open(path) as ledger:
         ledger.commit([issued(1)], [(0.5, "collector-0", {"wait_share": 0.25})])
