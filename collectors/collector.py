@@ -57,6 +57,7 @@ MAX_UNACKED = 1000
 REPORT_BYTES = 1 << 18  # of results in one report: messages to the coordinator are bounded
 RETRY = 2.0  # seconds after which an unanswered report is sent again
 REST = 0.02  # seconds before asking again when there was nothing to play
+PACE = 0.005  # seconds between two reports at least: a fast game finishes episodes at every tick
 
 
 class Collector:
@@ -84,6 +85,7 @@ class Collector:
         self._seating = Seating(env.spec, env.slots)
         self._recorder = Recorder(env.spec, env.slots, config.ticks)
         self._held: dict[tuple[TicketNumber, int], Playing] = {}
+        self._queue: list[Playing] = []  # those of them with episodes that no slot has taken yet, oldest first
         self._results: dict[tuple[TicketNumber, int], Result] = {}
         self._faults: dict[tuple[TicketNumber, int], Fault] = {}
         self._request = _Request()
@@ -182,7 +184,7 @@ class Collector:
         slots: list[int] = []
         seeds: list[int] = []
         owners: list[list[Owner | None]] = []
-        for playing in list(self._held.values()):
+        for playing in self._queue:
             if not self._seating.free:
                 break
             if not playing.unstarted or playing.ticket.trains in starved:
@@ -195,6 +197,7 @@ class Collector:
             slots += taken
             seeds += [episode_seed(self._run_seed, *playing.key, episode) for episode in episodes]
             owners += [self._owners(playing.ticket)] * len(taken)
+        self._queue = [playing for playing in self._queue if playing.unstarted]
         if starved and self._seating.free:
             # Without this, credit might be used up by decisions in lanes that wait for the credit to be filled.
             self._recorder.rest(np.array(self._seating.free, np.int32), starved, now)
@@ -267,13 +270,18 @@ class Collector:
                 self._actors.forget_live(owner[0])
                 self._recorder.forget(owner)
         for ticket in orders.tickets:
-            playing = Playing(ticket, episodes_to_record(ticket, self._config.record_share))
-            self._held.setdefault(playing.key, playing)
+            self._hold(ticket)
+
+    def _hold(self, ticket: Ticket) -> None:
+        playing = Playing(ticket, episodes_to_record(ticket, self._config.record_share))
+        if playing.key not in self._held:
+            self._held[playing.key] = playing
+            self._queue.append(playing)
 
     def _speak(self, now: float) -> None:
         """Report when there is something to say, or when a heartbeat is due; one report at a time."""
         request = self._request
-        if not request.answered and now - request.at < RETRY:
+        if now - request.at < (PACE if request.answered else RETRY):
             return
         want = self._want(now)
         due = now - request.at >= self._config.heartbeat
@@ -283,7 +291,7 @@ class Collector:
     def _want(self, now: float) -> int:
         if now < self._request.rest_until or len(self._results) > MAX_UNACKED:
             return 0
-        unstarted = sum(playing.unstarted for playing in self._held.values())
+        unstarted = sum(playing.unstarted for playing in self._queue)
         if unstarted >= self._env.slots:
             return 0
         each = max((p.ticket.episodes for p in self._held.values()), default=8)

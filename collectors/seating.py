@@ -91,8 +91,9 @@ class Seating:
 
     def note(self, rows: Rows, actions: IntArray) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""
-        self._returns[rows.slot, rows.agent] += rows.reward
-        moved = rows.slot if len(self.spec.agents) == 1 or _distinct(rows.slot) else np.unique(rows.slot)
+        if rows.reward.any():  # most games pay only at the end
+            self._returns[rows.slot, rows.agent] += rows.reward
+        moved = rows.slot if _rising(rows.slot) else np.unique(rows.slot)
         self._length[moved] += 1
         kept = np.flatnonzero(self._recording[rows.slot])
         if len(kept):
@@ -172,8 +173,9 @@ def _packed_dtype(choices: int) -> str:
     return "<u1" if choices <= 256 else "<u2" if choices <= 65536 else "<u4"
 
 
-def _distinct(slots: IntArray) -> bool:
-    return len(slots) < 2 or bool((np.diff(np.sort(slots)) > 0).all())
+def _rising(slots: IntArray) -> bool:
+    """Return whether each slot is there once, in order, as it is where one agent acts at a time."""
+    return bool((slots[1:] > slots[:-1]).all())
 
 
 def episodes_to_record(ticket: Ticket, share: float) -> int:
