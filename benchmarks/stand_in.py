@@ -7,7 +7,7 @@ from launch.config import Config
 from league.ids import PlayerId, TicketNumber, derive_seed
 from league.policies.layout import initial
 from league.spec import EnvSpec
-from league.store.run_directory import RunDirectory
+from league.store.run_directory import Rendezvous, RunDirectory
 from league.ticket import Entry, Purpose, Ticket
 from league.wire.messages import Ack, Credit, Host, Orders, Pull, Report, SegmentsHead, Verdict, Weights
 from league.wire.ports import Incoming
@@ -28,6 +28,7 @@ class StandIn:
         self._versions = dict.fromkeys(self._players, 0)
         self._coordinator = sockets.serve(run.address("coordinator"))
         self._learner = sockets.serve(run.address("learner-0"))
+        run.publish_rendezvous(Rendezvous(address=self._coordinator.address, term=1))
         self._pairs = _pairs(self._players)
         self._tickets = 0
         self.decisions = dict.fromkeys(self._players, 0)  # received, by player
