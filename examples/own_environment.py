@@ -4,7 +4,7 @@ The game is Nim: take one, two or three sticks; whoever takes the last one wins.
 
     cd examples
     PYTHONPATH=. ludus check-env own_environment:Nim --allow own_environment
-    PYTHONPATH=. ludus run env=pettingzoo env.id=own_environment:Nim --allow own_environment
+    PYTHONPATH=. ludus run env=pettingzoo env.id=own_environment:Nim league.budget.minutes=1 --allow own_environment
 """
 
 import sys
