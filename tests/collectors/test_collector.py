@@ -357,6 +357,17 @@ def test_one_broken_episode_gives_back_the_whole_ticket_once(tmp_path):
     assert len(world.collector._seating.free) == 4
 
 
+def test_what_a_broken_episode_recorded_is_thrown_away(tmp_path):
+    world = World(tmp_path, adapt(partial(odd.Broken, "step", always=True), slots=1, name="broken"))
+    world.begin(training(episodes=1))
+    assert world.play().faults
+    assert world.collector.env_steps == 3
+    assert world.collector._recorder.unsent == {("main", 0): 0}
+    world.now += 10.0
+    world.step(5)
+    assert world.heads == []
+
+
 def test_an_agent_that_dies_early_keeps_what_it_earned(tmp_path):
     """The second walker dies after its first move of the second round."""
     world = World(tmp_path, adapt(odd.deaths, slots=1, name="deaths"))

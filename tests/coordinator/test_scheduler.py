@@ -30,6 +30,15 @@ def test_evaluation_gets_its_share_of_steps_whatever_its_episodes_last(bench, co
     assert share_of_steps(league) == pytest.approx(share, abs=slack)
 
 
+def test_what_is_under_way_counts_before_the_first_result_is_in(bench, config):
+    rules = config()
+    rules.evaluation.share = 0.25
+    league = bench(config=rules)
+    league.write()
+    tickets = league.report(want=40).tickets
+    assert sum(t.purpose == Purpose.EVALUATE for t in tickets) == pytest.approx(10, abs=1)
+
+
 def test_no_share_no_evaluation(bench, config):
     rules = config()
     rules.evaluation.share = 0.0
