@@ -2,7 +2,7 @@
 
 import ludus
 
-league = ludus.run(["env=tic_tac_toe", "launch=inline", "league.budget.env_steps=100_000"])
+league = ludus.run(["env=tic_tac_toe", "launch=inline", "league.budget.env_steps=300_000"])
 for row in league.standings():
     print(row.place, row.player, row.rating)
 """

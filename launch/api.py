@@ -1,6 +1,6 @@
 """The Python API: what the command line does, from a script or a notebook. `import ludus` re-exports it.
 
-    league = ludus.run(["env=tic_tac_toe", "launch=inline", "league.budget.env_steps=100_000"])
+    league = ludus.run(["env=tic_tac_toe", "launch=inline", "league.budget.env_steps=300_000"])
     league.standings()[0].player
     league.play("main", "random", episodes=100).score
 

@@ -1,0 +1,136 @@
+"""The pages tell the truth: commands parse, overrides compose, links lead somewhere, code is that of the examples."""
+
+import ast
+import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from launch.api import League
+from launch.arguments import EXAMPLES, build_parser
+from launch.compose import compose
+from launch.config import Config, ConfigError
+from launch.reference import tables, written
+from launch.schema import keys
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def fenced(page, language):
+    return [body for found, body in FENCE.findall(page.read_text()) if found == language]
+
+
+def commands():
+    """Return every `ludus ...` line of every fenced block, and the line after it: its answer, if the page shows one."""
+    found = []
+    for page in PAGES:
+        lines = "\n".join(fenced(page, "")).splitlines()
+        for line, answer in pairwise([*lines, ""]):
+            if re.match(r"(\$ )?(\w+=\S+ )?ludus ", line):
+                words = shlex.split(line.removeprefix("$ "), comments=True)
+                argv = words[words.index("ludus") + 1 :]
+                found.append(pytest.param(argv, answer, id=f"{page.name}: {line[:60]}"))
+    return found
+
+
+def refusal(overrides):
+    """Return what the command line says to overrides that it refuses, nothing if it takes them."""
+    try:
+        compose(overrides)
+    except ConfigError as error:
+        return f"ludus: {error}"
+    return ""
+
+
+def slug(heading):
+    return re.sub(r"[^\w\- ]", "", heading.lower().strip()).replace(" ", "-")
+
+
+@pytest.mark.parametrize(("argv", "answer"), commands())
+def test_every_command_parses_and_its_overrides_compose(argv, answer):
+    arguments, rest = build_parser().parse_known_args(argv)
+    assert not [text for text in rest if text.startswith("-")]
+    if arguments.command == "run":
+        assert refusal([*arguments.pairs, *rest]) in ("", answer)  # a page may show a refusal: then, the right one
+
+
+def test_every_command_has_its_section():
+    page = (ROOT / "docs/command-line.md").read_text()
+    assert {name for name in EXAMPLES if f"\n## {name}\n" in page} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page):
+    for link in LINK.findall(FENCE.sub("", page.read_text())):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), f"{page.name}: {link}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", FENCE.sub("", target.read_text()), re.MULTILINE)
+            assert anchor in map(slug, headings), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_in_the_pages_is_python(page):
+    for code in fenced(page, "python"):
+        ast.parse(code)
+
+
+def test_the_environment_in_arrays_is_that_of_the_examples():
+    page = (ROOT / "docs/your-environment.md").read_text()
+    shown = FENCE.search(page, page.index("<!-- native -->"))
+    assert shown[2] == (ROOT / "examples/native_environment.py").read_text()
+
+
+def test_the_bot_is_that_of_the_examples():
+    code = next(
+        code for code in fenced(ROOT / "docs/your-environment.md", "python") if code.startswith("class Perfect")
+    )
+    assert code in (ROOT / "examples/own_bot.py").read_text()
+
+
+def test_the_table_of_settings_is_that_of_the_code():
+    page = (ROOT / "docs/configuration.md").read_text()
+    assert page == written(page), "run: python -m launch.reference docs/configuration.md"
+
+
+def test_every_setting_is_told_with_its_meaning():
+    lines = list(tables(Config))
+    names = {key.split(".")[-1] for key in keys(Config)}
+    told = {line.split("`")[1]: line.rstrip(" |").split(" | ")[-1] for line in lines if line.startswith("| `")}
+    groups = {line.strip("#` \n").split(".")[-1] for line in lines if line.startswith("### `")}
+    assert names <= set(told) | groups
+    assert [name for name, meaning in told.items() if len(meaning) < 5] == []
+
+
+def test_a_page_without_marks_is_refused():
+    with pytest.raises(ValueError, match="no marks"):
+        written("# Configuration")
+
+
+def test_every_option_of_a_group_is_told():
+    page = (ROOT / "docs/configuration.md").read_text()
+    options = [path.stem for path in (ROOT / "conf").glob("*/*.yaml")]
+    assert len(options) > 10
+    assert [name for name in options if f"`{name}`" not in page] == []
+
+
+def test_every_module_is_on_the_map():
+    page = (ROOT / "docs/architecture.md").read_text()
+    house = page[page.index("## The house") : page.index("## Follow one match")]
+    for package in ("league", "coordinator", "collectors", "learners", "launch"):
+        found = [path for path in (ROOT / package).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+        names = [path.stem if path.suffix else f"{path.name}/" for path in found if not path.stem.startswith("__")]
+        assert [name for name in names if f"`{name}`" not in house] == [], package
+
+
+@pytest.mark.parametrize("name", re.findall(r"league\.(\w+)\(", "".join(fenced(ROOT / "README.md", "python"))))
+def test_the_readme_calls_what_there_is(name):
+    assert callable(getattr(League, name))
