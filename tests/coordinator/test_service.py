@@ -379,6 +379,7 @@ def test_a_checkpoint_of_the_fold_is_kept_and_is_never_ahead_of_the_ledger(tmp_p
     assert (tmp_path / "fold").exists()
     assert encode_fold(world.state, 0) == encode_fold(refold(world.ledger, world.config), 0)
     (tmp_path / "fold").unlink()
+    world.take(1)
     world.service.coordinator.reopen()  # decided, but never committed
     world.service.close()
     assert not (tmp_path / "fold").exists()
