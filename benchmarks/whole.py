@@ -55,12 +55,12 @@ def configure(case: Case) -> Config:
         "league_exploiter": PlayerConfig(kind="league_exploiter", rate=0.2),
         "random": PlayerConfig(kind="scripted", bot="random", anchor=0.0),
     }
-    promotion = PromotionConfig(min_decisions=20_000, max_decisions=100_000)  # soon enough for a short run
+    promotion = PromotionConfig(min_decisions=20_000, max_decisions=32_768)  # soon enough for a short run
     return Config(
         env=case.env,
         league=LeagueConfig(players=players, promotion=promotion),
         collector=CollectorConfig(slots=case.slots, heartbeat=0.25),  # more often than usual: it is what we see
-        learner=LearnerConfig(heartbeat=0.25),
+        learner=LearnerConfig(heartbeat=0.25, candidate_decisions=32_768),
         launch=LaunchConfig(collectors=case.collectors),
     )
 
