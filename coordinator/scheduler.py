@@ -17,6 +17,7 @@ from league.player import Player
 from league.state import FINAL, TRAINING, LeagueState, pairing
 from league.ticket import Entry, Purpose, Ticket
 
+LEAD = 64  # tickets of the whole league by which a player may be ahead of its rate
 TYPICAL_LENGTH = 20.0  # moves in an episode, until the first results tell
 
 
@@ -104,14 +105,16 @@ class Scheduler:
         return None
 
     def _hungry(self, starved: Collection[PlayerId]) -> list[Player]:
-        """Return the learning players that can train now, the one furthest behind its rate first."""
+        """Return the learning players that can train now, the one furthest behind its rate first.
+
+        Nobody runs far ahead of a player that its learner starves: where learners are the limit, rates are kept,
+        too, and collectors rest.
+        """
         state = self._state
-        ready = [
-            p
-            for p in state.population.learning()
-            if p.rate > 0 and p.id not in starved and state.candidate(p.id) is not None
-        ]
-        return sorted(ready, key=lambda p: state.asked[p.id] / p.rate)
+        ready = [p for p in state.population.learning() if p.rate > 0 and state.candidate(p.id) is not None]
+        had = {p.id: state.asked[p.id] / p.rate for p in ready}
+        limit = min(had.values(), default=0.0) + LEAD * state.config.episodes / (sum(p.rate for p in ready) or 1.0)
+        return sorted((p for p in ready if p.id not in starved and had[p.id] <= limit), key=lambda p: had[p.id])
 
     def _match(self, player: Player, rng: np.random.Generator, now: float) -> tuple[Entry, ...] | None:
         """Return the player among opponents; None while one of them could only be somebody without weights."""

@@ -167,6 +167,8 @@ def _add(state: LeagueState, player: Player) -> None:
     state.evaluation.index(player.id)
     state.elo.add(player)
     if player.learning:
+        others = [state.asked[p.id] / p.rate for p in state.population.learning() if p.rate > 0 and p.id != player.id]
+        state.asked[player.id] = int(player.rate * min(others, default=0.0))  # who comes late need not catch up
         state.incarnations[player.id] = 0
         state.frozen_at[player.id] = 0
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from coordinator.scheduler import Scheduler
+from coordinator.scheduler import LEAD, Scheduler
 from league.rulebook import PlayerConfig
 from league.ticket import Purpose
 
@@ -63,6 +63,29 @@ def test_a_starved_player_gets_no_ticket_and_the_others_go_on(bench, config):
     league.play(40, starved=("a", "b"))
     assert league.report(want=1, starved=("a", "b")).tickets == (), "evaluation keeps to its share"
     assert {t.trains for t in league.play(20)} == {"a", None}, "and then it catches up"
+
+
+def test_nobody_runs_far_ahead_of_a_starved_player(bench, config):
+    """Where the learner is the limit, a player with a large rate is starved most of the time, and still comes first."""
+    league = bench(config=config(a=PlayerConfig(rate=8.0), b=PlayerConfig(rate=1.0), bot=PlayerConfig(**BOT)))
+    league.write()
+    ahead = [t for t in league.play(3 * LEAD, starved=("a",)) if t.trains]
+    assert 0 < len(ahead) <= LEAD, "b goes on for a while, and then rests"
+    for round_ in range(40):
+        league.play(9, starved=("a",) if round_ % 4 else ())
+    asked = league.state.asked
+    assert asked["a"] > asked["b"]
+
+
+def test_a_player_that_comes_late_starts_level_with_the_others(bench, config):
+    rules = config(a=PlayerConfig(), bot=PlayerConfig(**BOT))
+    league = bench(config=rules)
+    league.write()
+    league.play(50)
+    league.ledger.close()
+    league.config.players["late"] = PlayerConfig(rate=2.0)
+    league.open()
+    assert league.state.asked["late"] == 2 * league.state.asked["a"]
 
 
 def test_a_starved_player_gets_no_second_attempt_either(bench):
