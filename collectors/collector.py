@@ -20,6 +20,7 @@ from collectors.links import Links
 from collectors.recorder import Owner, Recorder
 from collectors.seating import Playing, Seating, episodes_to_record
 from league.ids import PlayerId, TicketNumber, derive_seed
+from league.policies.numpy_actor import NumpyActor, race
 from league.store.snapshots import SnapshotError
 from league.ticket import Fault, Result, Ticket, episode_seed
 from league.wire.messages import Ack, Held, Orders, Report
@@ -133,20 +134,28 @@ class Collector:
         self._settle(self._env.step(actions), now)
 
     def _act(self, rows: Rows, numbers: IntArray) -> tuple[IntArray, npt.NDArray[np.float32]]:
-        """One forward pass for each player: sort the rows by player, act on slices, put them back."""
+        """One forward pass for each player, on a slice of the sorted rows; then one race for all networks."""
         counts = np.bincount(numbers)
         present = np.flatnonzero(counts)
         if len(present) == 1:
             return self._actors[int(present[0])].act(rows.observation, rows.mask, self._rng)
         order = np.argsort(numbers, kind="stable")
         observation, mask = rows.observation[order], rows.mask[order]
-        actions, log_probs = np.empty(len(rows), np.int32), np.empty(len(rows), np.float32)
-        start = 0
-        for number in present.tolist():
-            stop = start + int(counts[number])
-            chosen = self._actors[number].act(observation[start:stop], mask[start:stop], self._rng)
-            actions[order[start:stop]], log_probs[order[start:stop]] = chosen
-            start = stop
+        shape = (mask.shape[1], len(rows))
+        logits, draw = np.zeros(shape, np.float32), np.ones(shape, np.float32)
+        others: list[tuple[slice, tuple[IntArray, npt.NDArray[np.float32]]]] = []
+        for number, end in zip(present.tolist(), np.cumsum(counts[present]).tolist(), strict=True):
+            actor, part = self._actors[number], slice(end - int(counts[number]), end)
+            if isinstance(actor, NumpyActor) and not actor.greedy:
+                logits[:, part] = actor.logits(observation[part]).T
+                draw[:, part] = self._rng.standard_exponential((shape[0], int(counts[number])), dtype=np.float32)
+            else:
+                others.append((part, actor.act(observation[part], mask[part], self._rng)))
+        chosen, chances = race(logits, mask, draw)
+        for part, choice in others:
+            chosen[part], chances[part] = choice
+        actions, log_probs = np.empty_like(chosen), np.empty_like(chances)
+        actions[order], log_probs[order] = chosen, chances
         return actions, log_probs
 
     def _settle(self, ends: Ends, now: float) -> None:

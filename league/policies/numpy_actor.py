@@ -28,6 +28,25 @@ class Described(Protocol):
         """The signature of the environment that the weights were trained for."""
 
 
+def race(
+    logits: FloatArray, mask: npt.NDArray[np.bool_], draw: FloatArray
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """Return a legal action for each row of `mask` and its log-probability.
+
+    `logits` and `draw`, which holds standard exponential draws, are [actions, rows].
+    """
+    z = np.where(mask.T, logits, np.float32(ILLEGAL))
+    z -= z.max(axis=0)
+    p = np.exp(z)
+    total = p.sum(axis=0)
+    # An exponential race: the argmax of p / Exp(1) is distributed as p, with no need to normalise it.
+    p /= draw + NEVER_ZERO
+    action = p.argmax(axis=0)
+    log_prob = z[action, np.arange(len(action))]
+    log_prob -= np.log(total)
+    return action.astype(np.int32), log_prob
+
+
 class NumpyActor:
     """A network that samples legal actions.
 
@@ -74,20 +93,11 @@ class NumpyActor:
         self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
         """Return a legal action for each row and its log-probability (a greedy choice is certain: 0)."""
-        z = np.where(mask.T, self._logits(observation), np.float32(ILLEGAL))
+        logits = self._logits(observation)
         if self.greedy:
+            z = np.where(mask.T, logits, np.float32(ILLEGAL))
             return z.argmax(axis=0).astype(np.int32), np.zeros(z.shape[1], dtype=np.float32)
-        z -= z.max(axis=0)
-        p = np.exp(z)
-        total = p.sum(axis=0)
-        # An exponential race: the argmax of p / Exp(1) is distributed as p, with no need to normalise it.
-        draw = rng.standard_exponential(p.shape, dtype=np.float32)
-        draw += NEVER_ZERO
-        p /= draw
-        action = p.argmax(axis=0)
-        log_prob = z[action, np.arange(len(action))]
-        log_prob -= np.log(total)
-        return action.astype(np.int32), log_prob
+        return race(logits, mask, rng.standard_exponential(logits.shape, dtype=np.float32))
 
     def _logits(self, observation: npt.NDArray[Any]) -> FloatArray:
         x: FloatArray = observation.reshape(-1, self._features).astype(np.float32).T
