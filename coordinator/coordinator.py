@@ -10,27 +10,21 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from coordinator.leases import Leases
+from coordinator.promoting import promote, prune
 from coordinator.scheduler import Scheduler, final_is_done
 from league.events import (
     CandidateWritten,
     Event,
     OperatorActed,
     PhaseBegan,
-    PlayerFrozen,
-    PlayerReset,
     ResultCounted,
-    SnapshotPruned,
     TicketIssued,
     TicketReissued,
     TicketVoided,
     TicketWithdrawn,
 )
 from league.ids import PlayerId, TicketNumber, derive_seed
-from league.player import Kind, Player
-from league.promotion import due, resets
 from league.state import FINAL, OVER, TRAINING, LeagueState, apply
 from league.ticket import Fault, Purpose, Result, Ticket
 from league.wire.messages import (
@@ -54,7 +48,6 @@ from league.wire.messages import (
 log = logging.getLogger("ludus.coordinator")
 
 SILENT = 60.0  # seconds after which a process that says nothing is forgotten
-KEPT_CANDIDATES = 3  # of each learning player; frozen ones and those in use stay anyway
 BACK_OFF = 60.0  # seconds for which a pairing that was void is not drawn again
 MAY_SAY: dict[type, Role] = {Report: Role.COLLECTOR, Progress: Role.LEARNER, Command: Role.OPERATOR}
 
@@ -282,52 +275,11 @@ class Coordinator:
             )
         )
         if self.state.phase == TRAINING:
-            self._promote(self.state.population[player])
-        self._prune(player)
-
-    def _prune(self, player: PlayerId) -> None:
-        """Let go of old candidates that nothing refers to; the service deletes their files after the commit."""
-        kept = self.state.kept[player]
-        if len(kept) > KEPT_CANDIDATES:
-            pinned = self.state.referenced()
-            for snapshot in [s for s in kept[:-KEPT_CANDIDATES] if s not in pinned]:
-                self.emit(SnapshotPruned(snapshot=snapshot))
-
-    def _promote(self, player: Player) -> None:
-        """Freeze the newest candidate if the rules say so, and only then reset the player, perhaps."""
-        state = self.state
-        if player.kind == Kind.MAIN and not state.population.frozen_of(player.id):
-            self._freeze(player, "the pool starts with one frozen player for every main")
-            return
-        decisions, roles = state.since_freeze(player.id), self._opponent_roles(player)
-        why = due(player, decisions, state.population, state.training, state.config.promotion, roles)
-        if why is None:
-            return
-        frozen = self._freeze(player, why)
-        rng = np.random.Generator(np.random.Philox(key=derive_seed(state.seed, "reset", frozen.id)))
-        if resets(player, state.config.promotion, rng):
-            self.emit(PlayerReset(player=player.id, incarnation=state.incarnations[player.id] + 1))
+            for event in promote(self.state, self.state.population[player]):
+                self.emit(event)
             self._note_hosts()
-
-    def _freeze(self, player: Player, why: str) -> Player:
-        newest = self.state.candidates[player.id]
-        frozen = Player(
-            id=PlayerId(f"{player.id}.{len(self.state.population.frozen_of(player.id))}"),
-            kind=Kind.FROZEN,
-            role=player.role,
-            parent=player.id,
-            snapshot=newest.snapshot,
-        )
-        self.emit(PlayerFrozen(player=frozen, decisions=newest.decisions, why=why))
-        return frozen
-
-    def _opponent_roles(self, player: Player) -> frozenset[str]:
-        """Return the roles of those that the player can meet."""
-        assert self.state.env is not None
-        roles = list(self.state.env.roles)
-        if player.role is not None:
-            roles.remove(player.role)
-        return frozenset(roles)
+        for event in prune(self.state, player):
+            self.emit(event)
 
     # --- operators and viewers -------------------------------------------------------------------------------
 

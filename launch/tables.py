@@ -144,7 +144,7 @@ def payoff_matrix(state: LeagueState, payoff: Payoff, title: str, width: int = 8
     everybody = len(state.population)
     shown = payoff_table(relevant(state, max(3, (width - 24) // 9)), payoff)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, title=title, title_justify="left")
-    table.add_column("", justify="right")
+    table.add_column("", justify="right", min_width=2)
     table.add_column("score in %, games", no_wrap=True, overflow="ellipsis", max_width=20)
     for number in range(1, len(shown.players) + 1):
         table.add_column(str(number), justify="right", no_wrap=True, min_width=8)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from coordinator.coordinator import BACK_OFF, KEPT_CANDIDATES, SILENT
+from coordinator.coordinator import BACK_OFF, SILENT
+from coordinator.promoting import KEPT_CANDIDATES
 from league.events import (
     CandidateWritten,
     OperatorActed,

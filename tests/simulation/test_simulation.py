@@ -29,7 +29,7 @@ ENV = EnvSpec(
 )
 
 
-class Crash(Exception):
+class CrashError(Exception):
     """The coordinator dies here."""
 
 
@@ -55,7 +55,7 @@ class DyingLedger:
 
     def commit(self, batch, metrics=()):
         if batch and self._rng.random() < self._chance:
-            raise Crash
+            raise CrashError
         self._ledger.commit(batch, metrics)
 
 
@@ -74,7 +74,7 @@ class Port:
 
     def send(self, peer, message, arrays=None):
         if self.world.rng.random() < self.world.faults.crash_before_replies / 10:
-            raise Crash
+            raise CrashError
         self.world.carry(lambda: self.world.clients[peer].hear(message))
         return True
 
@@ -241,7 +241,7 @@ class World:
                 while self.port.inbox:
                     self.service.step(0)
                 self.handled += waiting
-            except Crash:
+            except CrashError:
                 self.crash()
 
     def run(self, seconds, quantum=2.0):
@@ -312,6 +312,7 @@ def check(world):
     ],
 )
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_every_view_agrees_with_the_ledger(tmp_path, collectors, hours, beat, match_seconds, quantum):
     world = World(tmp_path / "ledger.sqlite", 11, collectors, beat, match_seconds, Faults())
     world.run(hours * 3600, quantum)
@@ -352,10 +353,14 @@ def test_planted_bugs_are_found(tmp_path, monkeypatch, planted):
         monkeypatch.setattr(Service, "_commit", late)
     faults = Faults(0.1, 0.1, 20.0, 0.02, 0.05, 0.01, 0.01)
     world = World(tmp_path / "ledger.sqlite", 3, 10, 10.0, 30.0, faults)
-    with pytest.raises((AssertionError, KeyError)):
+
+    def live_and_check():
         world.run(3600)
         world.quiet()
         check(world)
+
+    with pytest.raises((AssertionError, KeyError)):
+        live_and_check()
 
 
 def test_events_survive_a_round_trip(tmp_path):

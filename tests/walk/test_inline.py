@@ -81,7 +81,7 @@ def test_the_final_evaluation_is_exact(walked):
 
 
 def test_training_is_shared_by_rates(walked):
-    config, _, state = walked
+    _, _, state = walked
     asked = {p.id: state.asked[p.id] / p.rate for p in state.population.learning()}
     assert max(asked.values()) <= 1.25 * min(asked.values())
 
