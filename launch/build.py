@@ -12,6 +12,7 @@ import msgspec
 from collectors.actors import Actors
 from collectors.collector import Collector
 from collectors.envs.config import make_environment
+from collectors.journal import Journal
 from collectors.links import Links
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
@@ -20,7 +21,6 @@ from launch.config import Config
 from league.spec import EnvSpec
 from league.state import OVER
 from league.store.files import publish
-from collectors.journal import Journal
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
