@@ -6,6 +6,7 @@ Everything is wired here and nowhere else, and in the same way for one process a
 """
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 import msgspec
 
@@ -27,6 +28,14 @@ from league.store.snapshots import SnapshotStore
 from league.wire.ports import Client, Server
 
 Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What a collector talks through: one line to the coordinator, and a way to call learners."""
+
+    coordinator: Client
+    connect: Callable[[str], Client]
 
 
 def learner_names(config: Config) -> list[str]:
@@ -65,8 +74,7 @@ def build_collector(
     run: RunDirectory,
     index: int,
     session: str,
-    coordinator: Client,
-    connect: Callable[[str], Client],
+    lines: Lines,
     clock: Clock,
     allow: Collection[str] = (),
 ) -> Collector:
@@ -79,8 +87,8 @@ def build_collector(
         name=name,
         session=session,
         env=env,
-        coordinator=coordinator,
-        links=Links(name, session, connect),
+        coordinator=lines.coordinator,
+        links=Links(name, session, lines.connect),
         actors=Actors(env.spec, config.policy, store, cache, allow),
         run_seed=config.seed,
         config=config.collector,

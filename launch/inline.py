@@ -6,13 +6,14 @@ events and the same snapshots. Tests, debuggers and notebooks like it, too.
 
 from collections.abc import Callable, Sequence
 
-from launch.build import build_collector, build_coordinator, describe_environment, learner_names
+from launch.build import Lines, build_collector, build_coordinator, describe_environment, learner_names
 from launch.build_learner import build_learner
 from launch.config import Config
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.wire.memory import Exchange
+from league.wire.ports import Client
 
 TICK = 0.01  # seconds of logical time in one round
 
@@ -44,23 +45,15 @@ def play(
     service = build_coordinator(config, run, ledger, exchange.server("coordinator"), clock)
     term = service.coordinator.state.term
 
+    def line() -> Client:
+        return exchange.client("memory://coordinator")
+
     learners = [
-        build_learner(
-            config, run, i, f"{name}/{term}", exchange.client("memory://coordinator"), exchange.server(name), clock
-        )
+        build_learner(config, run, i, f"{name}/{term}", line(), exchange.server(name), clock)
         for i, name in enumerate(learner_names(config))
     ]
     collectors = [
-        build_collector(
-            config,
-            run,
-            i,
-            f"collector-{i}/{term}",
-            exchange.client("memory://coordinator"),
-            exchange.client,
-            clock,
-            allow,
-        )
+        build_collector(config, run, i, f"collector-{i}/{term}", Lines(line(), exchange.client), clock, allow)
         for i in range(max(1, config.launch.collectors))
     ]
     try:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from launch.build import build_collector, build_coordinator
+from launch.build import Lines, build_collector, build_coordinator
 from launch.config import Config, from_plain
 from launch.doors import Doors
 from league.store.ledger import Ledger, LedgerLocked
@@ -102,7 +102,7 @@ def run_collector(config: Config, run: RunDirectory, index: int, stop: Stop, all
     with Doors(run, Role.COLLECTOR, config.launch.transport, SEGMENTS_LIMIT) as doors:
         session = secrets.token_hex(8)
         collector = build_collector(
-            config, run, index, session, doors.coordinator(), doors.connect, time.monotonic, allow
+            config, run, index, session, Lines(doors.coordinator(), doors.connect), time.monotonic, allow
         )
         watch_progress(lambda: collector.ticks, config.collector.hang_seconds)
         while collector.step(0.02) and not stop.asked:
