@@ -9,7 +9,7 @@ from launch.config import Config
 from launch.doors import Doors
 from launch.live import LiveTable, final_report
 from launch.supervisor import GivenUp, Supervisor, topology
-from launch.view import PAGE_LIMIT, Viewer
+from launch.view import PAGE_LIMIT, Viewer, read_offline
 from league.state import OVER
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
@@ -55,22 +55,27 @@ def run(config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: S
         if viewer.state.phase != OVER:
             drain(config, run)
         _farewell(supervisor, interrupts, config.launch.drain_seconds)
-        viewer.refresh(REFRESH)
     if not over:
         table.say(f"interrupted; the league goes on with: ludus resume {run.name}")
         return 130
     if not quiet:
-        final_report(viewer.state, run.name)
+        final_report(read_offline(run).state, run.name)
     return 0
 
 
 def _follow(supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts: Interrupts) -> bool:
     """Watch until the league is over (True) or somebody interrupts (False)."""
+    watching = True
     while not interrupts.count:
         supervisor.poll()
-        if viewer.refresh(REFRESH):
-            table.show(viewer)
-        if viewer.state.phase == OVER:
+        if watching:
+            try:
+                if viewer.refresh(REFRESH):
+                    table.show(viewer)
+            except Exception as error:  # a viewer may die; the league does not care
+                watching = False
+                table.say(f"the table stops ({error}), the league goes on; look with: ludus status latest")
+        if viewer.state.phase == OVER or supervisor.finished:
             return True
         time.sleep(REFRESH / 5)
     return False

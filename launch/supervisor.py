@@ -135,6 +135,11 @@ class Supervisor:
         if child.failures >= FATAL and child.part.role != "collector":
             raise GivenUp(f"{child.part.name} failed {child.failures} times in a row: see {path}")
 
+    @property
+    def finished(self) -> bool:
+        """Whether every collector and learner has ended in order: the coordinator told them to."""
+        return all(child.done for child in self.children if child.part.role != "coordinator")
+
     def alive(self, role: str | None = None) -> list[int]:
         """Return the process ids of living children, of one role or of all."""
         return [
