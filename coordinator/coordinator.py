@@ -84,6 +84,8 @@ class Coordinator:
         """Apply an event now; `take` hands it to the ledger."""
         apply(self.state, event)
         self._pending.append(event)
+        if not isinstance(event, TicketIssued | ResultCounted):
+            self.scheduler.forget()
 
     @property
     def unsaved(self) -> bool:
@@ -93,6 +95,7 @@ class Coordinator:
     def take(self) -> list[Event]:
         """Return the events since the last call."""
         batch, self._pending = self._pending, []
+        self.scheduler.forget()
         return batch
 
     def handle(self, role: Role | None, message: Message, now: float) -> Message | None:

@@ -46,6 +46,7 @@ class Scheduler:
         self._state = state
         self._matchmaker: Callable[..., list[Choice]] = matchmaker(state.config.matchmaking)
         self._draws = Draws()
+        self._known: dict[tuple[PlayerId, str], list[Choice]] = {}  # choices that hold for this batch
         self.backed_off: dict[frozenset[PlayerId], float] = {}  # pairings that were void, and until when
 
     def choices(self, player: Player, roles: frozenset[str] | None = None) -> list[Choice]:
@@ -128,11 +129,26 @@ class Scheduler:
         return tuple(entries)
 
     def _opponent(self, player: Player, role: str, rng: np.random.Generator, now: float) -> Entry | None:
-        choices = [c for c in self.choices(player, frozenset({role})) if self._playable(c)]
+        choices = self._known_choices(player, role)
         rested = choices  # most leagues never see a void pairing: then there is nothing to leave out
         if self.backed_off:
             rested = [c for c in choices if not self._rests(player.id, c.opponent, now)]
         return self._entry(draw(rested or choices, rng).opponent) if choices else None
+
+    def _known_choices(self, player: Player, role: str) -> list[Choice]:
+        found = self._known.get((player.id, role))
+        if found is None:
+            found = [c for c in self.choices(player, frozenset({role})) if self._playable(c)]
+            self._known[player.id, role] = found
+        return found
+
+    def forget(self) -> None:
+        """Ask matchmakers anew from now on: a batch of messages is over, or the pool has changed.
+
+        In between, all tickets of a player are drawn from the same choices, as if its results came in at the end
+        of the batch. A busy coordinator would spend most of its time on them otherwise.
+        """
+        self._known.clear()
 
     def _playable(self, choice: Choice) -> bool:
         return not choice.live or self._state.candidate(choice.opponent) is not None
