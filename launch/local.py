@@ -65,12 +65,15 @@ def run(config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: S
 
 def _follow(supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts: Interrupts) -> bool:
     """Watch until the league is over (True) or somebody interrupts (False)."""
-    watching = True
+    watching, looked = True, False
     while not interrupts.count:
         supervisor.poll()
         if watching:
             try:
                 if viewer.refresh(REFRESH):
+                    if not looked and viewer.state.phase == OVER and viewer.term > 1:
+                        table.say("it was over already: raise league.budget to go on with it, or give another name=")
+                    looked = True
                     table.show(viewer)
             except Exception as error:  # a viewer may die; the league does not care
                 watching = False
