@@ -71,9 +71,9 @@ def _follow(supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts
         if watching:
             try:
                 if viewer.refresh(REFRESH):
-                    if not looked and viewer.state.phase == OVER and viewer.term > 1:
+                    if viewer.complete and not looked and viewer.state.phase == OVER and viewer.term > 1:
                         table.say("it was over already: raise league.budget to go on with it, or give another name=")
-                    looked = True
+                    looked = looked or viewer.complete
                     table.show(viewer)
             except Exception as error:  # a viewer may die; the league does not care
                 watching = False
