@@ -26,6 +26,7 @@ from league.wire.sockets import SEGMENTS_LIMIT
 
 log = logging.getLogger("ludus.process")
 
+POLITE = 5  # collectors give way to the learner and the coordinator on a crowded machine: all wait for those two
 HUNG = 70  # exit code of a process whose environment hung
 LOCK_PATIENCE = 10.0  # seconds between two lines that say who holds the ledger
 
@@ -99,6 +100,7 @@ def open_ledger(run: RunDirectory, stop: Stop) -> Ledger | None:
 
 def run_collector(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> None:
     """Play until the coordinator says stop, or until SIGTERM."""
+    os.nice(POLITE)
     with Doors(run, Role.COLLECTOR, config.launch.transport, SEGMENTS_LIMIT) as doors:
         session = secrets.token_hex(8)
         collector = build_collector(
