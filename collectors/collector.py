@@ -8,7 +8,7 @@ One step is one tick: every slot with an episode makes one move, with one forwar
 """
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from collectors.seating import Playing, Seating, episodes_to_record
 from league.ids import PlayerId, TicketNumber, derive_seed
 from league.policies.numpy_actor import NumpyActor, race
 from league.store.snapshots import SnapshotError
-from league.ticket import Fault, Result, Ticket, episode_seed
+from league.ticket import Fault, Result, Ticket, episode_seeds
 from league.wire.messages import Ack, Held, Orders, Report
 from league.wire.ports import Client
 
@@ -58,7 +58,7 @@ MAX_UNACKED = 1000
 REPORT_BYTES = 1 << 18  # of results in one report: messages to the coordinator are bounded
 RETRY = 2.0  # seconds after which an unanswered report is sent again
 REST = 0.02  # seconds before asking again when there was nothing to play
-PACE = 0.005  # seconds between two reports at least: a fast game finishes episodes at every tick
+PACE = 0.02  # seconds between two reports at least: a fast game finishes episodes at every tick
 
 
 class Collector:
@@ -76,7 +76,7 @@ class Collector:
         run_seed: int,
         config: CollectorConfig,
         clock: Callable[[], float],
-        journal: Callable[[Ack], None] = lambda ack: None,
+        journal: Callable[[Sequence[Ack]], None] = lambda acks: None,
     ) -> None:
         self._name, self._session, self._env, self._coordinator = name, session, env, coordinator
         self._links, self._actors, self._config, self._clock = links, actors, config, clock
@@ -204,7 +204,7 @@ class Collector:
             taken = [self._seating.free.popleft() for _ in range(min(playing.unstarted, len(self._seating.free)))]
             episodes = self._seating.begin(np.array(taken, np.int32), playing, actors)
             slots += taken
-            seeds += [episode_seed(self._run_seed, *playing.key, episode) for episode in episodes]
+            seeds += episode_seeds(self._run_seed, *playing.key, episodes)
             owners += [self._owners(playing.ticket)] * len(taken)
         self._queue = [playing for playing in self._queue if playing.unstarted]
         if starved and self._seating.free:
@@ -264,11 +264,11 @@ class Collector:
             self._request.answered = True
             if len(orders.tickets) < self._request.wanted:
                 self._request.rest_until = now + REST
+        settled = [ack for ack in orders.acks if self._results.pop((ack.ticket, ack.attempt), None) is not None]
+        if settled:
+            self._journal(settled)
         for ack in orders.acks:
-            key = (ack.ticket, ack.attempt)
-            if self._results.pop(key, None) is not None:
-                self._journal(ack)
-            self._faults.pop(key, None)
+            self._faults.pop((ack.ticket, ack.attempt), None)
         for number, attempt in orders.revoked:
             playing = self._held.pop((number, attempt), None)
             if playing is not None:

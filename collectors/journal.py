@@ -1,6 +1,7 @@
 """A collector's journal: which of its results were acknowledged. `ludus verify` holds it against the ledger."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,11 +17,11 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def note(self, ack: Ack) -> None:
-        """Note that a result was acknowledged."""
-        line = {"ticket": ack.ticket, "attempt": ack.attempt, "verdict": ack.verdict}
+    def note(self, acks: Sequence[Ack]) -> None:
+        """Note that these results were acknowledged."""
+        lines = ({"ticket": ack.ticket, "attempt": ack.attempt, "verdict": ack.verdict} for ack in acks)
         try:
             with self._path.open("ab") as file:
-                file.write(msgspec.json.encode(line) + b"\n")
+                file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
         except OSError as error:  # a full disk stops no play
-            log.warning("ticket %d is not in the journal: %s", ack.ticket, error)
+            log.warning("tickets %s are not in the journal: %s", [ack.ticket for ack in acks], error)

@@ -1,11 +1,11 @@
 """Tickets: one seating of players for a number of episodes, and what came of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 import msgspec
 
-from league.ids import Hash, PlayerId, TicketNumber, derive_seed
+from league.ids import SEED_BITS, Hash, PlayerId, TicketNumber, derive_seed
 
 
 class Purpose(StrEnum):
@@ -56,9 +56,18 @@ def seating(roles: Sequence[str], episode: int) -> tuple[int, ...]:
     return tuple(order)
 
 
+STRIDE = 0x61C88647  # odd, so that the seeds of a ticket's episodes are all different
+
+
+def episode_seeds(run_seed: int, ticket: TicketNumber, attempt: int, episodes: Iterable[int]) -> list[int]:
+    """Return the seeds that the environment is reset with: replay needs nothing else but the actions."""
+    first = derive_seed(run_seed, "episodes", ticket, attempt)
+    return [(first + STRIDE * episode) % (1 << SEED_BITS) for episode in episodes]
+
+
 def episode_seed(run_seed: int, ticket: TicketNumber, attempt: int, episode: int) -> int:
-    """Return the seed that the environment is reset with: replay needs nothing else but the actions."""
-    return derive_seed(run_seed, "episode", ticket, attempt, episode)
+    """Return the seed of one episode."""
+    return episode_seeds(run_seed, ticket, attempt, (episode,))[0]
 
 
 class Episode(msgspec.Struct, frozen=True, array_like=True):

@@ -67,7 +67,7 @@ class World:
             run_seed=7,
             config=CollectorConfig(slots=env.slots, **{"ticks": 4, **config}),
             clock=lambda: self.now,
-            journal=self.journal.append,
+            journal=self.journal.extend,
         )
         self.peer = None
         self.incarnation, self.version = 0, 0

@@ -131,9 +131,11 @@ def test_another_seed_is_another_episode(tmp_path):
     config = GAMES["pettingzoo_teams"]
     ((ticket, result),) = record(config, tmp_path, tickets=1)
     env = make_environment(config, 1)
-    episode = result.episodes[0]
-    outcome = outcome_of(replay(env, ticket, result.attempt + 1, 0, episode.actions, SEED))
-    assert "returns" in difference(episode, outcome)
+    others = [
+        difference(episode, outcome_of(replay(env, ticket, result.attempt + 1, i, episode.actions, SEED)))
+        for i, episode in enumerate(result.episodes)
+    ]
+    assert any("returns" in other for other in others)
     env.close()
 
 
