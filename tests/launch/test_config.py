@@ -23,12 +23,22 @@ def test_default_is_the_connect_four_league_of_three_minutes():
     assert config.league.matchmaking.name == "alphastar"
     assert config.league.budget.minutes == 2.75
     kinds = {name: (player.kind, player.rate) for name, player in config.league.players.items()}
-    assert kinds["main"] == ("main", 0.6)
-    assert kinds["main_exploiter"] == ("main_exploiter", 0.2)
-    assert kinds["league_exploiter"] == ("league_exploiter", 0.2)
+    assert kinds["main"] == ("main", 0.8)
+    assert kinds["main_exploiter"] == ("main_exploiter", 0.1)
+    assert kinds["league_exploiter"] == ("league_exploiter", 0.1)
     assert {name: player.anchor for name, player in config.league.players.items() if player.bot} == {
         "random": 0.0,
         "one_ply": 511.0,
+    }
+
+
+@pytest.mark.parametrize("recipe", ["selfplay", "fsp", "pfsp"])
+def test_the_default_experiment_adds_nobody_but_its_anchor_to_another_recipe(recipe):
+    players = compose([f"league={recipe}"]).league.players
+    assert {name: player.kind for name, player in players.items()} == {
+        "main": "main",
+        "random": "scripted",
+        "one_ply": "scripted",
     }
 
 
