@@ -182,7 +182,7 @@ class Scheduler:
         return entries
 
     def _evaluation(self, number: TicketNumber, rng: np.random.Generator, now: float) -> Ticket | None:
-        """Let the contestant with the fewest games meet those it met least."""
+        """Let the contestant with the fewest games meet those it met least: often anchors, so that no rating drifts."""
         contestants = self.contestants()
         if len(contestants) < 2 or self._state.config.evaluation.share <= 0:
             return None
@@ -190,12 +190,15 @@ class Scheduler:
         place = _any(self._places(first.player), rng)
         others = [e for e in contestants if e.player != first.player]
         others = [e for e in others if not self._rests(first.player, e.player, now)] or others
+        anchored = rng.random() < self._state.config.evaluation.anchored
         entries: list[Entry] = []
         for seat, role in enumerate(self._roles()):
             fitting = [first] if seat == place else [e for e in others if self._fits(e.player, role)]
             if not fitting:
                 return None
             fresh = [e for e in fitting if e not in entries] or fitting
+            if anchored:
+                fresh = [e for e in fresh if self._state.population[e.player].anchor is not None] or fresh
             entries.append(_least(fresh, [self._met(first, e) for e in fresh], rng))
         return self._evaluation_ticket(number, entries, self._state.config.evaluation.episodes)
 

@@ -25,6 +25,7 @@ class EvaluationConfig:
     """Evaluation matches: snapshots only, sampled play, both seats. Ratings come from nothing else."""
 
     share: float = 0.1  # of all env steps
+    anchored: float = 0.5  # of these matches against anchors: pasts that only meet each other drift upwards
     episodes: int = 16  # in one ticket
     carry: float = 0.5  # how much the games of an older candidate still count when a new one is written
     final_games: int = 400  # of each learning player against each anchor when the budget is spent
@@ -37,6 +38,8 @@ class EvaluationConfig:
                 f"evaluation: share must be at least 0 and below 1, carry between 0 and 1; "
                 f"got {self.share} and {self.carry}"
             )
+        if not 0 <= self.anchored <= 1:
+            raise ValueError(f"evaluation: anchored must lie between 0 and 1, got {self.anchored}")
         if self.episodes < 1 or self.final_games < 0 or not self.elo_k > 0:
             raise ValueError(
                 f"evaluation: episodes must be at least 1, final_games not negative and elo_k positive; "

@@ -39,6 +39,18 @@ def test_what_is_under_way_counts_before_the_first_result_is_in(bench, config):
     assert sum(t.purpose == Purpose.EVALUATE for t in tickets) == pytest.approx(10, abs=1)
 
 
+@pytest.mark.parametrize(("anchored", "low", "high"), [(0.0, 0.0, 0.35), (0.5, 0.4, 0.75), (1.0, 1.0, 1.0)])
+def test_evaluation_meets_anchors_as_often_as_configured(bench, config, anchored, low, high):
+    rules = config()
+    rules.evaluation.share, rules.evaluation.anchored = 0.5, anchored
+    league = bench(config=rules)
+    for version in range(12):  # a pool in which anchors are few
+        league.write("main", version=version, decisions=2000 * version)
+    played = [t for t in league.play(300) if t.purpose == Purpose.EVALUATE]
+    met = sum("random" in {e.player for e in t.entries} for t in played) / len(played)
+    assert low <= met <= high
+
+
 def test_no_share_no_evaluation(bench, config):
     rules = config()
     rules.evaluation.share = 0.0
