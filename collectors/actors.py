@@ -41,7 +41,7 @@ class Actors:
         assert actor is not None
         return actor
 
-    def version(self, numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def version(self, numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int32]:
         """Return the version of the weights behind each number (0 for frozen players and bots)."""
         return self._versions[numbers]
 

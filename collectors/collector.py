@@ -18,7 +18,7 @@ from collectors.actors import Actors
 from collectors.envs.rows import Ends, Environment, IntArray, Rows
 from collectors.links import Links
 from collectors.recorder import Owner, Recorder
-from collectors.seating import Playing, Seating, episodes_to_record
+from collectors.seating import Playing, Seating, Start, episodes_to_record
 from league.ids import PlayerId, TicketNumber, derive_seed
 from league.policies.numpy_actor import NumpyActor, race
 from league.store.snapshots import SnapshotError
@@ -58,6 +58,8 @@ MAX_UNACKED = 1000
 REPORT_BYTES = 1 << 18  # of results in one report: messages to the coordinator are bounded
 RETRY = 2.0  # seconds after which an unanswered report is sent again
 REST = 0.02  # seconds before asking again when there was nothing to play
+LISTEN = 0.005  # seconds between two looks at the sockets while there is something to play
+FILL = 1 / 16  # of the slots are free before new episodes begin in them: few array calls for many episodes
 PACE = 0.02  # seconds between two reports at least: a fast game finishes episodes at every tick
 
 
@@ -92,6 +94,7 @@ class Collector:
         self._request = _Request()
         self._term = 0
         self._directory = 0
+        self._listened = -1e9
         self._stop = False
         self.ticks = 0
         self.env_steps = 0
@@ -105,7 +108,8 @@ class Collector:
         """Play one tick; return False when the coordinator said stop."""
         now = self._clock()
         self.ticks += 1
-        self._listen(0.0, now)
+        if now - self._listened >= LISTEN:
+            self._listen(0.0, now)
         if self._stop:
             self._farewell(now)
             return False
@@ -126,32 +130,33 @@ class Collector:
         self.waited += self._clock() - before
 
     def _play(self, rows: Rows, now: float) -> None:
-        numbers = self._seating.actor[rows.slot, rows.agent]
+        who = self._seating.index(rows.slot, rows.agent)
+        numbers, entry = self._seating.actor.take(who), self._seating.entry.take(who)
         actions, log_probs = self._act(rows, numbers)
-        entry = self._seating.entry[rows.slot, rows.agent]
         self._recorder.decide(rows, entry, actions, log_probs, self._actors.version(numbers), now)
         self.env_steps += self._seating.note(rows, actions)
         self._settle(self._env.step(actions), now)
 
-    def _act(self, rows: Rows, numbers: IntArray) -> tuple[IntArray, npt.NDArray[np.float32]]:
+    def _act(self, rows: Rows, numbers: npt.NDArray[np.int16]) -> tuple[IntArray, npt.NDArray[np.float32]]:
         """One forward pass for each player, on a slice of the sorted rows; then one race for all networks."""
         counts = np.bincount(numbers)
-        present = np.flatnonzero(counts)
+        present = counts.nonzero()[0]
         if len(present) == 1:
             return self._actors[int(present[0])].act(rows.observation, rows.mask, self._rng)
-        order = np.argsort(numbers, kind="stable")
-        observation, mask = rows.observation[order], rows.mask[order]
+        order = numbers.argsort(kind="stable")
+        observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
         shape = (mask.shape[1], len(rows))
-        logits, draw = np.zeros(shape, np.float32), np.ones(shape, np.float32)
+        logits = np.zeros(shape, np.float32)
         others: list[tuple[slice, tuple[IntArray, npt.NDArray[np.float32]]]] = []
-        for number, end in zip(present.tolist(), np.cumsum(counts[present]).tolist(), strict=True):
-            actor, part = self._actors[number], slice(end - int(counts[number]), end)
+        end = 0
+        for number, count in zip(present.tolist(), counts[present].tolist(), strict=True):
+            actor, part = self._actors[number], slice(end, end + count)
+            end += count
             if isinstance(actor, NumpyActor) and not actor.greedy:
                 logits[:, part] = actor.logits(observation[part]).T
-                draw[:, part] = self._rng.standard_exponential((shape[0], int(counts[number])), dtype=np.float32)
             else:
                 others.append((part, actor.act(observation[part], mask[part], self._rng)))
-        chosen, chances = race(logits, mask, draw)
+        chosen, chances = race(logits, mask, self._rng.standard_exponential(shape, dtype=np.float32))
         for part, choice in others:
             chosen[part], chances[part] = choice
         actions, log_probs = np.empty_like(chosen), np.empty_like(chances)
@@ -160,7 +165,7 @@ class Collector:
 
     def _settle(self, ends: Ends, now: float) -> None:
         if len(ends.slot):
-            self._recorder.end(ends, self._seating.entry[ends.slot, ends.agent])
+            self._recorder.end(ends, self._seating.entry.take(self._seating.index(ends.slot, ends.agent)))
         if len(ends.slot) or len(ends.over):  # an agent that dies early has an END row, too
             self.episodes += len(ends.over)
             for playing in self._seating.finish(ends):
@@ -187,32 +192,38 @@ class Collector:
 
     def _fill(self, now: float) -> None:
         """Let free slots take the next unstarted episodes of the oldest tickets that may be played now."""
-        if not self._seating.free or len(self._results) > MAX_UNACKED:
+        if self._seating.room < max(1, FILL * self._env.slots) or len(self._results) > MAX_UNACKED:
             return
         starved = self._starved()
-        slots: list[int] = []
-        seeds: list[int] = []
-        owners: list[list[Owner | None]] = []
-        for playing in self._queue:
-            if not self._seating.free:
-                break
-            if not playing.unstarted or playing.ticket.trains in starved:
-                continue
-            actors = self._cast(playing)
-            if actors is None:
-                continue
-            taken = [self._seating.free.popleft() for _ in range(min(playing.unstarted, len(self._seating.free)))]
-            episodes = self._seating.begin(np.array(taken, np.int32), playing, actors)
-            slots += taken
-            seeds += episode_seeds(self._run_seed, *playing.key, episodes)
-            owners += [self._owners(playing.ticket)] * len(taken)
-        self._queue = [playing for playing in self._queue if playing.unstarted]
-        if starved and self._seating.free:
+        starts: list[Start] = []
+        # First into slots that trained the same player, so that its lanes run on; then into any other.
+        for anywhere in (False, True):
+            for playing in self._queue:
+                room = self._seating.room if anywhere else self._seating.room_beside(playing.ticket.trains)
+                if room and playing.unstarted and playing.ticket.trains not in starved:
+                    actors = self._cast(playing)
+                    if actors is not None:
+                        starts.append(self._seating.reserve(playing, actors, room))
+                if not self._seating.room:
+                    break
+        if starts:
+            self._begin(starts, now)
+            self._queue = [playing for playing in self._queue if playing.unstarted]
+        if starved and self._seating.room:
             # Without this, credit might be used up by decisions in lanes that wait for the credit to be filled.
             self._recorder.rest(np.array(self._seating.free, np.int32), starved, now)
-        if slots:
-            self._recorder.assign(np.array(slots, np.int32), owners, now)
-            self._env.start(np.array(slots, np.int32), np.array(seeds, np.int64))
+
+    def _begin(self, starts: Sequence[Start], now: float) -> None:
+        seeds: list[int] = []
+        for start in starts:
+            seeds += start.playing.seeds[start.episodes.start : start.episodes.stop]
+        slots = self._seating.begin(starts)
+        owners, counts = (
+            [self._owners(start.playing.ticket) for start in starts],
+            [len(start.slots) for start in starts],
+        )
+        self._recorder.assign(slots, owners, counts, now)
+        self._env.start(slots, np.array(seeds, np.int64))
 
     def _cast(self, playing: Playing) -> list[int] | None:
         """Return the actors of a ticket; None if one of them has not arrived."""
@@ -247,6 +258,7 @@ class Collector:
     # --- talking to the coordinator --------------------------------------------------------------------------
 
     def _listen(self, timeout: float, now: float) -> None:
+        self._listened = now
         for message, _ in self._coordinator.receive(timeout):
             if isinstance(message, Orders) and message.term >= self._term:
                 self._obey(message, now)
@@ -282,7 +294,8 @@ class Collector:
             self._hold(ticket)
 
     def _hold(self, ticket: Ticket) -> None:
-        playing = Playing(ticket, episodes_to_record(ticket, self._config.record_share))
+        seeds = episode_seeds(self._run_seed, ticket.number, ticket.attempt, range(ticket.episodes))
+        playing = Playing(ticket, episodes_to_record(ticket, self._config.record_share), seeds)
         if playing.key not in self._held:
             self._held[playing.key] = playing
             self._queue.append(playing)
@@ -349,7 +362,7 @@ class Collector:
             "env_steps_per_second": (self.env_steps - steps) / wall,
             "wait_share": (self.waited - waited) / wall,
             "episodes": float(self.episodes),
-            "slots_busy": float(self._env.slots - len(self._seating.free)),
+            "slots_busy": float(self._env.slots - self._seating.room),
             "dropped_decisions": float(self._links.dropped),
         }
 

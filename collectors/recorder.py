@@ -9,7 +9,6 @@ once, from all its tracks together, and not at each cut.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -22,15 +21,6 @@ from league.spec import EnvSpec
 
 Owner = tuple[PlayerId, int]  # a player and its incarnation
 NOBODY = -1
-
-
-@dataclass(slots=True)
-class _Outgoing:
-    """Cut segments of one owner that wait to be sent."""
-
-    tracks: list[int] = field(default_factory=list)
-    decisions: int = 0
-    since: float = 0.0
 
 
 class Recorder:
@@ -49,14 +39,28 @@ class Recorder:
         self._owner = np.full(lanes, NOBODY, np.int32)
         self._owners: list[Owner] = []
         self._numbers: dict[Owner, int] = {}
-        self._outgoing: dict[int, _Outgoing] = {}
-        self.unsent: dict[Owner, int] = {}  # decisions in lanes and segments that nobody took yet
+        # Of each owner, by its number:
+        self._unsent = np.zeros(0, np.int64)  # decisions in lanes and segments that nobody took yet
+        self._waiting = np.zeros(0, np.int64)  # those of them in segments
+        self._since = np.zeros(0)  # when the oldest of its segments was cut
+        self._segments: list[tuple[Index, IntArray]] = []  # tracks that were cut, and their owners
+
+    @property
+    def unsent(self) -> dict[Owner, int]:
+        """Decisions of each owner that nobody took yet."""
+        return dict(zip(self._owners, self._unsent.tolist(), strict=True))
 
     # --- who owns a lane -------------------------------------------------------------------------------------
 
-    def assign(self, slots: IntArray, owners: Sequence[Sequence[Owner | None]], now: float) -> None:
-        """Say who owns the lanes of each slot from its next episode on; None is not recorded."""
-        numbers = np.array([[self._number(owner) for owner in row] for row in owners], np.int32)
+    def assign(
+        self, slots: IntArray, owners: Sequence[Sequence[Owner | None]], counts: Sequence[int], now: float
+    ) -> None:
+        """Say who owns the lanes of slots from their next episode on; None is not recorded.
+
+        `owners` has a row for the first `counts[0]` of the slots, one for the next `counts[1]`, and so on.
+        """
+        each = np.array([[self._number(owner) for owner in row] for row in owners], np.int32)
+        numbers = each.repeat(counts, axis=0)
         lanes = self._lanes_of(slots)
         changed = self._owner[lanes] != numbers
         lanes, numbers = lanes[changed], numbers[changed]
@@ -75,8 +79,8 @@ class Recorder:
         lanes = np.flatnonzero(self._owner == number)
         self._tracks.clear(self._track[lanes])
         self._owner[lanes] = NOBODY
-        self._tracks.release(self._outgoing.pop(number, _Outgoing()).tracks)
-        self.unsent[owner] = 0
+        self._tracks.release(self._segments_of([number])[0])
+        self._unsent[number] = 0
 
     def _lanes_of(self, slots: IntArray) -> Index:
         return slots[:, None] * self._entries + np.arange(self._entries)
@@ -91,7 +95,9 @@ class Recorder:
         if number is None:
             number = self._numbers[owner] = len(self._owners)
             self._owners.append(owner)
-            self.unsent[owner] = 0
+            self._unsent = np.append(self._unsent, 0)
+            self._waiting = np.append(self._waiting, 0)
+            self._since = np.append(self._since, np.inf)
         return number
 
     # --- writing ---------------------------------------------------------------------------------------------
@@ -103,7 +109,7 @@ class Recorder:
         """Write the decisions of one tick. `entry` and `version` tell, for each row, who decided."""
         lane = rows.slot * self._entries + entry
         owner = self._owner[lane]
-        mine = np.flatnonzero(owner != NOBODY)
+        mine = (owner != NOBODY).nonzero()[0]
         if not len(mine):
             return
         lane, place = lane[mine], self._place[rows.agent[mine]]
@@ -111,9 +117,9 @@ class Recorder:
         track = self._track[lane]
         self._tracks.reward(track, place, rows.reward[mine])
         full = self._tracks.full(track)
-        if full.any():
+        if np.count_nonzero(full):
             self._tracks.cut(track[full], place[full], observation[full])
-            self._cut(np.unique(lane[full]), now)
+            self._cut(lane[full] if self._tracks.agents == 1 else np.unique(lane[full]), now)
             track = self._track[lane]
         start = self._tracks.length[track] == 0
         self._tracks.version[track[start]] = version[mine[start]]
@@ -124,23 +130,22 @@ class Recorder:
             "log_prob": log_probs[mine],
         }
         self._tracks.write(track, place, decisions)
-        self._count(owner[mine], 1)
+        self._unsent += self._count(owner[mine])
 
-    def _count(self, numbers: IntArray, sign: int) -> None:
-        for number, decisions in enumerate(np.bincount(numbers).tolist()):
-            if decisions:
-                self.unsent[self._owners[number]] += sign * decisions
+    def _count(self, numbers: IntArray) -> npt.NDArray[np.int64]:
+        """Return how often each owner is there."""
+        return np.bincount(numbers, minlength=len(self._owners))
 
     def end(self, ends: Ends, entry: IntArray) -> None:
         """Write the END rows of one tick: the last reward of each agent, and how its episode ended."""
         lane = ends.slot * self._entries + entry
-        mine = np.flatnonzero(self._owner[lane] != NOBODY)
+        mine = (self._owner[lane] != NOBODY).nonzero()[0]
         if not len(mine):
             return
         track, place = self._track[lane[mine]], self._place[ends.agent[mine]]
         self._tracks.reward(track, place, ends.reward[mine])
         truncated = ends.truncated[mine]
-        if truncated.any():
+        if np.count_nonzero(truncated):
             self._tracks.cut(track[truncated], place[truncated], ends.observation[mine[truncated]])
         self._tracks.end(track, place)
 
@@ -149,7 +154,7 @@ class Recorder:
         lanes = np.arange(slot * self._entries, (slot + 1) * self._entries)
         lanes = lanes[self._owner[lanes] != NOBODY]
         tracks = self._track[lanes]
-        self._count(np.repeat(self._owner[lanes], self._tracks.decisions(tracks)), -1)
+        self._unsent -= self._count(np.repeat(self._owner[lanes], self._tracks.decisions(tracks)))
         self._tracks.clear(tracks)
 
     # --- cutting ---------------------------------------------------------------------------------------------
@@ -159,25 +164,31 @@ class Recorder:
         if not len(lanes):
             return
         tracks, owners = self._track[lanes], self._owner[lanes]
-        self._count(owners[self._tracks.leave_out_orphans(tracks)], -1)
-        decisions = self._tracks.decisions(tracks)
-        for number in np.unique(owners).tolist():
-            chosen = owners == number
-            waiting = self._outgoing.setdefault(number, _Outgoing())
-            if not waiting.tracks:
-                waiting.since = now
-            waiting.tracks += tracks[chosen].tolist()
-            waiting.decisions += int(decisions[chosen].sum())
+        orphans = self._tracks.leave_out_orphans(tracks)
+        if len(orphans):
+            self._unsent -= self._count(owners[orphans])
+        self._waiting += self._count(owners.repeat(self._tracks.decisions(tracks)))
+        self._since[owners] = np.minimum(self._since[owners], now)
+        self._segments.append((tracks, owners))
         self._track[lanes] = self._tracks.lease(len(lanes))
 
     def take(self, now: float, decisions: int, seconds: float) -> list[Segments]:
         """Return the segments of every owner with enough decisions, or that waited long enough."""
+        due = ((self._waiting >= decisions) & (self._since < np.inf)) | (now - self._since >= seconds)
+        numbers = due.nonzero()[0].tolist()
         taken = []
-        for number, waiting in self._outgoing.items():
-            if waiting.tracks and (waiting.decisions >= decisions or now - waiting.since >= seconds):
-                player, incarnation = self._owners[number]
-                self.unsent[player, incarnation] -= waiting.decisions
-                arrays = self._tracks.gather(waiting.tracks)
-                taken.append(Segments(player=player, incarnation=incarnation, **arrays))
-                waiting.tracks, waiting.decisions = [], 0
+        for number, tracks in zip(numbers, self._segments_of(numbers), strict=True):
+            player, incarnation = self._owners[number]
+            taken.append(Segments(player=player, incarnation=incarnation, **self._tracks.gather(tracks)))
         return taken
+
+    def _segments_of(self, numbers: Sequence[int]) -> list[Index]:
+        """Take the tracks of these owners that were cut."""
+        if not numbers or not self._segments:
+            return [np.zeros(0, np.intp) for _ in numbers]
+        tracks, owners = (np.concatenate(parts) for parts in zip(*self._segments, strict=True))
+        left = ~np.isin(owners, numbers)
+        self._segments = [(tracks[left], owners[left])] if left.any() else []
+        self._unsent[numbers] -= self._waiting[numbers]
+        self._waiting[numbers], self._since[numbers] = 0, np.inf
+        return [tracks[owners == number] for number in numbers]

@@ -49,8 +49,7 @@ def play(env: Environment, ticket: Ticket, episode: int, seed: int, choose: Choo
     """Play one episode of a ticket in slot 0; yield every position, return the outcome, actions included."""
     seats = Seating(env.spec, 1)
     playing = Playing(ticket, record=ticket.episodes, started=episode)
-    slot = np.zeros(1, np.int32)
-    seats.begin(slot, playing, range(len(ticket.entries)))
+    slot = seats.begin([seats.reserve(playing, range(len(ticket.entries)), room=1)])
     env.start(slot, np.array([seed], np.int64))
     yield Frame((), env.render(0))
     while not playing.finished:

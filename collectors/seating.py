@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.rows import Ends, IntArray, Rows
-from league.ids import TicketNumber
+from league.ids import PlayerId, TicketNumber
 from league.spec import EnvSpec
 from league.ticket import Episode, Purpose, Result, Ticket, seating
 
@@ -23,6 +23,7 @@ class Playing:
 
     ticket: Ticket
     record: int  # keep the actions of this many of its first episodes
+    seeds: list[int] = field(default_factory=list)  # of all its episodes
     started: int = 0
     finished: dict[int, Episode] = field(default_factory=dict)
     revoked: bool = False
@@ -39,7 +40,7 @@ class Playing:
 
     def result(self) -> Result | None:
         """Return the result when every episode is finished."""
-        if self.revoked or len(self.finished) < self.ticket.episodes:
+        if len(self.finished) < self.ticket.episodes or self.revoked:
             return None
         episodes, room = [], ACTION_BYTES
         for _, episode in sorted(self.finished.items()):
@@ -48,23 +49,33 @@ class Playing:
         return Result(ticket=self.ticket.number, attempt=self.ticket.attempt, episodes=tuple(episodes))
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Episodes of a ticket that begin now, each in a slot; `actors` has one for each entry."""
+
+    playing: Playing
+    actors: Sequence[int]
+    episodes: range
+    slots: list[int]
+
+
 class Seating:
     """The slots of a collector."""
 
     def __init__(self, spec: EnvSpec, slots: int) -> None:
         agents = len(spec.agents)
-        self.spec = spec
+        self.spec, self._agents = spec, agents
         self._seat_of = np.zeros(agents, np.int32)
         for i, seat in enumerate(spec.seats):
             self._seat_of[list(seat.agents)] = i
-        self._seat_agents = [np.array(seat.agents) for seat in spec.seats]
         # Which entry plays for each agent, for every turn of the rotation that `seating` makes.
         turns = math.lcm(*(spec.roles.count(role) for role in spec.roles))
         self._orders = np.array([seating(spec.roles, turn) for turn in range(turns)], np.int32)[:, self._seat_of]
-        self.free: deque[int] = deque(range(slots))
+        self._free: dict[PlayerId | None, deque[int]] = {None: deque(range(slots))}  # by who trained there last
+        self.room = slots  # free ones
         self.playing: list[Playing | None] = [None] * slots
         self._episode = np.zeros(slots, np.int32)
-        self.actor = np.zeros((slots, agents), np.int32)  # who acts for each agent
+        self.actor = np.zeros((slots, agents), np.int16)  # who acts for each agent; short numbers sort fast
         self.entry = np.zeros((slots, agents), np.int32)  # entry of the ticket that each agent plays for
         self._returns = np.zeros((slots, agents))
         self._length = np.zeros(slots, np.int64)
@@ -72,30 +83,61 @@ class Seating:
         self._history = np.zeros((slots, 64), np.int32)
         self._written = np.zeros(slots, np.int64)
 
-    def begin(self, slots: IntArray, playing: Playing, actors: Sequence[int]) -> range:
-        """Seat the next episodes of a ticket in free slots; `actors` has one for each entry. Return their indices."""
-        episodes = range(playing.started, playing.started + len(slots))
-        playing.started += len(slots)
-        index = np.arange(episodes.start, episodes.stop)
+    @property
+    def free(self) -> list[int]:
+        """The slots without an episode."""
+        return [slot for pool in self._free.values() for slot in pool]
+
+    def room_beside(self, player: PlayerId | None) -> int:
+        """Return how many free slots trained this player last: there its lanes can run on."""
+        return len(self._free.get(player, ()))
+
+    def reserve(self, playing: Playing, actors: Sequence[int], room: int) -> Start:
+        """Take slots for the next episodes of a ticket, at most `room`; those that trained its player come first."""
+        episodes = range(playing.started, playing.started + min(playing.unstarted, room))
+        playing.started = episodes.stop
+        self.room -= len(episodes)
+        slots: list[int] = []
+        for pool in (self._free.setdefault(playing.ticket.trains, deque()), *self._free.values()):
+            while pool and len(slots) < len(episodes):
+                slots.append(pool.popleft())
+        return Start(playing, actors, episodes, slots)
+
+    def begin(self, starts: Sequence[Start]) -> IntArray:
+        """Seat what was reserved; return the slots, in order."""
+        taken: list[int] = []
+        episodes: list[int] = []
+        recorded: list[bool] = []
+        for start in starts:
+            taken += start.slots
+            episodes += start.episodes
+            recorded += [episode < start.playing.record for episode in start.episodes]
+            for slot in start.slots:
+                self.playing[slot] = start.playing
+        slots, index = np.array(taken, np.int32), np.array(episodes)
         entry = self._orders[index % len(self._orders)]
-        for slot in slots.tolist():
-            self.playing[slot] = playing
+        actors = np.array([start.actors for start in starts], np.int16)
+        which = np.arange(len(starts)).repeat([len(start.slots) for start in starts])
         self._episode[slots] = index
         self.entry[slots] = entry
-        self.actor[slots] = np.asarray(actors, np.int32)[entry]
+        self.actor[slots] = actors[which[:, None], entry]
         self._returns[slots] = 0.0
         self._length[slots] = 0
         self._written[slots] = 0
-        self._recording[slots] = index < playing.record
-        return episodes
+        self._recording[slots] = recorded
+        return slots
+
+    def index(self, slot: IntArray, agent: IntArray) -> IntArray:
+        """Return where agents in slots stand in `actor.take` and `entry.take`."""
+        return slot * self._agents + agent
 
     def note(self, rows: Rows, actions: IntArray) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""
-        if rows.reward.any():  # most games pay only at the end
+        if np.count_nonzero(rows.reward):  # most games pay only at the end
             self._returns[rows.slot, rows.agent] += rows.reward
         moved = rows.slot if _rising(rows.slot) else np.unique(rows.slot)
         self._length[moved] += 1
-        kept = np.flatnonzero(self._recording[rows.slot])
+        kept = self._recording[rows.slot].nonzero()[0]
         if len(kept):
             self._keep(rows.slot[kept], actions[kept])
         return len(moved)
@@ -115,27 +157,26 @@ class Seating:
         self._returns[ends.slot, ends.agent] += ends.reward
         touched = []
         for slot, episode in zip(ends.over.tolist(), self._outcomes(ends.over), strict=True):
-            playing = self.playing[slot]
-            self.playing[slot] = None
-            self.free.append(slot)
+            playing = self.abandon(slot)
             if playing is not None:
                 playing.finished[int(self._episode[slot])] = episode
                 touched.append(playing)
         return touched
 
     def abandon(self, slot: int) -> Playing | None:
-        """Free a slot whose episode broke; return the ticket it belonged to."""
+        """Free a slot; return the ticket whose episode was played there."""
         playing = self.playing[slot]
         self.playing[slot] = None
-        self.free.append(slot)
+        self._free[playing.ticket.trains if playing is not None else None].append(slot)
+        self.room += 1
         return playing
 
     def _outcomes(self, slots: IntArray) -> list[Episode]:
         """Return how the episodes in these slots ended, told for each entry."""
-        earned = np.zeros((len(slots), len(self.spec.seats)))
-        row = np.arange(len(slots))
-        for agents in self._seat_agents:
-            earned[row, self.entry[slots, agents[0]]] = self._returns[slots[:, None], agents].sum(axis=1)
+        entries = len(self.spec.seats)
+        told_to = self.entry[slots] + np.arange(len(slots))[:, None] * entries
+        flat = np.bincount(told_to.reshape(-1), self._returns[slots].reshape(-1), minlength=len(slots) * entries)
+        earned = flat.astype(np.float64, copy=False).reshape(-1, entries)
         told = zip(
             slots.tolist(), ranks_of(earned).tolist(), earned.tolist(), self._length[slots].tolist(), strict=True
         )
@@ -175,7 +216,7 @@ def _packed_dtype(choices: int) -> str:
 
 def _rising(slots: IntArray) -> bool:
     """Return whether each slot is there once, in order, as it is where one agent acts at a time."""
-    return bool((slots[1:] > slots[:-1]).all())
+    return bool(np.count_nonzero(slots[1:] > slots[:-1]) == len(slots) - 1)
 
 
 def episodes_to_record(ticket: Ticket, share: float) -> int:

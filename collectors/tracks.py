@@ -3,7 +3,6 @@
 Legend of shapes: see league.segment; a track holds up to T ticks of A agents.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,11 @@ class Tracks:
     track = tracks.lease(1)
     tracks.write(track, place, observation, mask, action, log_prob)     # one decision of an agent in each
     tracks.end(track, place)                                            # or `cut`, with what it saw next
-    arrays = tracks.gather(track.tolist())                              # they are free again
+    arrays = tracks.gather(track)                                       # they are free again
     """
 
     def __init__(self, spec: EnvSpec, ticks: int, agents: int) -> None:
-        self._ticks, self._agents, self._seen = ticks, agents, spec.observation
+        self._ticks, self.agents, self._seen = ticks, agents, spec.observation
         steps = (0, ticks, agents)
         self._buffer: Chunk = {
             "observation": np.zeros((*steps, *self._seen.shape), self._seen.dtype),
@@ -41,7 +40,8 @@ class Tracks:
         self._tails: dict[int, npt.NDArray[Any]] = {}  # what an agent saw after the cut at this index
         self.length: Index = np.zeros(0, np.intp)
         self.version = np.zeros(0, np.int32)
-        self._open: Index = np.zeros((0, agents), np.intp)  # index of the decision that awaits its reward, or -1
+        # Of each agent of each track, at `track * agents + place`: the decision that awaits its reward, or -1.
+        self._open: Index = np.zeros((0, agents), np.intp)
         self._free: list[int] = []
 
     def lease(self, count: int) -> Index:
@@ -64,7 +64,13 @@ class Tracks:
         self._free += range(before, before + count)
 
     def _at(self, track: Index, tick: Index, place: Index) -> Index:
-        return (track * self._ticks + tick) * self._agents + place
+        return (track * self._ticks + tick) * self.agents + place
+
+    def _awaited(self, track: Index, place: Index) -> Index:
+        return self._open.take(track * self.agents + place)
+
+    def _await(self, track: Index, place: Index, at: Index | int) -> None:
+        self._open.reshape(-1)[track * self.agents + place] = at
 
     # --- writing ---------------------------------------------------------------------------------------------
 
@@ -79,28 +85,28 @@ class Tracks:
         for name, values in decisions.items():
             self._flat[name][at] = values
         self._flat["present"][at] = True
-        self._open[track, place] = at
+        self._await(track, place, at)
         self.length[track] = tick + 1  # agents of the same track write the same tick
 
     def reward(self, track: Index, place: Index, reward: npt.NDArray[np.float32]) -> None:
         """Credit each agent's last decision with what it earned since."""
-        if reward.any():
-            at = self._open[track, place]
+        if np.count_nonzero(reward):
+            at = self._awaited(track, place)
             known = at >= 0
             self._flat["reward"][at[known]] += reward[known]
 
     def end(self, track: Index, place: Index) -> None:
         """Close the agents' last decisions: their episodes terminated."""
-        at = self._open[track, place]
+        at = self._awaited(track, place)
         self._flat["end"][at[at >= 0]] = TERMINATED
-        self._open[track, place] = -1
+        self._await(track, place, -1)
 
     def cut(self, track: Index, place: Index, observation: npt.NDArray[Any]) -> None:
         """Close the agents' last decisions with what each saw next, to bootstrap from."""
-        at = self._open[track, place]
+        at = self._awaited(track, place)
         known = at >= 0
         self._cut_at(at[known], observation[known])
-        self._open[track, place] = -1
+        self._await(track, place, -1)
 
     def _cut_at(self, at: Index, observation: npt.NDArray[Any]) -> None:
         self._flat["end"][at] = CUT
@@ -114,11 +120,12 @@ class Tracks:
         The agent's decision before, if it is of the same episode, is cut instead: what followed that is known.
         Return for each of them which of the tracks it was in.
         """
-        row, place = np.nonzero(self._open[tracks] >= 0)
+        awaiting = self._open[tracks] >= 0
+        row, place = awaiting.nonzero()
         if not len(row):
             return row
         track = tracks[row]
-        at = self._open[track, place]
+        at = self._awaited(track, place)
         self._flat["present"][at] = False
         before = self._ticks - 1 - self._buffer["present"][track, ::-1, place].argmax(axis=1)
         earlier = self._at(track, before, place)
@@ -128,26 +135,26 @@ class Tracks:
 
     def decisions(self, tracks: Index) -> npt.NDArray[np.int64]:
         """Return how many decisions each of the tracks holds."""
-        held: npt.NDArray[np.int64] = self._buffer["present"][tracks].sum(axis=(1, 2))
+        present = self._buffer["present"].reshape(len(self.length), -1)
+        held: npt.NDArray[np.int64] = present[tracks].sum(axis=1)
         return held
 
-    def gather(self, tracks: Sequence[int]) -> Chunk:
+    def gather(self, tracks: Index) -> Chunk:
         """Return what these tracks hold, as the arrays of Segments, and free them."""
-        index = np.array(tracks, np.intp)
-        chunk = {name: array[index] for name, array in self._buffer.items()}
-        chunk["length"], chunk["version"] = self.length[index].astype(np.int32), self.version[index]
+        chunk = {name: array.take(tracks, axis=0) for name, array in self._buffer.items()}
+        chunk["length"], chunk["version"] = self.length[tracks].astype(np.int32), self.version[tracks]
         lane, tick, agent = np.nonzero(chunk["end"] == CUT)
-        tails = [self._tails[at] for at in self._at(index[lane], tick, agent).tolist()]
+        tails = [self._tails[at] for at in self._at(tracks[lane], tick, agent).tolist()]
         chunk["tail_lane"], chunk["tail_tick"] = lane.astype(np.int32), tick.astype(np.int32)
         chunk["tail_agent"] = agent.astype(np.int32)
         chunk["tail_observation"] = np.array(tails, self._seen.dtype).reshape(-1, *self._seen.shape)
         self.release(tracks)
         return chunk
 
-    def release(self, tracks: Sequence[int]) -> None:
+    def release(self, tracks: Index) -> None:
         """Free tracks; what they hold is lost."""
-        self.clear(np.array(tracks, np.intp))
-        self._free += tracks
+        self.clear(tracks)
+        self._free += tracks.tolist()
 
     def clear(self, tracks: Index) -> None:
         """Empty tracks, which stay leased."""

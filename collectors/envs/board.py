@@ -70,7 +70,7 @@ class AlternatingBoard:
         self._planes.reshape(self.slots, -1)[index] = 0
         self._ply[index] = 0
         self._busy[index] = True
-        self._playing = np.flatnonzero(self._busy)
+        self._playing = self._busy.nonzero()[0]
 
     def rows(self) -> Rows:
         """Return one row for each slot: the player to move."""
@@ -95,7 +95,7 @@ class AlternatingBoard:
         self._ply[slots] += 1
         self._put(slots * 2 + mover, mover, cell * 2)
         over = won | full
-        if not over.any():
+        if not np.count_nonzero(over):
             return self._nothing
         return self._ends(slots[over], mover[over], won[over])
 
@@ -108,8 +108,8 @@ class AlternatingBoard:
 
     def _ends(self, over: Index, mover: Index, won: BoolArray) -> Ends:
         self._busy[over] = False
-        self._playing = np.flatnonzero(self._busy)
-        slot = np.repeat(over.astype(np.int32), 2)
+        self._playing = self._busy.nonzero()[0]
+        slot = over.astype(np.int32).repeat(2)
         return Ends(
             slot=slot,
             agent=self._agents[: len(slot)].copy(),

@@ -18,7 +18,7 @@ def check_start(name: str, slots: npt.NDArray[Any], seeds: npt.NDArray[Any], bus
         raise ValueError(f"{name}: start() got {len(index)} slots but {len(seeds)} seeds; each slot needs its own")
     if len(index) and (index.min() < 0 or index.max() >= len(busy)):
         raise ValueError(f"{name}: start() got slots {index.tolist()}, but slots are 0 to {len(busy) - 1}")
-    if busy[index].any():
+    if np.count_nonzero(busy[index]):
         playing = index[busy[index]].tolist()
         raise ValueError(f"{name}: slots {playing} still play; start only slots that `Ends.over` or a fault freed")
     if len(index) > 1 and len(set(index.tolist())) != len(index):
@@ -34,9 +34,14 @@ def check_actions(name: str, actions: npt.NDArray[Any], slots: npt.NDArray[Any],
     index = check_shape(name, actions, len(slots))
     count = legal.shape[1]
     inside = index.view(np.uintp) < count  # a negative number is a huge one without its sign
-    if not inside.all() or not legal.reshape(-1)[_offsets(len(index), count) + index].all():
+    if np.count_nonzero(inside) < len(index) or not _allowed(index, legal):
         raise illegal(name, index, slots, legal)
     return index
+
+
+def _allowed(index: Index, legal: BoolArray) -> bool:
+    rows, count = legal.shape
+    return bool(np.count_nonzero(legal.reshape(-1).take(_offsets(rows, count) + index)) == rows)
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@ Arrays are features first, [features, rows]: matrix products then need no transp
 whole rows of memory, and the softmax runs over the short axis without strides.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig, board_patches, describe, policy_from
 from league.spec import EnvSpec
 
+Layer = tuple[FloatArray, FloatArray]  # weight [out, in] and bias [out, 1]
 NEVER_ZERO = np.float32(1e-20)  # float32 draws can be exactly 0, and 0 / 0 would choose an illegal action
 
 
@@ -47,6 +48,21 @@ def race(
     return action.astype(np.int32), log_prob
 
 
+def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
+    """Return layers that do the same with 1 / (1 + exp(x)) between them as the given ones do with tanh(x).
+
+    tanh(x) is 1 - 2 / (1 + exp(2x)), and the layer before and the layer after can do all of this but the
+    reciprocal. That takes two thirds of the time of numpy's tanh, which is most of what acting costs.
+    """
+    folded = list(layers)
+    for i in range(len(layers) - 1):
+        weight, bias = folded[i]
+        folded[i] = (2 * weight, 2 * bias)
+        weight, bias = folded[i + 1]
+        folded[i + 1] = (-2 * weight, bias + weight.sum(axis=1, keepdims=True))
+    return folded
+
+
 class NumpyActor:
     """A network that samples legal actions.
 
@@ -63,8 +79,10 @@ class NumpyActor:
         views = describe(config, spec).views(np.array(flat))
         weights = {name: view for name, view in views.items() if name.endswith(".weight")}
         biases = {name: view[:, None] for name, view in views.items() if name.endswith(".bias")}
-        self._layers = [(weights[f"hidden_{i}.weight"], biases[f"hidden_{i}.bias"]) for i in range(len(config.hidden))]
-        self._head = (weights["policy.weight"], biases["policy.bias"])
+        names = [*(f"hidden_{i}" for i in range(len(config.hidden))), "policy"]
+        self._layers = [(weights[f"{name}.weight"], biases[f"{name}.bias"]) for name in names]
+        if not config.rectified:
+            self._layers = fold_tanh(self._layers)
         self._patches: npt.NDArray[np.int64] | None = None
         if config.name == "board_conv":
             self._patches = board_patches(spec.observation.shape, config.kernel)
@@ -103,14 +121,17 @@ class NumpyActor:
         x: FloatArray = observation.reshape(-1, self._features).astype(np.float32).T
         if self._patches is not None:
             x = self._convolve(np.ascontiguousarray(x), self._patches)
-        for weight, bias in self._layers:
-            x = weight @ x
-            x += bias
-            if self._rectified:
-                np.maximum(x, 0, out=x)
-            else:
-                np.tanh(x, out=x)
-        weight, bias = self._head
+        *hidden, (weight, bias) = self._layers
+        with np.errstate(over="ignore"):  # beyond float32, exp is infinite and 1 / (1 + exp) is the 0 it should be
+            for inner, shift in hidden:
+                x = inner @ x
+                x += shift
+                if self._rectified:
+                    np.maximum(x, 0, out=x)
+                else:
+                    np.exp(x, out=x)
+                    x += 1
+                    np.reciprocal(x, out=x)
         logits: FloatArray = weight @ x
         logits += bias
         return logits

@@ -162,7 +162,7 @@ class Stream:
 
     def start(self, slot):
         choices = [OWNERS[i] for i in self.rng.integers(len(OWNERS), size=len(self.spec.seats))]
-        self.recorder.assign(np.array([slot], np.int32), [choices], self.now)
+        self.recorder.assign(np.array([slot], np.int32), [choices], [1], self.now)
         self.model.assign(slot, choices)
         order = self.rng.permutation(len(self.spec.seats))
         entry = {agent: int(order[i]) for i, seat in enumerate(self.spec.seats) for agent in seat.agents}
@@ -328,7 +328,7 @@ def test_every_decision_is_recorded_once_as_it_was(spec, ticks, seed):
     for _ in range(60):
         stream.step()
     for slot in range(stream.slots):  # episodes under way are cut where they stand
-        stream.recorder.assign(np.array([slot], np.int32), [[None] * len(spec.seats)], stream.now)
+        stream.recorder.assign(np.array([slot], np.int32), [[None] * len(spec.seats)], [1], stream.now)
         stream.model.assign(slot, [None] * len(spec.seats))
     stream.now += 100.0
     stream.take(10**9, 5.0)
@@ -347,7 +347,7 @@ def move(stream, number, slot=0, agent=0, entry=0, reward=0.0):
 
 
 def assign(stream, *owners, slot=0):
-    stream.recorder.assign(np.array([slot], np.int32), [list(owners)], stream.now)
+    stream.recorder.assign(np.array([slot], np.int32), [list(owners)], [1], stream.now)
     stream.model.assign(slot, owners)
 
 

@@ -69,10 +69,14 @@ def seated(spec, episodes, slots=None, record=None):
     seating = Seating(spec, slots or episodes)
     ticket = ticket_of(spec, episodes)
     playing = Playing(ticket, episodes if record is None else record)
-    taken = [seating.free.popleft() for _ in range(episodes)]
-    told = seating.begin(np.array(taken, np.int32), playing, [10 + i for i in range(len(spec.seats))])
-    assert list(told) == list(range(episodes))
+    begin(seating, playing, episodes)
     return seating, playing
+
+
+def begin(seating, playing, room):
+    """Seat the next episodes of a ticket in as many free slots."""
+    actors = [10 + i for i in range(len(seating.spec.seats))]
+    seating.begin([seating.reserve(playing, actors, room)])
 
 
 def act(seating, *rows, actions=None):
@@ -85,6 +89,17 @@ def test_two_interchangeable_seats_are_swapped_in_every_other_episode():
     assert seating.actor.tolist() == [[10, 11], [11, 10], [10, 11], [11, 10]]
 
 
+def test_episodes_of_several_tickets_begin_at_once():
+    seating = Seating(DUEL, 4)
+    one, two = Playing(ticket_of(DUEL, 2), record=0), Playing(ticket_of(DUEL, 4), record=1)
+    slots = seating.begin([seating.reserve(one, [10, 11], room=4), seating.reserve(two, [12, 13], room=2)])
+    assert slots.tolist() == [0, 1, 2, 3]
+    assert seating.actor.tolist() == [[10, 11], [11, 10], [12, 13], [13, 12]]
+    assert all(found is one for found in seating.playing[:2])
+    assert all(found is two for found in seating.playing[2:])
+    assert (one.unstarted, two.unstarted) == (0, 2)
+
+
 def test_only_seats_of_the_same_role_are_swapped():
     seating, _ = seated(HUNT, 2)
     assert seating.entry.tolist() == [[0, 1, 2], [0, 2, 1]]
@@ -93,7 +108,7 @@ def test_only_seats_of_the_same_role_are_swapped():
 def test_later_episodes_of_a_ticket_go_on_with_the_rotation():
     seating, playing = seated(DUEL, 1, slots=2)
     playing.ticket = ticket_of(DUEL, 3)
-    seating.begin(np.array([1], np.int32), playing, [10, 11])
+    begin(seating, playing, room=1)
     assert seating.entry.tolist() == [[0, 1], [1, 0]]
     assert playing.started == 2
     assert playing.unstarted == 1
@@ -138,7 +153,7 @@ def test_a_slot_begins_its_next_episode_with_nothing():
     playing.ticket = ticket_of(DUEL, 2)
     act(seating, (0, 0, 0.0), actions=[3])
     seating.finish(ends_of((0, 0, 5.0), over=(0,)))
-    seating.begin(np.array([seating.free.popleft()], np.int32), playing, [10, 11])
+    begin(seating, playing, room=1)
     act(seating, (0, 0, 0.0), actions=[2])
     seating.finish(ends_of((0, 0, 1.0), over=(0,)))
     second = playing.result().episodes[1]

@@ -115,7 +115,8 @@ def test_a_shortened_result_is_found(told, sql):
     short["episodes"] = short["episodes"][1:]
     sql("update events set body = ? where seq = ?", json.dumps(short), seq)
     code, wrong, text = told()
-    assert (code, wrong) == (1, [title("check_tickets")])
+    assert code == 1
+    assert title("check_tickets") in wrong
     assert "does not tell of" in text
 
 
