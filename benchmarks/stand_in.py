@@ -85,5 +85,6 @@ class StandIn:
 
 
 def _pairs(players: Sequence[PlayerId]) -> Iterator[tuple[PlayerId, PlayerId]]:
-    """Yield every ordered pair of different players, again and again."""
-    return cycle([(a, b) for a in players for b in players if a != b])
+    """Yield every ordered pair of different players, again and again; as with the scheduler, each trains in turn."""
+    count = len(players)
+    return cycle([(players[i], players[(i + ahead) % count]) for ahead in range(1, count) for i in range(count)])

@@ -20,7 +20,7 @@ from collectors.links import Links
 from collectors.recorder import Owner, Recorder
 from collectors.seating import Playing, Seating, Start, episodes_to_record
 from league.ids import PlayerId, TicketNumber, derive_seed
-from league.policies.numpy_actor import NumpyActor, race
+from league.policies.numpy_actor import NumpyActor, forward, race
 from league.store.snapshots import SnapshotError
 from league.ticket import Fault, Result, Ticket, episode_seeds
 from league.wire.messages import Ack, Held, Orders, Report
@@ -138,25 +138,28 @@ class Collector:
         self._settle(self._env.step(actions), now)
 
     def _act(self, rows: Rows, numbers: npt.NDArray[np.int16]) -> tuple[IntArray, npt.NDArray[np.float32]]:
-        """One forward pass for each player, on a slice of the sorted rows; then one race for all networks."""
+        """One forward pass, each player with a slice of the sorted rows; then one race for all networks."""
         counts = np.bincount(numbers)
         present = counts.nonzero()[0]
         if len(present) == 1:
             return self._actors[int(present[0])].act(rows.observation, rows.mask, self._rng)
         order = numbers.argsort(kind="stable")
         observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
-        shape = (mask.shape[1], len(rows))
-        logits = np.zeros(shape, np.float32)
+        networks: dict[str, list[tuple[NumpyActor, slice]]] = {}
         others: list[tuple[slice, tuple[IntArray, npt.NDArray[np.float32]]]] = []
         end = 0
         for number, count in zip(present.tolist(), counts[present].tolist(), strict=True):
             actor, part = self._actors[number], slice(end, end + count)
             end += count
             if isinstance(actor, NumpyActor) and not actor.greedy:
-                logits[:, part] = actor.logits(observation[part]).T
+                networks.setdefault(actor.kind, []).append((actor, part))
             else:
                 others.append((part, actor.act(observation[part], mask[part], self._rng)))
-        chosen, chances = race(logits, mask, self._rng.standard_exponential(shape, dtype=np.float32))
+        logits = np.zeros(mask.shape, np.float32)
+        for parts in networks.values():
+            logits += forward(parts, observation)
+        draw = self._rng.standard_exponential(mask.shape[::-1], dtype=np.float32)
+        chosen, chances = race(np.ascontiguousarray(logits.T), mask, draw)
         for part, choice in others:
             chosen[part], chances[part] = choice
         actions, log_probs = np.empty_like(chosen), np.empty_like(chances)
