@@ -6,6 +6,7 @@ parent does: the parent holds the other end of its standard input.
 
 import argparse
 import faulthandler
+import gc
 import logging
 import os
 import secrets
@@ -107,6 +108,7 @@ def run_collector(config: Config, run: RunDirectory, index: int, stop: Stop, all
             config, run, index, session, Lines(doors.coordinator(), doors.connect), time.monotonic, allow
         )
         watch_progress(lambda: collector.ticks, config.collector.hang_seconds)
+        gc.freeze()  # what is here by now stays: no need to look through it for garbage again and again
         while collector.step(0.02) and not stop.asked:
             pass
 

@@ -15,7 +15,7 @@ class Purpose(StrEnum):
     EVALUATE = "evaluate"
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True):
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A player in a ticket. Without a snapshot its live weights play, which may change between ticks."""
 
     player: PlayerId
@@ -70,7 +70,7 @@ def episode_seed(run_seed: int, ticket: TicketNumber, attempt: int, episode: int
     return episode_seeds(run_seed, ticket, attempt, (episode,))[0]
 
 
-class Episode(msgspec.Struct, frozen=True, array_like=True):
+class Episode(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The outcome of one episode, told for each entry of the ticket (not for each seat).
 
     `ranks` has 0 for the best; equal ranks are a draw. `actions` is the packed action sequence, if it was kept.

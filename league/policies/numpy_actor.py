@@ -44,7 +44,7 @@ def race(
     # An exponential race: the argmax of p / Exp(1) is distributed as p, with no need to normalise it.
     p /= draw + NEVER_ZERO
     action = p.argmax(axis=0)
-    log_prob = z[action, np.arange(len(action))]
+    log_prob = z.take(action * len(action) + np.arange(len(action)))
     log_prob -= np.log(total)
     return action.astype(np.int32), log_prob
 

@@ -41,7 +41,7 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forb
 # --- collector <-> coordinator ------------------------------------------------------------------------------
 
 
-class Held(msgspec.Struct, frozen=True, array_like=True):
+class Held(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A ticket that a collector holds, and its progress: ticks of the loop that plays it.
 
     The loop that plays is the loop that talks, so an environment that hangs stops both.
@@ -67,7 +67,7 @@ class Report(_Message, frozen=True, tag="report"):
     metrics: dict[str, float] = {}
 
 
-class Ack(msgspec.Struct, frozen=True, array_like=True):
+class Ack(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What became of a result or fault."""
 
     ticket: TicketNumber
