@@ -58,8 +58,8 @@ MAX_UNACKED = 1000
 REPORT_BYTES = 1 << 18  # of results in one report: messages to the coordinator are bounded
 RETRY = 2.0  # seconds after which an unanswered report is sent again
 REST = 0.02  # seconds before asking again when there was nothing to play
-LISTEN = 0.005  # seconds between two looks at the sockets while there is something to play
-FILL = 1 / 16  # of the slots are free before new episodes begin in them: few array calls for many episodes
+LISTEN = 0.01  # seconds between two looks at the sockets while there is something to play
+FILL = 1 / 8  # of the slots are free before new episodes begin in them: few array calls for many episodes
 PACE = 0.02  # seconds between two reports at least: a fast game finishes episodes at every tick
 
 
