@@ -43,7 +43,7 @@ class Actors:
 
     def version(self, numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int32]:
         """Return the version of the weights behind each number (0 for frozen players and bots)."""
-        return self._versions[numbers]
+        return self._versions[numbers.astype(np.intp)]
 
     def number(self, entry: Entry, in_use: Callable[[], Collection[int]]) -> int | None:
         """Return the actor of an entry; None while live weights have not arrived yet.

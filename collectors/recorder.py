@@ -36,14 +36,14 @@ class Recorder:
         self._tracks = Tracks(spec, ticks, agents=max(place) + 1)
         lanes = slots * self._entries
         self._track = self._tracks.lease(lanes)  # which one each lane is written into
-        self._owner = np.full(lanes, NOBODY, np.int32)
+        self._owner = np.full(lanes, NOBODY, np.intp)
         self._owners: list[Owner] = []
         self._numbers: dict[Owner, int] = {}
         # Of each owner, by its number:
         self._unsent = np.zeros(0, np.int64)  # decisions in lanes and segments that nobody took yet
         self._waiting = np.zeros(0, np.int64)  # those of them in segments
         self._since = np.zeros(0)  # when the oldest of its segments was cut
-        self._segments: list[tuple[Index, IntArray]] = []  # tracks that were cut, and their owners
+        self._segments: list[tuple[Index, Index]] = []  # tracks that were cut, and their owners
 
     @property
     def unsent(self) -> dict[Owner, int]:
@@ -59,7 +59,7 @@ class Recorder:
 
         `owners` has a row for the first `counts[0]` of the slots, one for the next `counts[1]`, and so on.
         """
-        each = np.array([[self._number(owner) for owner in row] for row in owners], np.int32)
+        each = np.array([[self._number(owner) for owner in row] for row in owners], np.intp)
         numbers = each.repeat(counts, axis=0)
         lanes = self._lanes_of(slots)
         changed = self._owner[lanes] != numbers
@@ -83,7 +83,7 @@ class Recorder:
         self._unsent[number] = 0
 
     def _lanes_of(self, slots: IntArray) -> Index:
-        return slots[:, None] * self._entries + np.arange(self._entries)
+        return slots.astype(np.intp)[:, None] * self._entries + np.arange(self._entries)
 
     def _used(self, lanes: Index) -> npt.NDArray[np.bool_]:
         return self._tracks.length[self._track[lanes]] > 0
@@ -103,16 +103,16 @@ class Recorder:
     # --- writing ---------------------------------------------------------------------------------------------
 
     def decide(
-        self, rows: Rows, entry: IntArray, actions: IntArray, log_probs: npt.NDArray[np.float32],
+        self, rows: Rows, entry: Index, actions: IntArray, log_probs: npt.NDArray[np.float32],
         version: IntArray, now: float,
     ) -> None:  # fmt: skip
         """Write the decisions of one tick. `entry` and `version` tell, for each row, who decided."""
-        lane = rows.slot * self._entries + entry
+        lane = rows.slot.astype(np.intp) * self._entries + entry
         owner = self._owner[lane]
         mine = (owner != NOBODY).nonzero()[0]
         if not len(mine):
             return
-        lane, place = lane[mine], self._place[rows.agent[mine]]
+        lane, place = lane[mine], self._place[rows.agent[mine].astype(np.intp)]
         observation = rows.observation.take(mine, axis=0)
         track = self._track[lane]
         self._tracks.reward(track, place, rows.reward[mine])
@@ -132,17 +132,17 @@ class Recorder:
         self._tracks.write(track, place, decisions)
         self._unsent += self._count(owner[mine])
 
-    def _count(self, numbers: IntArray) -> npt.NDArray[np.int64]:
+    def _count(self, numbers: Index) -> npt.NDArray[np.int64]:
         """Return how often each owner is there."""
         return np.bincount(numbers, minlength=len(self._owners))
 
-    def end(self, ends: Ends, entry: IntArray) -> None:
+    def end(self, ends: Ends, entry: Index) -> None:
         """Write the END rows of one tick: the last reward of each agent, and how its episode ended."""
-        lane = ends.slot * self._entries + entry
+        lane = ends.slot.astype(np.intp) * self._entries + entry
         mine = (self._owner[lane] != NOBODY).nonzero()[0]
         if not len(mine):
             return
-        track, place = self._track[lane[mine]], self._place[ends.agent[mine]]
+        track, place = self._track[lane[mine]], self._place[ends.agent[mine].astype(np.intp)]
         self._tracks.reward(track, place, ends.reward[mine])
         truncated = ends.truncated[mine]
         if np.count_nonzero(truncated):

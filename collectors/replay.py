@@ -54,7 +54,7 @@ def play(env: Environment, ticket: Ticket, episode: int, seed: int, choose: Choo
     yield Frame((), env.render(0))
     while not playing.finished:
         rows = env.rows()
-        entry = seats.entry[rows.slot, rows.agent]
+        entry = seats.entry[rows.slot, rows.agent].astype(np.int32)
         actions = choose(rows, entry) if len(rows) else np.zeros(0, np.int32)
         seats.note(rows, actions)
         ends = env.step(actions)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.rows import Ends, IntArray, Rows
+from collectors.envs.slots import Index
 from league.ids import PlayerId, TicketNumber
 from league.spec import EnvSpec
 from league.ticket import Episode, Purpose, Result, Ticket, seating
@@ -60,23 +61,27 @@ class Start:
 
 
 class Seating:
-    """The slots of a collector."""
+    """The slots of a collector.
+
+    Arrays are indexed by `Index` everywhere: a shorter kind of integer is converted at each use, which takes ten
+    times as long as a short lookup itself.
+    """
 
     def __init__(self, spec: EnvSpec, slots: int) -> None:
         agents = len(spec.agents)
         self.spec, self._agents = spec, agents
-        self._seat_of = np.zeros(agents, np.int32)
+        self._seat_of = np.zeros(agents, np.intp)
         for i, seat in enumerate(spec.seats):
             self._seat_of[list(seat.agents)] = i
         # Which entry plays for each agent, for every turn of the rotation that `seating` makes.
         turns = math.lcm(*(spec.roles.count(role) for role in spec.roles))
-        self._orders = np.array([seating(spec.roles, turn) for turn in range(turns)], np.int32)[:, self._seat_of]
+        self._orders = np.array([seating(spec.roles, turn) for turn in range(turns)], np.intp)[:, self._seat_of]
         self._free: dict[PlayerId | None, deque[int]] = {None: deque(range(slots))}  # by who trained there last
         self.room = slots  # free ones
         self.playing: list[Playing | None] = [None] * slots
         self._episode = np.zeros(slots, np.int32)
         self.actor = np.zeros((slots, agents), np.int16)  # who acts for each agent; short numbers sort fast
-        self.entry = np.zeros((slots, agents), np.int32)  # entry of the ticket that each agent plays for
+        self.entry = np.zeros((slots, agents), np.intp)  # entry of the ticket that each agent plays for
         self._returns = np.zeros((slots, agents))
         self._length = np.zeros(slots, np.int64)
         self._recording = np.zeros(slots, np.bool_)
@@ -114,7 +119,7 @@ class Seating:
             recorded += [episode < start.playing.record for episode in start.episodes]
             for slot in start.slots:
                 self.playing[slot] = start.playing
-        slots, index = np.array(taken, np.int32), np.array(episodes)
+        slots, index = np.array(taken, np.intp), np.array(episodes)
         entry = self._orders[index % len(self._orders)]
         actors = np.array([start.actors for start in starts], np.int16)
         which = np.arange(len(starts)).repeat([len(start.slots) for start in starts])
@@ -125,24 +130,25 @@ class Seating:
         self._length[slots] = 0
         self._written[slots] = 0
         self._recording[slots] = recorded
-        return slots
+        return slots.astype(np.int32)
 
-    def index(self, slot: IntArray, agent: IntArray) -> IntArray:
+    def index(self, slot: IntArray, agent: IntArray) -> Index:
         """Return where agents in slots stand in `actor.take` and `entry.take`."""
-        return slot * self._agents + agent
+        return slot.astype(np.intp) * self._agents + agent
 
     def note(self, rows: Rows, actions: IntArray) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""
         if np.count_nonzero(rows.reward):  # most games pay only at the end
             self._returns[rows.slot, rows.agent] += rows.reward
-        moved = rows.slot if _rising(rows.slot) else np.unique(rows.slot)
+        slot = rows.slot.astype(np.intp)
+        moved = slot if _rising(slot) else np.unique(slot)
         self._length[moved] += 1
-        kept = self._recording[rows.slot].nonzero()[0]
+        kept = self._recording[slot].nonzero()[0]
         if len(kept):
-            self._keep(rows.slot[kept], actions[kept])
+            self._keep(slot[kept], actions[kept])
         return len(moved)
 
-    def _keep(self, slot: IntArray, actions: IntArray) -> None:
+    def _keep(self, slot: Index, actions: IntArray) -> None:
         order = np.argsort(slot, kind="stable")
         slot, actions = slot[order], actions[order]
         first = np.searchsorted(slot, slot, side="left")
@@ -154,9 +160,9 @@ class Seating:
 
     def finish(self, ends: Ends) -> list[Playing]:
         """Close the episodes that are over; return the tickets they belong to."""
-        self._returns[ends.slot, ends.agent] += ends.reward
+        self._returns.reshape(-1)[self.index(ends.slot, ends.agent)] += ends.reward
         touched = []
-        for slot, episode in zip(ends.over.tolist(), self._outcomes(ends.over), strict=True):
+        for slot, episode in zip(ends.over.tolist(), self._outcomes(ends.over.astype(np.intp)), strict=True):
             playing = self.abandon(slot)
             if playing is not None:
                 playing.finished[int(self._episode[slot])] = episode
@@ -171,7 +177,7 @@ class Seating:
         self.room += 1
         return playing
 
-    def _outcomes(self, slots: IntArray) -> list[Episode]:
+    def _outcomes(self, slots: Index) -> list[Episode]:
         """Return how the episodes in these slots ended, told for each entry."""
         entries = len(self.spec.seats)
         told_to = self.entry[slots] + np.arange(len(slots))[:, None] * entries
@@ -214,7 +220,7 @@ def _packed_dtype(choices: int) -> str:
     return "<u1" if choices <= 256 else "<u2" if choices <= 65536 else "<u4"
 
 
-def _rising(slots: IntArray) -> bool:
+def _rising(slots: Index) -> bool:
     """Return whether each slot is there once, in order, as it is where one agent acts at a time."""
     return bool(np.count_nonzero(slots[1:] > slots[:-1]) == len(slots) - 1)
 
