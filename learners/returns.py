@@ -1,12 +1,97 @@
-"""Returns and advantages as pure tensor functions.
+"""Returns and advantages as pure tensor functions, the same for every algorithm.
 
 Legend of shapes: L lanes, T ticks, A agents of the seat.
+
+What follows a decision is the same agent's next *present* decision in its lane, however many ticks later; nothing
+after TERMINATED; after CUT the value of its tail. Where nobody decided, results are 0. `Course` says this once,
+and every estimator is a recursion along it:
+
+    course = Course(reward_LTA, end_LTA, present_LTA, tail_value_LTA)
+    advantage_LTA = course.advantages(value_LTA, gamma=0.99, lambda_=0.95)
+    target_LTA, advantage_LTA = course.vtrace(value_LTA, log_ratio_LTA, gamma=0.99)
 """
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from league.segment import CONTINUES, CUT
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What happened to the agents of some lanes, and what their tails are worth."""
+
+    reward: Tensor  # [L, T, A] and so are all that follow
+    end: Tensor
+    present: Tensor
+    tail_value: Tensor  # only read where `end` is CUT
+
+    def following(self, value_LTA: Tensor) -> Tensor:
+        """Return what comes after each decision, if `value_LTA` is the worth of each decision itself."""
+        after_LTA = torch.zeros_like(value_LTA)
+        next_LA = torch.zeros_like(value_LTA[:, 0])
+        for t in reversed(range(value_LTA.shape[1])):
+            after_LTA[:, t] = next_LA
+            next_LA = torch.where(self.present[:, t], value_LTA[:, t], next_LA)
+        after_LTA = after_LTA * (self.end == CONTINUES)
+        return torch.where(self.end == CUT, self.tail_value, after_LTA)
+
+    def accumulate(self, step_LTA: Tensor, weight_LTA: Tensor) -> Tensor:
+        """Return x with x = step + weight * x of the next decision, which counts for nothing after an end or cut."""
+        weight_LTA = weight_LTA * (self.end == CONTINUES)
+        total_LTA = torch.zeros_like(step_LTA)
+        next_LA = torch.zeros_like(step_LTA[:, 0])
+        for t in reversed(range(step_LTA.shape[1])):
+            total_LTA[:, t] = step_LTA[:, t] + weight_LTA[:, t] * next_LA
+            next_LA = torch.where(self.present[:, t], total_LTA[:, t], next_LA)
+        return total_LTA * self.present
+
+    def advantages(self, value_LTA: Tensor, gamma: float, lambda_: float) -> Tensor:
+        """Return generalised advantages (Schulman et al. 2016)."""
+        error_LTA = self.reward + gamma * self.following(value_LTA) - value_LTA
+        return self.accumulate(error_LTA, torch.full_like(error_LTA, gamma * lambda_))
+
+    def lambda_returns(self, value_LTA: Tensor, gamma: float, lambda_: float) -> Tensor:
+        """Return lambda-returns: with lambda 1 the rewards to come, with lambda 0 one reward and a value."""
+        return self.advantages(value_LTA, gamma, lambda_) + value_LTA * self.present
+
+    def n_step_returns(self, value_LTA: Tensor, gamma: float, steps: int) -> Tensor:
+        """Return `steps` rewards and then a value, fewer where the episode ends or the segment is cut before."""
+        total_LTA = value_LTA
+        for _ in range(steps):
+            total_LTA = self.reward + gamma * self.following(total_LTA)
+        return total_LTA * self.present
+
+    def vtrace(
+        self, value_LTA: Tensor, log_ratio_LTA: Tensor, gamma: float,
+        lambda_: float = 1.0, rho_max: float = 1.0, c_max: float = 1.0,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """Return the targets of values and the advantages of actions by V-trace (Espeholt et al. 2018).
+
+        `log_ratio_LTA` is the log-probability of each action now minus that under the weights that chose it.
+        """
+        ratio_LTA = log_ratio_LTA.exp()
+        rho_LTA = ratio_LTA.clamp(max=rho_max)
+        error_LTA = rho_LTA * (self.reward + gamma * self.following(value_LTA) - value_LTA)
+        moved_LTA = self.accumulate(error_LTA, gamma * lambda_ * ratio_LTA.clamp(max=c_max))
+        target_LTA = (value_LTA + moved_LTA) * self.present
+        advantage_LTA = rho_LTA * (self.reward + gamma * self.following(target_LTA) - value_LTA)
+        return target_LTA, advantage_LTA * self.present
+
+    def retrace(
+        self, q_LTA: Tensor, expected_LTA: Tensor, log_ratio_LTA: Tensor, gamma: float, lambda_: float = 1.0
+    ) -> Tensor:
+        """Return the targets of action values by Retrace (Munos et al. 2016).
+
+        `q_LTA` is the value of each action taken, `expected_LTA` that of the state under the policy to learn;
+        `tail_value` holds expected values, too.
+        """
+        trace_LTA = lambda_ * log_ratio_LTA.exp().clamp(max=1.0)
+        error_LTA = self.reward + gamma * self.following(expected_LTA) - q_LTA
+        next_trace_LTA = Course(self.reward, self.end, self.present, torch.zeros_like(q_LTA)).following(trace_LTA)
+        return (q_LTA * self.present) + self.accumulate(error_LTA, gamma * next_trace_LTA)
 
 
 def generalised_advantages(
@@ -18,23 +103,5 @@ def generalised_advantages(
     *,
     discount: tuple[float, float],
 ) -> Tensor:
-    """Return the advantage of each decision by generalised advantage estimation (Schulman et al. 2016).
-
-    `discount` is (gamma, lambda). What follows a decision is the same agent's next *present* decision in its
-    lane, however many ticks later; nothing after TERMINATED; after CUT the value in `tail_value_LTA`, with no
-    advantage carried over. Where nobody decided, the advantage is 0.
-    """
-    gamma, lambda_ = discount
-    continues_LTA = (end_LTA == CONTINUES).to(value_LTA.dtype)
-    cut_LTA = (end_LTA == CUT).to(value_LTA.dtype)
-    base_LTA = reward_LTA + gamma * cut_LTA * tail_value_LTA - value_LTA
-    advantage_LTA = torch.zeros_like(value_LTA)
-    next_value_LA = torch.zeros_like(value_LTA[:, 0])
-    next_advantage_LA = torch.zeros_like(next_value_LA)
-    for t in reversed(range(value_LTA.shape[1])):
-        carried_LA = gamma * (next_value_LA + lambda_ * next_advantage_LA)
-        advantage_LA = base_LTA[:, t] + continues_LTA[:, t] * carried_LA
-        advantage_LTA[:, t] = advantage_LA
-        next_value_LA = torch.where(present_LTA[:, t], value_LTA[:, t], next_value_LA)
-        next_advantage_LA = torch.where(present_LTA[:, t], advantage_LA, next_advantage_LA)
-    return advantage_LTA * present_LTA
+    """Return generalised advantages; `discount` is (gamma, lambda)."""
+    return Course(reward_LTA, end_LTA, present_LTA, tail_value_LTA).advantages(value_LTA, *discount)
