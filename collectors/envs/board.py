@@ -55,7 +55,7 @@ class AlternatingBoard:
         self._ply = np.zeros(slots, dtype=np.intp)
         self._busy = np.zeros(slots, dtype=np.bool_)
         self._playing: Index = np.zeros(0, dtype=np.intp)
-        self._agents = np.tile(np.array([0, 1], dtype=np.int32), slots)
+        self._agents: Index = np.tile(np.array([0, 1], dtype=np.intp), slots)
         self._nothing = self._ends(self._playing, self._playing, self._busy[:0])
 
     @property
@@ -109,14 +109,14 @@ class AlternatingBoard:
     def _ends(self, over: Index, mover: Index, won: BoolArray) -> Ends:
         self._busy[over] = False
         self._playing = self._busy.nonzero()[0]
-        slot = over.astype(np.int32).repeat(2)
+        slot, agent = over.repeat(2), self._agents[: 2 * len(over)]
         return Ends(
-            slot=slot,
-            agent=self._agents[: len(slot)].copy(),
+            slot=slot.astype(np.int32),
+            agent=agent.astype(np.int32),
             reward=(won[:, None] * OUTCOMES[mover]).reshape(-1),
             truncated=np.zeros(len(slot), dtype=np.bool_),
-            observation=self._views(slot * 2 + self._agents[: len(slot)]),
-            over=slot[::2].copy(),
+            observation=self._views(slot * 2 + agent),
+            over=over.astype(np.int32),
         )
 
     def _views(self, index: Index) -> npt.NDArray[np.int8]:
