@@ -1,6 +1,7 @@
 """The service: drain the socket, decide, commit once, then answer. No decision is made here."""
 
 import logging
+import os
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -10,8 +11,8 @@ from coordinator.opening import refold
 from league.events import SnapshotPruned
 from league.ids import Hash
 from league.store.fold import write_fold
-from league.store.ledger import Ledger, LedgerFull
-from league.wire.messages import Follow, Message, Page, Refused, Role
+from league.store.ledger import Ledger, LedgerFull, Measured
+from league.wire.messages import Done, Follow, Message, Note, Page, Refused, Role
 from league.wire.ports import Incoming, Server
 
 log = logging.getLogger("ludus.coordinator")
@@ -21,6 +22,8 @@ TICK = 0.1  # seconds between two looks at leases and budget
 METRICS = 5.0  # seconds between two rows of metrics of one process
 PAGE = 2000  # events in one page for a viewer,
 PAGE_BYTES = 1 << 19  # and bytes: a page must fit on the wire
+ROWS = 500  # of metrics in one page
+NOTES, NOTE_BYTES = 32, 4096  # how many notes of trackers are kept, and how long one may be
 CHECKPOINT = 50_000  # events between two checkpoints of the fold
 BROKEN = 1.0  # seconds to wait before a ledger that could not be written is tried again
 
@@ -44,6 +47,9 @@ class Service:
         self._ticked = self._measured = clock()
         self._broken_until = 0.0
         self._checkpoint, self._checkpointed = checkpoint, ledger.head
+        self._notes = ledger.notes()
+        self._new_notes: dict[str, str] = {}
+        self._busy = self._longest = 0.0  # seconds of work since the last metrics: in all, and in one step
         self.commits = 0
 
     def elapsed(self, now: float) -> float:
@@ -69,6 +75,8 @@ class Service:
             self._send(replies)
         if self._ledger.head - self._checkpointed >= CHECKPOINT:
             self._keep_fold()
+        worked = self._clock() - now
+        self._busy, self._longest = self._busy + worked, max(self._longest, worked)
 
     def _keep_fold(self) -> None:
         """Write a checkpoint of the fold, if there is anything new in it. It may fail: it only saves time."""
@@ -87,6 +95,8 @@ class Service:
                 if incoming.role not in (None, Role.VIEWER, Role.OPERATOR):
                     return Refused(reason=f"a {incoming.role} key may not follow the ledger")
                 return self._page(incoming.message, now)
+            if isinstance(incoming.message, Note):
+                return self._note(incoming)
             return self.coordinator.handle(incoming.role, incoming.message, now)
         except Exception:
             log.exception("could not handle %s", type(incoming.message).__name__)
@@ -95,11 +105,17 @@ class Service:
     def _page(self, follow: Follow, now: float) -> Page:
         state = self.coordinator.state
         budget = state.config.budget.minutes
+        events, metrics = self._events(follow.since), self._rows(follow)
+        if len(metrics) == ROWS:  # no event may overtake a row that belongs before it
+            events = events[: max(0, metrics[-1].seq - follow.since)]
         return Page(
             term=state.term,
             request=follow.request,
             since=follow.since,
-            events=self._events(follow.since),
+            events=events,
+            metrics=tuple(row for row in metrics if row.seq <= follow.since + len(events)),
+            measured=0 if follow.measured is None else self._ledger.measured,
+            notes={} if follow.measured is None else self._notes,
             head=self._ledger.head,
             workers=self.coordinator.workers(now),
             elapsed=self.elapsed(now),
@@ -113,24 +129,56 @@ class Service:
             body for i, (body, size) in enumerate(zip(bodies, sizes, strict=True)) if not i or size <= PAGE_BYTES
         )
 
+    def _rows(self, follow: Follow) -> list[Measured]:
+        if follow.measured is None:
+            return []
+        return self._ledger.metrics(follow.measured, self._ledger.head, ROWS)
+
+    def _note(self, incoming: Incoming) -> Message:
+        """Keep a note with the next commit; the answer goes out after it, as all answers do."""
+        note = incoming.message
+        assert isinstance(note, Note)
+        if incoming.role not in (None, Role.VIEWER, Role.OPERATOR):
+            return Refused(reason=f"a {incoming.role} key may not keep notes")
+        if len(note.text) > NOTE_BYTES or len(note.name) > 64 or len({*self._notes, note.name}) > NOTES:
+            return Refused(reason=f"a note is too long, or there are more than {NOTES} of them")
+        self._notes[note.name] = self._new_notes[note.name] = note.text
+        return Done(term=self.coordinator.state.term, request=note.request)
+
     def _metrics(self, now: float) -> list[tuple[float, str, dict[str, float]]]:
         if now - self._measured < METRICS:
             return []
+        fresh = self.coordinator.take_metrics()
+        if fresh:
+            fresh.append(("coordinator", self._own_metrics(now - self._measured)))
         self._measured = now
-        return [(self.elapsed(now), name, values) for name, values in self.coordinator.take_metrics()]
+        return [(self.elapsed(now), name, values) for name, values in fresh]
+
+    def _own_metrics(self, seconds: float) -> dict[str, float]:
+        """Tell how busy this loop is, how much waits, and how crowded the machine is."""
+        busy, longest = self._busy, self._longest
+        self._busy = self._longest = 0.0
+        return {
+            "busy_share": busy / seconds,
+            "longest_step_ms": 1000 * longest,
+            "open_tickets": float(len(self.coordinator.state.open)),
+            "waiting_tickets": float(len(self.coordinator.leases.waiting)),
+            "load_per_core": os.getloadavg()[0] / (os.cpu_count() or 1),
+        }
 
     def _commit(self, metrics: Sequence[tuple[float, str, dict[str, float]]], now: float) -> bool:
         """Make what was decided durable. If that fails: no replies, no leases, back to what the disk says."""
         batch = self.coordinator.take()
-        if not batch and not metrics:
+        notes, self._new_notes = self._new_notes, {}
+        if not batch and not metrics and not notes:
             return True
         try:
-            self._ledger.commit(batch, metrics)
+            self._ledger.commit(batch, metrics, notes)
             if metrics:
                 self._ledger.set_meta("elapsed", repr(self.elapsed(now)))
         except LedgerFull as error:
             log.error("%s; no tickets are handed out until it can be written again", error)
-            self._broken_until = now + BROKEN
+            self._broken_until, self._notes = now + BROKEN, self._ledger.notes()
             state = refold(self._ledger, self.coordinator.state.config)
             stopping = self.coordinator.stopping
             self.coordinator = Coordinator(state, self.coordinator.learners, now)

@@ -9,7 +9,7 @@ All viewers fold the same events with the same code; none of them opens the ledg
 
 import difflib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from league.ids import PlayerId
 from league.player import Player
 from league.rulebook import LeagueConfig
 from league.state import LeagueState, apply
-from league.store.ledger import LedgerError, open_copy
+from league.store.ledger import LedgerError, Measured, open_copy
 from league.store.run_directory import Rendezvous, RunDirectory
 from league.wire.addresses import is_ipc
 from league.wire.keys import load_client_keys
@@ -37,6 +37,10 @@ Observe = Callable[[int, Event, LeagueState], None]
 """Sees every event with its number, and the state just before it is applied."""
 
 
+Measure = Callable[[Measured, LeagueState], None]
+"""Sees every row of metrics, and the state as it was when it was measured."""
+
+
 def see_nothing(seq: int, event: Event, state: LeagueState) -> None:
     """Observe events that only the fold needs."""
 
@@ -46,17 +50,31 @@ class ViewError(ValueError):
 
 
 class View:
-    """The league as far as it is known here: the state after `seq` of `head` events, and who works on it."""
+    """The league as far as it is known here: the state after `seq` of `head` events, and who works on it.
 
-    def __init__(self, config: LeagueConfig, observe: Observe = see_nothing) -> None:
+    With `measure` it also reads the metrics, each row just after the events that it was measured after.
+    """
+
+    def __init__(self, config: LeagueConfig, observe: Observe = see_nothing, measure: Measure | None = None) -> None:
         self.state = LeagueState(config)
         self.seq = 0
+        self.measured = 0  # the newest row of metrics that was told
+        self.notes: dict[str, str] = {}  # of trackers, known if metrics are read
         self.head = 0
         self.workers: tuple[Worker, ...] = ()
         self.elapsed = 0.0
         self.seconds_left: float | None = None
         self.live = False
-        self._observe = observe
+        self._observe, self._measure = observe, measure
+
+    @property
+    def measures(self) -> bool:
+        """Whether somebody wants the metrics."""
+        return self._measure is not None
+
+    def begin_at(self, state: LeagueState, seq: int, measured: int = 0) -> None:
+        """Go on from a state that somebody folded before."""
+        self.state, self.seq, self.measured = state, seq, measured
 
     @property
     def term(self) -> int:
@@ -76,6 +94,21 @@ class View:
         apply(self.state, event)
         self.seq = seq
 
+    def take_in(self, bodies: Iterable[tuple[int, bytes]], metrics: Iterable[Measured]) -> None:
+        """Take in the next events, and each row of metrics in its place among them."""
+        rows = [row for row in reversed(list(metrics)) if row.id > self.measured]
+        for seq, body in bodies:
+            while rows and rows[-1].seq < seq:
+                self._tell(rows.pop())
+            self.fold(seq, body)
+        while rows:
+            self._tell(rows.pop())
+
+    def _tell(self, row: Measured) -> None:
+        if self._measure is not None:
+            self._measure(row, self.state)
+        self.measured = row.id
+
 
 class Viewer(View):
     """A view that is asked from a coordinator, over the wire; the coordinator may die and come back."""
@@ -86,17 +119,18 @@ class Viewer(View):
         config: LeagueConfig,
         observe: Observe = see_nothing,
         clock: Callable[[], float] = time.monotonic,
+        measure: Measure | None = None,
     ) -> None:
-        super().__init__(config, observe)
+        super().__init__(config, observe, measure)
         self._client, self._clock = client, clock
         self._request = 0
         self._asked_at: float | None = None
-        self._newest_term = 0
+        self._newest_term = self._newest_row = 0
 
     @property
     def complete(self) -> bool:
-        """Whether all events that the coordinator told of are folded."""
-        return self.live and self.seq >= self.head
+        """Whether all events that the coordinator told of are folded, and all metrics read."""
+        return self.live and self.seq >= self.head and self.measured >= self._newest_row
 
     def refresh(self, timeout: float) -> bool:
         """Ask for what is new and wait up to `timeout` seconds for it; False if no answer came.
@@ -121,7 +155,8 @@ class Viewer(View):
     def _ask(self, now: float) -> None:
         self._request += 1
         self._asked_at = now
-        self._client.send(Follow(request=self._request, since=self.seq))
+        measured = None if self._measure is None else self.measured
+        self._client.send(Follow(request=self._request, since=self.seq, measured=measured))
 
     def _take(self, page: Page) -> None:
         if page.head < self.seq:
@@ -130,13 +165,13 @@ class Viewer(View):
                 "start this viewer again"
             )
         if page.since == self.seq:  # a page that was asked for twice is folded once
-            for seq, body in enumerate(page.events, start=page.since + 1):
-                self.fold(seq, body)
+            self.take_in(enumerate(page.events, start=page.since + 1), page.metrics)
         self._newest_term, self.head, self.workers = page.term, page.head, page.workers
+        self._newest_row, self.notes = page.measured, page.notes
         self.elapsed, self.seconds_left = page.elapsed, page.seconds_left
         self.live = True
         self._asked_at = None
-        if self.seq < self.head:
+        if not self.complete:
             self._ask(self._clock())
 
     def close(self) -> None:
@@ -149,19 +184,21 @@ def read_rules(run: RunDirectory) -> LeagueConfig:
     return from_plain(run.read_config()).league
 
 
-def read_offline(run: RunDirectory, observe: Observe = see_nothing) -> View:
+def read_offline(run: RunDirectory, observe: Observe = see_nothing, measure: Measure | None = None) -> View:
     """Fold a copy of the ledger: for a run that no coordinator serves."""
-    return _catch_up(View(read_rules(run), observe), run)
+    return catch_up(View(read_rules(run), observe, measure), run)
 
 
-def _catch_up(view: View, run: RunDirectory) -> View:
+def catch_up(view: View, run: RunDirectory) -> View:
     """Fold what the view has not seen yet from a copy of the ledger."""
     try:
         with open_copy(run.ledger) as ledger:
             view.head = ledger.head
             while page := ledger.read(view.seq, 10_000):
-                for seq, body in page:
-                    view.fold(seq, body)
+                view.take_in(page, ledger.metrics(view.measured, page[-1][0]) if view.measures else [])
+            if view.measures:
+                view.take_in([], ledger.metrics(view.measured, view.head))
+            view.notes = ledger.notes()
             view.elapsed = float(ledger.meta("elapsed") or 0.0)
     except LedgerError as error:
         raise ViewError(f"the run {run.name} cannot be read: {error}") from error
@@ -172,32 +209,32 @@ def _catch_up(view: View, run: RunDirectory) -> View:
 
 
 @contextmanager
-def following(run: RunDirectory, observe: Observe = see_nothing) -> Iterator[Viewer]:
+def following(run: RunDirectory, observe: Observe = see_nothing, measure: Measure | None = None) -> Iterator[Viewer]:
     """Open a viewer of a run's coordinator, which need not answer yet."""
     found = run.read_rendezvous()
     if found is None:
         raise ViewError(f"no coordinator of the run {run.name} has started yet")
     keys = None if is_ipc(found.address) else load_client_keys(run.keys, Role.VIEWER)
     with Sockets(PAGE_LIMIT) as sockets:
-        viewer = Viewer(sockets.connect(found.address, keys), read_rules(run), observe)
+        viewer = Viewer(sockets.connect(found.address, keys), read_rules(run), observe, measure=measure)
         try:
             yield viewer
         finally:
             viewer.close()
 
 
-def open_view(run: RunDirectory, observe: Observe = see_nothing) -> View:
+def open_view(run: RunDirectory, observe: Observe = see_nothing, measure: Measure | None = None) -> View:
     """Return the run as it is now: from its coordinator if one answers, else from a copy of its ledger.
 
     The ledger only grows, so a coordinator may fall silent in the middle: the copy goes on from there.
     """
     if not _may_answer(run.read_rendezvous()):
-        return read_offline(run, observe)
-    with following(run, observe) as viewer:
+        return read_offline(run, observe, measure)
+    with following(run, observe, measure) as viewer:
         while viewer.refresh(PATIENCE):
             if viewer.complete:
                 return viewer
-    return _catch_up(viewer, run)
+    return catch_up(viewer, run)
 
 
 def _may_answer(rendezvous: Rendezvous | None) -> bool:

@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +31,19 @@ create unique index one_result on events(ticket) where kind = 'result_counted';
 create table metrics(id integer primary key, seq integer not null, elapsed real not null,
                      source text not null, body text not null);
 """
+
+
+NOTE = "note/"  # begins the keys of what trackers keep here
+
+
+class Measured(msgspec.Struct, frozen=True, array_like=True):
+    """A row of metrics: what a process measured, after which event, and after how many seconds of play."""
+
+    id: int
+    seq: int
+    elapsed: float
+    source: str
+    values: dict[str, float]
 
 
 class LedgerError(RuntimeError):
@@ -66,8 +79,13 @@ class Ledger:
                     raise LedgerLocked(f"another coordinator holds the ledger {path}") from error
             time.sleep(min(0.2, patience))
 
-    def commit(self, batch: Sequence[Event], metrics: Sequence[tuple[float, str, dict[str, float]]] = ()) -> None:
-        """Make events and metrics durable in one transaction; raise LedgerFull, with nothing written."""
+    def commit(
+        self,
+        batch: Sequence[Event],
+        metrics: Sequence[tuple[float, str, dict[str, float]]] = (),
+        notes: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make events, metrics and notes durable in one transaction; raise LedgerFull, with nothing written."""
         rows = [
             (self.head + i, events.kind_of(event), _ticket_of(event), events.encode(event).decode())
             for i, event in enumerate(batch, start=1)
@@ -81,6 +99,8 @@ class Ledger:
                 self._connection.executemany(
                     "insert into metrics(seq, elapsed, source, body) values(?, ?, ?, ?)", measured
                 )
+            for key, value in (notes or {}).items():
+                self._connection.execute("insert or replace into meta values(?, ?)", (NOTE + key, value))
             self._connection.execute("commit")
         except sqlite3.Error as error:
             if self._connection.in_transaction:
@@ -108,6 +128,26 @@ class Ledger:
                     ) from error
                 yield seq, event
             since = page[-1][0]
+
+    def metrics(self, since: int, upto: int, limit: int = -1) -> list[Measured]:
+        """Return the rows of metrics after the id `since` that were measured no later than the event `upto`."""
+        query = "select id, seq, elapsed, source, body from metrics where id > ? and seq <= ? order by id limit ?"
+        rows = self._connection.execute(query, (since, upto, limit))
+        return [
+            Measured(number, seq, elapsed, source, msgspec.json.decode(body, type=dict[str, float]))
+            for number, seq, elapsed, source, body in rows
+        ]
+
+    @property
+    def measured(self) -> int:
+        """The id of the newest row of metrics."""
+        newest: int = self._connection.execute("select coalesce(max(id), 0) from metrics").fetchone()[0]
+        return newest
+
+    def notes(self) -> dict[str, str]:
+        """Return what trackers keep here, by their names."""
+        rows = self._connection.execute("select key, value from meta where key like ?", (NOTE + "%",))
+        return {key.removeprefix(NOTE): value for key, value in rows}
 
     def meta(self, key: str) -> str | None:
         """Return what was kept under a key: facts about the file, not about the league."""

@@ -11,6 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from league.ids import Hash, PlayerId, TicketNumber
+from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
 WIRE_VERSION = 1
@@ -142,10 +143,11 @@ class Roster(_Message, frozen=True, tag="roster"):
 
 
 class Follow(_Message, frozen=True, tag="follow"):
-    """A viewer asks for the events after `since`."""
+    """A viewer asks for the events after `since`; a tracker also for the metrics after the row `measured`."""
 
     request: int
     since: int
+    measured: int | None = None  # None: no metrics
 
 
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,6 +170,17 @@ class Page(_Message, frozen=True, tag="page"):
     workers: tuple[Worker, ...] = ()
     elapsed: float = 0.0  # seconds of play in all terms
     seconds_left: float | None = None
+    metrics: tuple[Measured, ...] = ()  # rows that belong before the event after this page; all of them, up to a limit
+    measured: int = 0  # the newest row, if metrics were asked for
+    notes: dict[str, str] = {}  # what trackers keep in the ledger, if metrics were asked for
+
+
+class Note(_Message, frozen=True, tag="note"):
+    """A tracker keeps a text in the ledger, under its name: where it is, so that it can go on there."""
+
+    request: int
+    name: str
+    text: str
 
 
 class Command(_Message, frozen=True, tag="command"):
@@ -178,7 +191,7 @@ class Command(_Message, frozen=True, tag="command"):
 
 
 class Done(_Message, frozen=True, tag="done"):
-    """The command took effect, or `error` says why not."""
+    """The command took effect, or the note was kept; else `error` says why not."""
 
     term: int
     request: int
@@ -237,6 +250,6 @@ class Refused(_Message, frozen=True, tag="refused"):
 
 
 Message = (
-    Report | Orders | Progress | Roster | Follow | Page | Command | Done
+    Report | Orders | Progress | Roster | Follow | Page | Note | Command | Done
     | SegmentsHead | Pull | Weights | Credit | Refused
 )  # fmt: skip

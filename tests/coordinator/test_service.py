@@ -321,6 +321,7 @@ def test_metrics_are_written_at_most_every_five_seconds(world):
     assert world.ledger.query("select source, count(*) from metrics group by source") == [
         ("c0", int(30.0 / METRICS)),
         ("c1", int(30.0 / METRICS)),
+        ("coordinator", int(30.0 / METRICS)),
     ]
     written = []
     for _ in range(5):

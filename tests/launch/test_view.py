@@ -11,11 +11,12 @@ from coordinator.service import Service
 from launch.counters import by_fold
 from launch.tables import standings_json
 from launch.view import Viewer, ViewError, find_player, following, open_view, read_offline, read_rules
+from league.events import TermBegan
 from league.store.ledger import Ledger
 from league.store.run_directory import Rendezvous, RunDirectory
 from league.wire.keys import load_server_keys, make_keys
 from league.wire.memory import Exchange
-from league.wire.messages import Follow, Page, Refused
+from league.wire.messages import Follow, Note, Page, Refused
 from league.wire.sockets import Sockets
 
 
@@ -230,3 +231,61 @@ def test_players_are_found_by_name(state):
 
 def test_the_copy_of_a_run_is_a_run(run, state):
     assert same(open_view(RunDirectory.find(str(run.root))).state, state)
+
+
+def collecting():
+    """Return a list, and two observers that note in it what they are told."""
+    told = []
+    return (
+        told,
+        lambda seq, event, state: told.append(seq),
+        lambda row, state: told.append((row.id, row.seq, row.source)),
+    )
+
+
+def test_a_tracker_gets_every_row_of_metrics_once_and_in_its_place(run, clock, monkeypatch):
+    monkeypatch.setattr(coordinator.service, "PAGE", 7)
+    monkeypatch.setattr(coordinator.service, "ROWS", 3)
+    exchange, (told, observe, measure) = Exchange(), collecting()
+    served = Served(run, exchange, clock)
+    for i in range(40):  # rows among the newest events, some of them after the same event
+        served.ledger.commit(
+            [TermBegan(term=served.state.term)] * (i % 3), [(1.0, f"{i}.{j}", {"x": 1.0}) for j in range(i % 5)]
+        )
+    viewer = Viewer(exchange.client(served.server.address), read_rules(run), observe, clock, measure)
+    while not viewer.complete:
+        viewer.refresh(0)
+        served.service.step(0)
+    served.ledger.commit([], [(2.0, "late", {"x": 1.0})])
+    viewer.refresh(0)
+    served.service.step(0)
+    viewer.refresh(0)
+    assert told[-1][2] == "late", "a row without events arrives, too"
+    served.service.close()
+    again, observe, measure = collecting()
+    view = read_offline(run, observe, measure)
+    assert told == again, "the copy of the ledger tells the same in the same order"
+    rows = [entry[0] for entry in told if isinstance(entry, tuple)]
+    assert rows == list(range(1, len(rows) + 1))
+    assert view.measured == len(rows) > 80
+    last = 0
+    for entry in told:
+        last = entry if isinstance(entry, int) else last
+        assert isinstance(entry, int) or entry[1] == last, "a row comes after its event and before the next"
+
+
+def test_a_note_is_kept_in_the_ledger_and_told_to_trackers(run, clock):
+    exchange = Exchange()
+    served = Served(run, exchange, clock)
+    client = exchange.client(served.server.address)
+    client.send(Note(request=1, name="wandb", text="here"))
+    client.send(Note(request=2, name="csv", text="x" * 5000))
+    served.service.step(0)
+    done, refused = (message for message, _ in client.receive(0))
+    assert (done.request, done.error) == (1, "")
+    assert "too long" in refused.reason
+    client.send(Follow(request=3, since=0, measured=0))
+    served.service.step(0)
+    assert client.receive(0)[0][0].notes == {"wandb": "here"}
+    served.service.close()
+    assert read_offline(run).notes == {"wandb": "here"}

@@ -19,6 +19,7 @@ from league.wire.messages import (
     Held,
     Host,
     Message,
+    Note,
     Orders,
     Page,
     Progress,
@@ -52,6 +53,8 @@ MESSAGES: list[Message] = [
     ),
     Roster(term=1, request=1, players=(Assignment(player="main", incarnation=0, start="ab" * 32),), stop=True),
     Follow(request=1, since=10),
+    Follow(request=2, since=10, measured=3),
+    Note(request=3, name="wandb", text="here"),
     Page(
         term=1, request=1, since=10, events=(b'{"event":"x"}',), head=11, elapsed=1.5, seconds_left=3.0,
         workers=(Worker(name="c", role=Role.COLLECTOR, age=0.5, metrics={"fps": 1e3}),),
