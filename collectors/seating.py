@@ -1,6 +1,5 @@
 """Seating: which episode of which ticket each slot plays, who acts for each agent, and what came of it."""
 
-import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
 from league.ids import PlayerId, TicketNumber
 from league.spec import EnvSpec
-from league.ticket import Episode, Purpose, Result, Ticket, seating
+from league.ticket import Episode, Purpose, Result, Ticket, seating, turns
 
 ACTION_BYTES = 1 << 17  # of one result: a report must fit on the wire; episodes beyond keep no actions
 
@@ -74,8 +73,8 @@ class Seating:
         for i, seat in enumerate(spec.seats):
             self._seat_of[list(seat.agents)] = i
         # Which entry plays for each agent, for every turn of the rotation that `seating` makes.
-        turns = math.lcm(*(spec.roles.count(role) for role in spec.roles))
-        self._orders = np.array([seating(spec.roles, turn) for turn in range(turns)], np.intp)[:, self._seat_of]
+        orders = [seating(spec.roles, turn, spec.sides) for turn in range(turns(spec.roles, spec.sides))]
+        self._orders = np.array(orders, np.intp)[:, self._seat_of]
         self._free: dict[PlayerId | None, deque[int]] = {None: deque(range(slots))}  # by who trained there last
         self.room = slots  # free ones
         self.playing: list[Playing | None] = [None] * slots

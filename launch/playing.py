@@ -180,7 +180,7 @@ def parse_match(text: str) -> tuple[int, int | None]:
 
 def _show(spec: EnvSpec, ticket: Ticket, episode: int, frames: Frames, delay: float, sleep: Sleep) -> Episode:
     console = Console(highlight=False, markup=False)
-    for seat_number, entry in enumerate(seating(spec.roles, episode)):
+    for seat_number, entry in enumerate(seating(spec.roles, episode, spec.sides)):
         agents = ", ".join(spec.agents[agent] for agent in spec.seats[seat_number].agents)
         console.print(f"{agents}: {describe(ticket.entries[entry])}")
     count = 0

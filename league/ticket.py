@@ -1,5 +1,6 @@
 """Tickets: one seating of players for a number of episodes, and what came of it."""
 
+import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
@@ -37,23 +38,52 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int = 0
 
 
-def seating(roles: Sequence[str], episode: int) -> tuple[int, ...]:
+def seating(roles: Sequence[str], episode: int, sides: Sequence[int] | None = None) -> tuple[int, ...]:
     """Return which entry of a ticket sits in each seat in this episode.
 
-    Entries rotate among the seats of the same role, so a ticket with an even number of episodes plays both
-    orders of two interchangeable seats equally often.
+    Entries stay with their side, and change places: sides with the same roles change as a whole, and then
+    entries of the same role within their side. So a ticket with an even number of episodes plays both orders of
+    two interchangeable seats equally often. Without `sides` everybody is on its own.
 
     >>> seating(["player", "player"], 0), seating(["player", "player"], 1)
     ((0, 1), (1, 0))
     >>> seating(["fox", "hound", "hound"], 1)
     (0, 2, 1)
+    >>> [seating(["player"] * 4, episode, sides=[0, 0, 1, 1]) for episode in range(3)]
+    [(0, 1, 2, 3), (2, 3, 0, 1), (1, 0, 3, 2)]
     """
-    order = list(range(len(roles)))
-    for role in dict.fromkeys(roles):
-        group = [seat for seat, name in enumerate(roles) if name == role]
-        for place, seat in enumerate(group):
-            order[seat] = group[(place + episode) % len(group)]
+    order = [0] * len(roles)
+    for alike in _interchangeable(roles, sides or range(len(roles))):
+        for place, side in enumerate(alike):
+            source = alike[(place + episode) % len(alike)]
+            turn = episode // len(alike)
+            for role, seats in side.items():
+                for i, seat in enumerate(seats):
+                    order[seat] = source[role][(i + turn) % len(seats)]
     return tuple(order)
+
+
+def turns(roles: Sequence[str], sides: Sequence[int] | None = None) -> int:
+    """Return after how many episodes the seating begins again.
+
+    >>> turns(["player"] * 4), turns(["player"] * 4, [0, 0, 1, 1]), turns(["fox", "hound"])
+    (4, 4, 1)
+    """
+    groups = _interchangeable(roles, sides or range(len(roles)))
+    return math.lcm(*(len(alike) * math.lcm(*map(len, alike[0].values())) for alike in groups))
+
+
+def _interchangeable(roles: Sequence[str], sides: Sequence[int]) -> list[list[dict[str, list[int]]]]:
+    """Return the sides, each as its seats by role, grouped with those that have the same roles as often."""
+    groups: dict[tuple[tuple[str, int], ...], list[dict[str, list[int]]]] = {}
+    for side in dict.fromkeys(sides):
+        seats: dict[str, list[int]] = {}
+        for seat, role in enumerate(roles):
+            if sides[seat] == side:
+                seats.setdefault(role, []).append(seat)
+        key = tuple(sorted((role, len(found)) for role, found in seats.items()))
+        groups.setdefault(key, []).append(seats)
+    return list(groups.values())
 
 
 STRIDE = 0x61C88647  # odd, so that the seeds of a ticket's episodes are all different

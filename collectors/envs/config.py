@@ -24,14 +24,15 @@ class EnvConfig:
     name: str = "connect_four"  # a name of the group ludus.environments, or package.module:Class
     id: str = ""  # only for name=pettingzoo: the registry's id, or package.module:function
     kwargs: dict[str, Any] = field(default_factory=dict)  # for the environment's constructor
-    seats: list[list[str]] | None = None  # the agents of each seat; null: every agent has a seat of its own
+    seats: list[list[str]] | None = None  # the agents of each seat, or patterns like wolf_*; null: a good guess
     roles: list[str] | None = None  # the role of each seat; null: told from the agents' names and spaces
+    sides: list[str] | None = None  # the side of each seat: equal names win together; null: a good guess
 
     def __post_init__(self) -> None:
         """Refuse settings that only a PettingZoo environment has."""
         if self.name == "pettingzoo" and not self.id:
             raise ValueError("env.id is missing: name the PettingZoo environment, e.g. env.id=classic/connect_four_v3")
-        given = [name for name in ("id", "seats", "roles") if getattr(self, name)]
+        given = [name for name in ("id", "seats", "roles", "sides") if getattr(self, name)]
         if self.name != "pettingzoo" and given:
             raise ValueError(f"env.{given[0]} is only for env.name=pettingzoo; the seats of {self.name!r} are fixed")
 
@@ -39,7 +40,13 @@ class EnvConfig:
         """Return what the environment's maker takes beside the number of slots."""
         if self.name != "pettingzoo":
             return dict(self.kwargs)
-        return {"id": self.id, "kwargs": dict(self.kwargs), "seats": self.seats, "roles": self.roles}
+        return {
+            "id": self.id,
+            "kwargs": dict(self.kwargs),
+            "seats": self.seats,
+            "roles": self.roles,
+            "sides": self.sides,
+        }
 
 
 def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ()) -> Environment:

@@ -14,10 +14,10 @@ import pettingzoo
 from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
 from collectors.envs.adapter import Adapter, Blueprint
-from collectors.envs.seats import agent_roles, make_seats
+from collectors.envs.seats import agent_roles, guess_layout, make_seats
 from collectors.envs.spaces import action_counts, observation_layout, reader, without_mask
 from league.plugins import PluginError, resolve
-from league.spec import EnvSpec
+from league.spec import EnvSpec, Seat
 
 Build = Callable[[], Any]
 
@@ -28,9 +28,10 @@ def make(
     kwargs: Mapping[str, Any] | None = None,
     seats: Sequence[Sequence[str]] | None = None,
     roles: Sequence[str] | None = None,
+    sides: Sequence[str] | None = None,
 ) -> Adapter:
     """Return a batch of slots of the environment that `id` names; see the module's docstring."""
-    return adapt(builder(id, kwargs), slots, name=id, seats=seats, roles=roles)
+    return adapt(builder(id, kwargs), slots, name=id, seats=seats, roles=roles, sides=sides)
 
 
 def adapt(
@@ -39,13 +40,15 @@ def adapt(
     name: str = "",
     seats: Sequence[Sequence[str]] | None = None,
     roles: Sequence[str] | None = None,
+    sides: Sequence[str] | None = None,
 ) -> Adapter:
     """Return a batch of slots of what `build` returns, an AEC or a Parallel environment."""
     first = build()
     name = name or str(first)
     if not isinstance(first, pettingzoo.AECEnv | pettingzoo.ParallelEnv):
         raise ValueError(f"{name}: expected a PettingZoo environment (AEC or Parallel), got a {type(first).__name__}")
-    return Adapter(_blueprint(first, name, seats, roles), build, slots, first)
+    table = partial(make_seats, seats=seats, roles=roles, sides=sides)
+    return Adapter(_blueprint(first, name, table), build, slots, first)
 
 
 def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Build:
@@ -80,8 +83,8 @@ def _mpe2(id: str) -> Callable[..., Any]:
     return build
 
 
-def _blueprint(env: Any, name: str, seats: Sequence[Sequence[str]] | None, roles: Sequence[str] | None) -> Blueprint:
-    """Read the spaces of an environment."""
+def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]]) -> Blueprint:
+    """Read the spaces of an environment; `table` seats its agents."""
     agents = list(getattr(env, "possible_agents", ()))
     if not agents:
         raise ValueError(f"{name}: possible_agents is missing or empty; the league must know all agents in advance.")
@@ -91,10 +94,11 @@ def _blueprint(env: Any, name: str, seats: Sequence[Sequence[str]] | None, roles
     array, writes = observation_layout(name, {agent: without_mask(space) for agent, space in spaces.items()})
     turn_based = not getattr(env, "metadata", {}).get("is_parallelizable", isinstance(env, pettingzoo.ParallelEnv))
     kinds = agent_roles({agent: (spaces[agent], choices[agent]) for agent in agents}, turn_based)
+    known = str(getattr(env, "metadata", {}).get("name") or name)
     spec = EnvSpec(
         name=name,
         agents=tuple(agents),
-        seats=make_seats(name, kinds, seats, roles),
+        seats=table(name, kinds, guess_layout(known, agents, turn_based)),
         observation=array,
         actions=max(count for count, _ in counts.values()),
     )

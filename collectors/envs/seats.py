@@ -1,18 +1,76 @@
-"""Who sits where, when nobody says: one agent for each seat, and the same role for agents of a kind."""
+"""Who sits where, when nobody says: which agents form a seat, which seats share a role, which form a side.
+
+Names and spaces tell a lot, but not who shares a reward. So known environments are in a table, and for all others:
+
+- Agents that move in turns each have a seat of their own, and are on their own.
+- Agents that move at once and have different names are teams by name: `wolf_0, wolf_1` against `sheep_0`.
+- Agents that move at once and have one name each have a seat of their own, and are on their own.
+
+`env.seats`, `env.roles` and `env.sides` overrule all of it.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from league.spec import Seat
+
+ALIKE = frozenset(
+    ("first", "second", "third", "fourth", "red", "blue", "green", "yellow", "black", "white", "left", "right")
+)
+"""Names that only tell agents apart: with equal spaces they are interchangeable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The agents of each seat, as patterns; without any, each agent has a seat. Co-operative: all on one side."""
+
+    teams: tuple[tuple[str, ...], ...] = ()
+    cooperative: bool = False
+
+
+ONE_TEAM = Layout((("*",),), cooperative=True)
+PREDATORS = Layout((("adversary_*",), ("agent_*",)))
+KNOWN = {
+    # One player has the whole team: what a single policy with shared weights can learn.
+    "simple_spread": ONE_TEAM,
+    "simple_reference": ONE_TEAM,
+    "simple_speaker_listener": ONE_TEAM,
+    "multiwalker": ONE_TEAM,
+    "pursuit": ONE_TEAM,
+    "waterworld": ONE_TEAM,
+    "pistonball": ONE_TEAM,  # twenty partners from the pool would say nothing of any of them
+    # Partners come from the pool: few seats, and playing with strangers is the point.
+    "cooperative_pong": Layout(cooperative=True),
+    "hanabi": Layout(cooperative=True),
+    # Archers and knights share their spaces, but not their craft: two seats that co-operate.
+    "knights_archers_zombies": Layout((("archer_*",), ("knight_*",)), cooperative=True),
+    # A team against a team.
+    "simple_tag": PREDATORS,
+    "simple_adversary": PREDATORS,
+    "simple_world_comm": Layout((("leadadversary_*", "adversary_*"), ("agent_*",))),
+    "simple_crypto": Layout((("eve_*",), ("alice_*", "bob_*"))),
+}
+
+
+def known_layout(name: str) -> Layout | None:
+    """Return the layout of a known environment, whatever its version and the way it is named.
+
+    >>> known_layout("mpe2/simple_tag_v3") == known_layout("mpe2.simple_tag_v3:parallel_env") == PREDATORS
+    True
+    """
+    last = re.split(r"[/.]", name.partition(":")[0])[-1]
+    return KNOWN.get(re.sub(r"[_-]v\d+$", "", last))
 
 
 def agent_roles(spaces: Mapping[str, Any], turn_based: bool) -> dict[str, str]:
     """Return the role of each agent: its name without the number, if the spaces are equal, too.
 
     `spaces` has for each agent what makes it different from others. The two sides of a turn-based game with
-    equal spaces are interchangeable, whatever they are called.
+    equal spaces are interchangeable, whatever they are called; elsewhere, names that only tell agents apart.
 
     >>> agent_roles({"wolf_0": 1, "wolf_1": 1, "sheep_0": 2}, turn_based=False)
     {'wolf_0': 'wolf', 'wolf_1': 'wolf', 'sheep_0': 'sheep'}
@@ -25,7 +83,8 @@ def agent_roles(spaces: Mapping[str, Any], turn_based: bool) -> dict[str, str]:
     roles: dict[str, str] = {}
     kinds: dict[str, list[str]] = {}  # the first agent of each different kind with the same base name
     for agent in agents:
-        base = re.sub(r"_\d+$", "", agent)
+        base = _base(agent)
+        base = "player" if base in ALIKE else base
         models = kinds.setdefault(base, [])
         model = next((one for one in models if spaces[one] == spaces[agent]), None)
         if model is None:
@@ -36,22 +95,76 @@ def agent_roles(spaces: Mapping[str, Any], turn_based: bool) -> dict[str, str]:
     return roles
 
 
+def _base(agent: str) -> str:
+    return re.sub(r"_\d+$", "", agent)
+
+
+def guess_layout(name: str, agents: Sequence[str], turn_based: bool) -> Layout:
+    """Return who sits together, as the table or the rule has it.
+
+    >>> guess_layout("my.game:env", ["red_0", "red_1", "blue_0", "blue_1"], turn_based=False).teams
+    (('red_0', 'red_1'), ('blue_0', 'blue_1'))
+    """
+    known = known_layout(name)
+    if known is not None:
+        return known
+    bases = list(dict.fromkeys(map(_base, agents)))
+    if turn_based or len(bases) == 1:
+        return Layout()
+    return Layout(tuple(tuple(agent for agent in agents if _base(agent) == base) for base in bases))
+
+
 def make_seats(
-    name: str, roles_of: Mapping[str, str], seats: Sequence[Sequence[str]] | None, roles: Sequence[str] | None
+    name: str,
+    roles_of: Mapping[str, str],
+    layout: Layout,
+    seats: Sequence[Sequence[str]] | None = None,
+    roles: Sequence[str] | None = None,
+    sides: Sequence[str] | None = None,
 ) -> tuple[Seat, ...]:
-    """Return the seats; without `seats` one for each agent, without `roles` named after their agents' roles."""
+    """Return the seats: as the config says, and where it says nothing, as the layout has them.
+
+    `roles_of` has the role of each agent; a team is named after those of its agents.
+    """
     agents = list(roles_of)
-    teams = [list(team) for team in seats] if seats else [[agent] for agent in agents]
-    unknown = [agent for team in teams for agent in team if agent not in roles_of]
-    if unknown:
-        raise ValueError(f"{name}: env.seats names {unknown}, but the agents are {agents}. Mend env.seats.")
+    wanted = seats or layout.teams or [[agent] for agent in agents]
+    teams = [team for patterns in wanted if (team := _members(name, patterns, agents, strict=bool(seats)))]
+    _check_seated(name, teams, agents)
     names = list(roles) if roles else _team_roles([tuple(roles_of[agent] for agent in team) for team in teams])
-    if len(names) != len(teams):
-        raise ValueError(f"{name}: env.roles has {len(names)} names for {len(teams)} seats. Give one for each seat.")
+    together = list(sides) if sides else ["all" if layout.cooperative else None] * len(teams)
+    for key, given in (("roles", names), ("sides", together)):
+        if len(given) != len(teams):
+            raise ValueError(
+                f"{name}: env.{key} has {len(given)} names for {len(teams)} seats ({teams}). Give one for each seat."
+            )
     return tuple(
-        Seat(agents=tuple(agents.index(agent) for agent in team), role=role)
-        for team, role in zip(teams, names, strict=True)
+        Seat(agents=tuple(agents.index(agent) for agent in team), role=role, side=side)
+        for team, role, side in zip(teams, names, together, strict=True)
     )
+
+
+def _members(name: str, patterns: Sequence[str], agents: Sequence[str], strict: bool) -> list[str]:
+    """Return the agents that the patterns name, in the order of the environment."""
+    for pattern in patterns if strict else ():
+        if not any(fnmatchcase(agent, pattern) for agent in agents):
+            raise ValueError(f"{name}: env.seats names {pattern!r}, but the agents are {list(agents)}. Mend env.seats.")
+    return [agent for agent in agents if any(fnmatchcase(agent, pattern) for pattern in patterns)]
+
+
+def _check_seated(name: str, teams: Sequence[Sequence[str]], agents: Sequence[str]) -> None:
+    """Refuse an agent without a seat, and one with two."""
+    for agent in agents:
+        where = [f"seat {i} {list(team)}" for i, team in enumerate(teams) if agent in team]
+        if not where:
+            raise ValueError(
+                f"{name}: the agent {agent!r} has no seat; env.seats has {[list(t) for t in teams]}. "
+                "Add it to a seat, or give it one of its own: every agent must sit in exactly one seat."
+            )
+        if len(where) > 1:
+            raise ValueError(
+                f"{name}: the agent {agent!r} is in {' and '.join(where)}. Take it out of all but one in env.seats: "
+                "every agent must sit in exactly one seat."
+            )
 
 
 def _team_roles(teams: list[tuple[str, ...]]) -> list[str]:

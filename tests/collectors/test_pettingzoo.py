@@ -115,7 +115,7 @@ def test_shorter_boxes_are_padded():
 
 
 def test_roles_follow_names_and_spaces():
-    assert make(1, "mpe2/simple_tag_v3").spec.roles == ("adversary", "adversary", "adversary", "agent")
+    assert make(1, "mpe2/simple_tag_v3").spec.roles == ("adversary", "agent")
     assert make(1, "classic/connect_four_v3").spec.roles == ("player", "player")
     assert adapt(odd.Composite, 1).spec.roles == ("walker", "walker_1")  # same name, other spaces
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.ids import SEED_BITS, Hash, PlayerId, TicketNumber, derive_seed
-from league.ticket import Entry, Purpose, Ticket, episode_seed, seating
+from league.ticket import Entry, Purpose, Ticket, episode_seed, seating, turns
 
 roles = st.lists(st.sampled_from(["fox", "hound", "player"]), min_size=1, max_size=6)
 
@@ -35,6 +35,35 @@ def test_two_seats_swap_every_episode():
 
 def test_different_roles_never_swap():
     assert {seating(["fox", "hound"], e) for e in range(4)} == {(0, 1)}
+
+
+@st.composite
+def tables(draw):
+    """Roles and sides of up to six seats."""
+    names = draw(roles)
+    return names, [draw(st.integers(0, 2)) for _ in names]
+
+
+@settings(deadline=None)
+@given(tables(), st.integers(0, 50))
+def test_team_mates_stay_together(table, episode):
+    names, sides = table
+    order = seating(names, episode, sides)
+    assert sorted(order) == list(range(len(names)))
+    assert [names[entry] for entry in order] == names
+    pairs = [(i, j) for i in range(len(names)) for j in range(len(names))]
+    assert all((sides[i] == sides[j]) == (sides[order[i]] == sides[order[j]]) for i, j in pairs)
+
+
+@settings(deadline=None)
+@given(tables())
+def test_a_full_turn_is_fair_and_then_begins_again(table):
+    names, sides = table
+    turn = turns(names, sides)
+    assert seating(names, turn, sides) == seating(names, 0, sides) == tuple(range(len(names)))
+    times = Counter((seat, entry) for e in range(turn) for seat, entry in enumerate(seating(names, e, sides)))
+    for seat in range(len(names)):
+        assert len({count for (where, _), count in times.items() if where == seat}) == 1
 
 
 def test_seeds_depend_on_every_part():
