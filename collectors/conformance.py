@@ -6,13 +6,17 @@ acted, so that the same episode can be played in any slot, beside any others, an
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from collectors.envs.rows import Ends, Environment, IntArray, Rows
+from collectors.envs.rows import BoolArray, Ends, Environment, Rows
+from collectors.envs.slots import no_option
 from league.ids import derive_seed
 
-Ticks = list[dict[str, int]]
+Action = int | tuple[float, ...]
+Ticks = list[dict[str, Action]]
 Returns = Callable[[int, Ticks], Mapping[str, float]]
 
 
@@ -37,7 +41,7 @@ class Transcript:
     complete: bool = False
     fault: str = ""
 
-    def write(self, agent: int, name: str, action: int, rows: Rows, row: int) -> None:
+    def write(self, agent: int, name: str, action: Action, rows: Rows, row: int) -> None:
         """Add a decision."""
         reward = float(rows.reward[row])
         seen = (rows.observation[row].tobytes(), rows.mask[row].tobytes())
@@ -101,7 +105,7 @@ class Referee:
         seeds = [self._playing[slot].seed for slot in free]
         self.env.start(np.array(free, dtype=np.int32), np.array(seeds, dtype=np.int64))
 
-    def _check_rows(self, rows: Rows) -> IntArray:
+    def _check_rows(self, rows: Rows) -> npt.NDArray[Any]:
         """Note what is wrong with rows, and choose an action for each."""
         spec, count = self.env.spec, len(rows)
         shapes = (rows.observation.shape, str(rows.observation.dtype), rows.mask.shape, str(rows.mask.dtype))
@@ -109,20 +113,20 @@ class Referee:
             self._note(f"rows have {shapes}, which is not what the spec says", ADAPTER)
         for slot in set(rows.slot.tolist()) & set(self._playing):
             self._playing[slot].ticks.append({})
-        return np.array([self._check_row(rows, row) for row in range(count)], dtype=np.int32)
+        chosen = [self._check_row(rows, row) for row in range(count)]
+        return np.array(chosen, dtype=spec.action.dtype).reshape(count, *spec.action.shape)
 
-    def _check_row(self, rows: Rows, row: int) -> int:
+    def _check_row(self, rows: Rows, row: int) -> Action:
         """Note what is wrong with one row; return the action that its seed, agent and number give."""
         slot, agent = int(rows.slot[row]), int(rows.agent[row])
         name = self.env.spec.agents[agent]
-        legal = np.flatnonzero(rows.mask[row]).tolist()
-        if not legal:
+        if no_option(self.env.spec, rows.mask[[row]])[0]:
             self._note(f"the mask of agent {name!r} is empty", "Every agent that must act needs a legal action.")
-            return 0
+            return self._choose(np.ones_like(rows.mask[row]), 0, agent, 0)
         episode = self._playing.get(slot)
         if episode is None:
             self._note("a free slot has rows", ADAPTER)
-            return int(legal[0])
+            return self._choose(rows.mask[row], 0, agent, 0)
         number = episode.decided.get(agent, 0)
         if agent in episode.ends:
             self._note(f"agent {name!r} must act after its end", ADAPTER)
@@ -130,9 +134,23 @@ class Referee:
             self._note(f"the first flag of agent {name!r} is wrong", ADAPTER)
         if name in episode.ticks[-1]:
             self._note(f"agent {name!r} has two rows in one tick", ADAPTER)
-        action = int(legal[derive_seed(episode.seed, "conformance", agent, number) % len(legal)])
+        action = self._choose(rows.mask[row], episode.seed, agent, number)
         episode.write(agent, name, action, rows, row)
         return action
+
+    def _choose(self, mask: BoolArray, seed: int, agent: int, number: int) -> Action:
+        """Return the action that seed, agent and number of the decision give."""
+        spec = self.env.spec
+        if spec.single:
+            legal = np.flatnonzero(mask)
+            return int(legal[derive_seed(seed, "conformance", agent, number) % len(legal)])
+        parts, begin = [], 0
+        for part, count in enumerate(spec.heads):
+            legal = np.flatnonzero(mask[begin : begin + count])
+            parts.append(float(legal[derive_seed(seed, "conformance", agent, number, part) % len(legal)]))
+            begin += count
+        draws = (derive_seed(seed, "number", agent, number, part) % 1024 for part in range(spec.continuous))
+        return (*parts, *(draw / 512 - 1 for draw in draws))
 
     def _check_ends(self, ends: Ends) -> None:
         for row in range(len(ends.slot)):

@@ -1,7 +1,7 @@
-"""A batch of slots, each with a PettingZoo environment of its own. What breaks in one slot stays in that slot."""
+"""A batch of slots, each with an environment of its own. What breaks in one slot stays in that slot."""
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.aec import AecGame
+from collectors.envs.actions import Play
 from collectors.envs.chair import Chair, Game
-from collectors.envs.parallel import ParallelGame
 from collectors.envs.rows import Ends, IntArray, Rows
-from collectors.envs.slots import Index, check_actions, check_start
+from collectors.envs.slots import Index, check_actions, check_parts, check_start
 from collectors.envs.spaces import BrokenError, Read
 from collectors.envs.table import Table
 from league.spec import EnvSpec
@@ -23,17 +22,16 @@ from league.spec import EnvSpec
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """What all slots share: the spec, the API, and how to read what each agent sees."""
+    """What all slots share: the spec, the API, how to read what each agent sees and to play what it chose."""
 
     spec: EnvSpec
-    parallel: bool
+    game: Callable[[Any, Chair], Game]
     readers: Mapping[str, Read]
-    starts: tuple[int, ...]  # the number of each agent's first action
-    counts: tuple[int, ...]  # how many actions each agent has
+    plays: Mapping[str, Play]
 
 
 class Adapter:
-    """An `Environment` of PettingZoo environments. An environment is built when its slot is first started."""
+    """An `Environment` of environments of their own. An environment is built when its slot is first started."""
 
     def __init__(self, blueprint: Blueprint, build: Callable[[], Any], slots: int, first: Any = None) -> None:
         self.spec = blueprint.spec
@@ -69,13 +67,12 @@ class Adapter:
         self._index = self._table.index()
         return self._table.rows(self._index)
 
-    def step(self, actions: IntArray) -> Ends:
+    def step(self, actions: npt.NDArray[Any]) -> Ends:
         """Take one action for each row, slot by slot."""
         table = self._table
         index = table.index() if self._index is None else self._index
         slot = index // len(self.spec.agents)
-        legal = table.mask.reshape(-1, self.spec.actions).take(index, axis=0)
-        moves = check_actions(self.spec.name, actions, slot, legal).tolist()
+        moves = self._check(actions, slot, table.masks(index))
         table.act(index)
         games, slots = self._games, slot.tolist()
         cuts = np.flatnonzero(np.diff(slot, prepend=-1, append=-1)).tolist()
@@ -88,6 +85,12 @@ class Adapter:
         self._silence_faults()
         self._index = None
         return self._tell()
+
+    def _check(self, actions: npt.NDArray[Any], slot: Index, legal: npt.NDArray[np.bool_]) -> Sequence[Any]:
+        if self.spec.single:
+            moves: list[int] = check_actions(self.spec.name, actions, slot, legal).tolist()
+            return moves
+        return list(check_parts(self.spec, actions, slot, legal))
 
     def _tell(self) -> Ends:
         ends = self._table.take_news()
@@ -111,8 +114,7 @@ class Adapter:
         if game is None:
             env, self._spare = self._build() if self._spare is None else self._spare, None
             plan = self._blueprint
-            chair = Chair(self._table, slot, plan.readers, plan.starts, plan.counts)
-            game = ParallelGame(env, chair) if self._blueprint.parallel else AecGame(env, chair)
+            game = plan.game(env, Chair(self._table, slot, plan.readers, plan.plays))
             self._games[slot] = game
         return game
 

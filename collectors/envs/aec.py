@@ -41,9 +41,9 @@ class AecGame:
         self._inner.reset(seed=seed)
         self._settle()
 
-    def act(self, actions: Sequence[int]) -> None:
+    def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
-        self._inner.step(actions[0] + self._chair.starts[self._mover])
+        self._inner.step(self._chair.plays[self._mover](actions[0]))
         self._chair.reward(self._inner.rewards)
         self._settle()
 

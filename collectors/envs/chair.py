@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from collectors.envs.actions import Play
 from collectors.envs.spaces import BrokenError, Read
 from collectors.envs.table import Table
 
@@ -19,25 +20,23 @@ class Game(Protocol):
     def begin(self, seed: int) -> None:
         """Begin an episode."""
 
-    def act(self, actions: Sequence[int]) -> None:
+    def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready."""
 
 
 class Chair:
     """The place of one slot in the table."""
 
-    def __init__(
-        self, table: Table, slot: int, readers: Mapping[str, Read], starts: Sequence[int], counts: Sequence[int]
-    ) -> None:
+    def __init__(self, table: Table, slot: int, readers: Mapping[str, Read], plays: Mapping[str, Play]) -> None:
         agents = table.spec.agents
         self.table = table
         self.slot = slot
         self.agents = agents
-        self.starts = starts
+        self.plays = [plays[agent] for agent in agents]  # from an action of a row to one of the environment
         self.number = {agent: number for number, agent in enumerate(agents)}
         self._reads = [readers[agent] for agent in agents]
         self._rows = [table.observation[slot, number] for number in range(len(agents))]
-        self._masks = [table.mask[slot, number, :count] for number, count in enumerate(counts)]
+        self._masks = [table.mask[slot, number] for number in range(len(agents))]
         self._ready = table.ready[slot]
         self._reward = table.reward[slot]
         self._acted = table.acted[slot]

@@ -9,23 +9,25 @@ from typing import Any
 
 from pettingzoo import ParallelEnv
 
+from collectors.envs.actions import Play, read_actions
+
 Build = Callable[[], Any]
 
 
-def returns(build: Build, seed: int, ticks: Sequence[Mapping[str, int]]) -> dict[str, float]:
-    """Play these actions in PettingZoo's own loop; return the sum of rewards of each agent.
-
-    Actions are counted from 0, as in rows.
-    """
+def returns(build: Build, seed: int, ticks: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Play these actions, as rows have them, in PettingZoo's own loop; return the sum of rewards of each agent."""
     env = build()
     try:
         play = _parallel_returns if isinstance(env, ParallelEnv) else _aec_returns
-        return play(env, seed, ticks)
+        plays = read_actions("", {agent: env.action_space(agent) for agent in env.possible_agents}).plays
+        return play(env, seed, ticks, plays)
     finally:
         env.close()
 
 
-def _aec_returns(env: Any, seed: int, ticks: Sequence[Mapping[str, int]]) -> dict[str, float]:
+def _aec_returns(
+    env: Any, seed: int, ticks: Sequence[Mapping[str, Any]], plays: Mapping[str, Play]
+) -> dict[str, float]:
     env.reset(seed=seed)
     moves = iter([move for tick in ticks for move in tick.items()])
     total = dict.fromkeys(env.possible_agents, 0.0)
@@ -38,15 +40,17 @@ def _aec_returns(env: Any, seed: int, ticks: Sequence[Mapping[str, int]]) -> dic
         mover, action = next(moves)
         if mover != agent:
             raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
-        env.step(action + int(env.action_space(agent).start))
+        env.step(plays[agent](action))
     return total
 
 
-def _parallel_returns(env: Any, seed: int, ticks: Sequence[Mapping[str, int]]) -> dict[str, float]:
+def _parallel_returns(
+    env: Any, seed: int, ticks: Sequence[Mapping[str, Any]], plays: Mapping[str, Play]
+) -> dict[str, float]:
     env.reset(seed=seed)
     total = dict.fromkeys(env.possible_agents, 0.0)
     for tick in ticks:
-        actions = {agent: action + int(env.action_space(agent).start) for agent, action in tick.items()}
+        actions = {agent: plays[agent](action) for agent, action in tick.items()}
         for agent, reward in env.step(actions)[1].items():
             total[agent] += float(reward)
     return total

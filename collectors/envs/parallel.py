@@ -28,7 +28,7 @@ class Rounds:
         self.agents = list(self._env.agents)
         return {agent: self._env.observe(agent) for agent in self.agents}, self._env.infos
 
-    def step(self, actions: Mapping[str, int]) -> Dicts:
+    def step(self, actions: Mapping[str, Any]) -> Dicts:
         """Step every agent once, in the order in which the environment selects them."""
         env = self._env
         rewards = dict.fromkeys(self.agents, 0.0)
@@ -64,12 +64,11 @@ class ParallelGame:
         seen, infos = self._inner.reset(seed=seed)
         self._settle(list(self._inner.agents), seen, infos)
 
-    def act(self, actions: Sequence[int]) -> None:
+    def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready, in the order of agents."""
         chair = self._chair
-        numbers = {agent: chair.number[agent] for agent in self._acting}
         chosen = {
-            agent: action + chair.starts[numbers[agent]] for agent, action in zip(self._acting, actions, strict=True)
+            agent: chair.plays[chair.number[agent]](action) for agent, action in zip(self._acting, actions, strict=True)
         }
         seen, rewards, terminations, truncations, infos = self._inner.step(chosen)
         chair.reward(rewards)

@@ -13,9 +13,12 @@ from typing import Any
 import pettingzoo
 from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
+from collectors.envs.actions import read_actions
 from collectors.envs.adapter import Adapter, Blueprint
+from collectors.envs.aec import AecGame
+from collectors.envs.parallel import ParallelGame
 from collectors.envs.seats import agent_roles, guess_layout, make_seats
-from collectors.envs.spaces import action_counts, observation_layout, reader, without_mask
+from collectors.envs.spaces import mask_writer, observation_layout, reader, without_mask
 from league.plugins import PluginError, resolve
 from league.spec import EnvSpec, Seat
 
@@ -89,23 +92,26 @@ def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]]) -> B
     if not agents:
         raise ValueError(f"{name}: possible_agents is missing or empty; the league must know all agents in advance.")
     spaces = {agent: env.observation_space(agent) for agent in agents}
-    choices = {agent: env.action_space(agent) for agent in agents}
-    counts = action_counts(name, choices)
+    actions = read_actions(name, {agent: env.action_space(agent) for agent in agents})
     array, writes = observation_layout(name, {agent: without_mask(space) for agent, space in spaces.items()})
     turn_based = not getattr(env, "metadata", {}).get("is_parallelizable", isinstance(env, pettingzoo.ParallelEnv))
-    kinds = agent_roles({agent: (spaces[agent], choices[agent]) for agent in agents}, turn_based)
+    kinds = agent_roles({agent: (spaces[agent], actions.spaces[agent]) for agent in agents}, turn_based)
     known = str(getattr(env, "metadata", {}).get("name") or name)
     spec = EnvSpec(
         name=name,
         agents=tuple(agents),
         seats=table(name, kinds, guess_layout(known, agents, turn_based)),
         observation=array,
-        actions=max(count for count, _ in counts.values()),
+        actions=actions.options,
+        choices=() if actions.single else actions.kind.choices,
+        continuous=actions.kind.continuous,
     )
     return Blueprint(
         spec=spec,
-        parallel=isinstance(env, pettingzoo.ParallelEnv),
-        readers={agent: reader(spaces[agent], counts[agent][0], writes[agent]) for agent in agents},
-        starts=tuple(start for _, start in counts.values()),
-        counts=tuple(count for count, _ in counts.values()),
+        game=ParallelGame if isinstance(env, pettingzoo.ParallelEnv) else AecGame,
+        readers={
+            agent: reader(spaces[agent], writes[agent], mask_writer(actions, agent), actions.legal[agent])
+            for agent in agents
+        },
+        plays=actions.plays,
     )

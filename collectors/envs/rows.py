@@ -30,7 +30,7 @@ class Rows:
     slot: IntArray  # [n]
     agent: IntArray  # [n]
     observation: npt.NDArray[Any]  # [n, *observation]
-    mask: BoolArray  # [n, actions] legal actions; never all zero
+    mask: BoolArray  # [n, actions] legal options of all choices; each choice has at least one
     reward: FloatArray  # [n] since that agent's last decision
     first: BoolArray  # [n] the agent has not acted in this episode yet
 
@@ -78,8 +78,11 @@ class Environment(Protocol):
     def rows(self) -> Rows:
         """Return the ACT rows of all slots. Slots without an episode have none."""
 
-    def step(self, actions: IntArray) -> Ends:
-        """Take one action for each row that `rows` returned last, in the same order."""
+    def step(self, actions: npt.NDArray[Any]) -> Ends:
+        """Take one action for each row that `rows` returned last, in the same order.
+
+        int32 [n] if `spec.single`; else float32 [n, parts]: the option of each choice, then numbers in [-1, 1].
+        """
 
     def render(self, slot: int) -> str:
         """Return the slot's position as text, for a terminal."""

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import BoolArray
+from collectors.envs.rows import BoolArray, FloatArray
+from league.spec import EnvSpec
 
 Index = npt.NDArray[np.intp]
 
@@ -72,3 +73,53 @@ def illegal(name: str, actions: Index, slots: npt.NDArray[Any], legal: BoolArray
         f"{name}: action {actions[row]} is illegal in slot {slots[row]} (row {row}); legal there are "
         f"{np.flatnonzero(legal[row]).tolist()}. Whoever chose it ignored the mask of its row."
     )
+
+
+def no_option(spec: EnvSpec, masks: BoolArray) -> BoolArray:
+    """Return which rows have a choice without a legal option."""
+    if spec.single:
+        return np.asarray(~masks.any(axis=1))
+    if not spec.heads:
+        return np.zeros(len(masks), np.bool_)
+    return np.asarray(~np.logical_or.reduceat(masks, _begins(spec.heads), axis=1).all(axis=1))
+
+
+@lru_cache(maxsize=64)
+def _begins(heads: tuple[int, ...]) -> Index:
+    """Return where the options of each choice begin in a mask."""
+    return np.array([0, *np.cumsum(heads)[:-1]], dtype=np.intp)
+
+
+def check_parts(spec: EnvSpec, actions: npt.NDArray[Any], slots: npt.NDArray[Any], legal: BoolArray) -> FloatArray:
+    """Return actions of several parts; raise unless each has legal options and numbers between -1 and 1."""
+    given, count = np.asarray(actions), len(slots)
+    if given.shape != (count, spec.parts) or given.dtype.kind != "f":
+        raise ValueError(
+            f"{spec.name}: step() got actions of shape {given.shape} and dtype {given.dtype}, but rows() returned "
+            f"{count} rows and an action has {spec.parts} parts; give floats of shape {(count, spec.parts)}"
+        )
+    chosen, numbers = given[:, : len(spec.heads)], given[:, len(spec.heads) :]
+    wrong = ~(np.abs(numbers) <= 1.001)  # NaN is wrong, too; what rounding adds is not
+    if wrong.any():
+        row, part = (int(found[0]) for found in wrong.nonzero())
+        raise ValueError(
+            f"{spec.name}: the continuous number {part} of row {row} (slot {slots[row]}) is {numbers[row, part]}; "
+            "each must be between -1 and 1"
+        )
+    if spec.heads and count:
+        _check_options(spec, chosen, slots, legal)
+    return given.astype(np.float32, copy=False)
+
+
+def _check_options(spec: EnvSpec, chosen: npt.NDArray[Any], slots: npt.NDArray[Any], legal: BoolArray) -> None:
+    inside = (chosen >= 0) & (chosen < np.array(spec.heads)) & (chosen == np.floor(chosen))
+    option = np.where(inside, chosen, 0).astype(np.intp) + _begins(spec.heads)
+    wrong = ~(inside & np.take_along_axis(legal, option, axis=1))
+    if wrong.any():
+        row, choice = (int(found[0]) for found in wrong.nonzero())
+        begin = int(_begins(spec.heads)[choice])
+        options = np.flatnonzero(legal[row, begin : begin + spec.heads[choice]]).tolist()
+        raise ValueError(
+            f"{spec.name}: option {chosen[row, choice]:g} of choice {choice} is illegal in slot {slots[row]} "
+            f"(row {row}); legal there are {options}. Whoever chose it ignored the mask of its row."
+        )

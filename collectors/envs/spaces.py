@@ -1,4 +1,4 @@
-"""Observation and action spaces: from what an agent of PettingZoo sees to one row of an array.
+"""Observation spaces and masks: from what an agent sees to one row of an array.
 
 Agents whose observation is the same Box keep its shape and dtype. All else becomes a flat float32 vector:
 one-hot for Discrete and MultiDiscrete, concatenated for Dict and Tuple, padded with zeros to the longest agent.
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from collectors.envs.actions import ActionError, Actions, flat_mask
 from league.spec import Array
 
 Row = npt.NDArray[Any]
@@ -23,19 +24,6 @@ OBSERVATION = "observation"
 
 class BrokenError(Exception):
     """The environment broke its own word in one slot: a wrong shape, a dead agent that came back."""
-
-
-def action_counts(name: str, found: Mapping[str, spaces.Space[Any]]) -> dict[str, tuple[int, int]]:
-    """Return how many actions each agent has, and the number of its first one."""
-    counts = {}
-    for agent, space in found.items():
-        if not isinstance(space, spaces.Discrete):
-            raise ValueError(
-                f"{name}: agent {agent!r} has the action space {space}, but only Discrete actions can be played. "
-                "Wrap the environment so that it offers Discrete actions (supersuit or a wrapper of your own)."
-            )
-        counts[agent] = (int(space.n), int(space.start))
-    return counts
 
 
 def observation_layout(name: str, found: Mapping[str, spaces.Space[Any]]) -> tuple[Array, dict[str, Write]]:
@@ -57,14 +45,13 @@ def without_mask(space: spaces.Space[Any]) -> spaces.Space[Any]:
     return rest[OBSERVATION] if set(rest) == {OBSERVATION} else spaces.Dict(rest)
 
 
-def reader(space: spaces.Space[Any], actions: int, write: Write) -> Read:
+def reader(space: spaces.Space[Any], write: Write, write_mask: Write, legal: npt.NDArray[np.bool_]) -> Read:
     """Return the function that writes what an agent sees into its row of observations and of masks.
 
-    The mask is looked for in the observation, then in the info; without one every action is legal.
+    The mask is looked for in the observation, then in the info; without one all that the agent has is legal.
     """
-    write_mask = _mask_writer(actions)
     if not isinstance(space, spaces.Dict) or MASK not in space.spaces:
-        return _read_plain(write, write_mask)
+        return _read_plain(write, write_mask, legal)
     bare = set(space.spaces) == {OBSERVATION, MASK}
 
     def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
@@ -74,24 +61,41 @@ def reader(space: spaces.Space[Any], actions: int, write: Write) -> Read:
     return read
 
 
-def _read_plain(write: Write, write_mask: Write) -> Read:
+def _read_plain(write: Write, write_mask: Write, legal: npt.NDArray[np.bool_]) -> Read:
     def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
         write(seen, row)
         if MASK in info:
             write_mask(info[MASK], mask)
         else:
-            mask[...] = True
+            mask[...] = legal
 
     return read
 
 
-def _mask_writer(actions: int) -> Write:
+def mask_writer(actions: Actions, agent: str) -> Write:
+    """Return the function that writes a mask, in whatever form an agent is told it, into its row."""
+    space, legal = actions.spaces[agent], actions.legal[agent]
+    if actions.single and isinstance(space, spaces.Discrete):
+        return _single_mask(int(space.n))
+    own = actions.own(agent)
+
+    def write(given: Any, mask: Row) -> None:
+        mask[...] = legal
+        try:
+            mask[own] = flat_mask(space, given)
+        except (ActionError, ValueError, TypeError, IndexError) as error:
+            raise BrokenError(f"its action mask {given!r} does not fit its action space {space}: {error}") from error
+
+    return write
+
+
+def _single_mask(actions: int) -> Write:
     shape = (actions,)
 
     def write(given: Any, mask: Row) -> None:
         if getattr(given, "shape", None) != shape and np.shape(given) != shape:
             raise BrokenError(f"its action mask has shape {np.shape(given)}, but it has {actions} actions")
-        mask[...] = given
+        mask[:actions] = given
 
     return write
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.rows import Ends, Rows, SlotFault
-from collectors.envs.slots import Index
+from collectors.envs.slots import Index, no_option
 from league.spec import EnvSpec
 
 
@@ -48,7 +48,7 @@ class Table:
             slot=slot.astype(np.int32),
             agent=agent.astype(np.int32),
             observation=self._observations(index),
-            mask=self._masks(index),
+            mask=self.masks(index),
             reward=self.reward.reshape(-1)[index].astype(np.float32),
             first=~self.acted.reshape(-1)[index],
         )
@@ -56,8 +56,9 @@ class Table:
     def _observations(self, index: Index) -> npt.NDArray[np.generic]:
         return self.observation.reshape(-1, *self.spec.observation.shape).take(index, axis=0)
 
-    def _masks(self, index: Index) -> npt.NDArray[np.bool_]:
-        return self.mask.reshape(-1, self.spec.actions).take(index, axis=0)
+    def masks(self, index: Index) -> npt.NDArray[np.bool_]:
+        """Return the masks of these agents."""
+        return self.mask.reshape(self.ready.size, self.spec.actions).take(index, axis=0)
 
     def act(self, index: Index) -> None:
         """Note that these agents decide now: their rewards begin anew."""
@@ -71,7 +72,7 @@ class Table:
         This looks at whole arrays after all slots have moved, which costs far less than a look at every move.
         """
         index = self.index()
-        self._fault(index, np.asarray(~self._masks(index).any(axis=1)), "its action mask allows no action")
+        self._fault(index, no_option(self.spec, self.masks(index)), "its action mask allows no action")
         ends = [slot * self.ready.shape[1] + agent for slot, agent, _ in self.news.ends]
         index = np.concatenate([index, np.array(ends, dtype=np.intp)]) if ends else index
         self._fault(index, ~np.isfinite(self.reward.reshape(-1)[index]), "its reward is NaN or infinite")

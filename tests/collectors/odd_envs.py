@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
-from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Sequence, Tuple, flatten
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.agent_selector import AgentSelector
 
@@ -61,13 +61,19 @@ class OddAec(AECEnv):
         assert self._acts[agent].contains(action)
         self._cumulative_rewards[agent] = 0.0
         self.moves += 1
-        self.luck = float(self.noise.random()) + float(action)
-        self.rewards = {one: (1.0 if one == agent else 0.25) for one in self.agents}
+        self.luck = float(self.noise.random()) + self.value(agent, action)
+        self.rewards = {one: (self.pay(agent, action) if one == agent else 0.25) for one in self.agents}
         self._kill()
         self._bear()
         self._accumulate_rewards()
         self._choose_next(agent)
         self._deads_step_first()
+
+    def value(self, agent, action):
+        return float(action)
+
+    def pay(self, agent, action):
+        return 1.0
 
     def _kill(self):
         for one, how in self.script.get(self.moves, {}).items():
@@ -277,10 +283,39 @@ def parallel_mixed():
     return OddParallel(script={3: fates}, keep_dead=True)
 
 
+class Acting(OddAec):
+    """Agents with these action spaces; what they do shows in what they see next and in what they get (`value`)."""
+
+    def __init__(self, *acts, masks=None):
+        super().__init__(agents=len(acts))
+        self._acts = dict(zip(self.possible_agents, acts, strict=True))
+        self.masks = masks
+        self.taken = []
+
+    def make_info(self, agent):
+        return {} if self.masks is None else {"action_mask": self.masks}
+
+    def value(self, agent, action):
+        self.taken.append((agent, action))
+        numbers = flatten(self._acts[agent], action)
+        return float(numbers @ np.arange(1, len(numbers) + 1))
+
+    pay = value
+
+
 def continuous():
-    env = OddAec()
-    env._acts = {agent: Box(-1, 1, (2,), np.float32) for agent in env.possible_agents}
-    return env
+    """One agent steers, one picks, one does both in a nest of spaces."""
+    steer = Box(np.float32([0, -np.inf]), np.float32([4, np.inf]), dtype=np.float32)
+    nest = Dict({"pair": Tuple((Discrete(3, start=2), MultiBinary(2))), "turn": Box(-2, 2, (1, 2), np.float64)})
+    return Acting(steer, Discrete(4, start=1), nest)
+
+
+def many_choices():
+    return Acting(MultiDiscrete([2, 3, 4]), MultiDiscrete([[2, 2], [3, 2]]), Discrete(5))
+
+
+def unknown_actions():
+    return Acting(Sequence(Discrete(2)), Discrete(2))
 
 
 class GlobalDice(OddAec):

@@ -86,8 +86,8 @@ def test_chance_that_ignores_the_seed_is_told():
 
 
 @pytest.mark.usefixtures("odd")
-def test_continuous_actions_are_told():
-    assert "only Discrete actions" in problems("odd_envs:continuous")
+def test_unknown_action_spaces_are_told():
+    assert "agent 'walker_0' has the action space Sequence" in problems("odd_envs:unknown_actions")
 
 
 @pytest.mark.usefixtures("odd")

@@ -84,9 +84,9 @@ def test_what_is_no_environment_is_refused():
 # --- spaces ---
 
 
-def test_continuous_actions_are_refused_with_agent_space_and_remedy():
-    with pytest.raises(ValueError, match=r"agent 'walker_0' has the action space Box.*only Discrete.*Wrap"):
-        adapt(odd.continuous, 1)
+def test_unknown_action_spaces_are_refused_with_agent_space_and_remedy():
+    with pytest.raises(ValueError, match=r"agent 'walker_0' has the action space Sequence.*Wrap.*env.wrappers"):
+        adapt(odd.unknown_actions, 1)
 
 
 def test_every_kind_of_observation_is_flattened_and_padded():

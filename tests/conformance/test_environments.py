@@ -49,6 +49,8 @@ ODD = {
     "dies_before_it_acts": odd.dies_before_it_acts,
     "mask_in_info": odd.MaskInInfo,
     "composite": odd.Composite,
+    "continuous": odd.continuous,
+    "many_choices": odd.many_choices,
     "parallel": odd.OddParallel,
     "parallel_deaths": odd.parallel_deaths,
     "parallel_births": odd.parallel_births,
