@@ -182,7 +182,7 @@ def test_wrong_parts_are_the_callers_fault(actions, message):
 
 
 def test_nothing_to_choose_is_refused():
-    with pytest.raises(ValueError, match="nothing to choose|anything to choose"):
+    with pytest.raises(ValueError, match="anything to choose"):
         read_actions("toy", {"a": Tuple(())})
 
 
