@@ -12,15 +12,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from collectors.acting import Acting
 from collectors.actors import Actors
-from collectors.envs.rows import Ends, Environment, IntArray, Rows
+from collectors.envs.rows import Ends, Environment, Rows
 from collectors.links import Links
 from collectors.recorder import Owner, Recorder
 from collectors.seating import Playing, Seating, Start, episodes_to_record
 from league.ids import PlayerId, TicketNumber, derive_seed
-from league.policies.numpy_actor import NumpyActor, forward, race
 from league.store.snapshots import SnapshotError
 from league.ticket import Fault, Result, Ticket, episode_seeds
 from league.wire.messages import Ack, Held, Orders, Report
@@ -84,7 +83,9 @@ class Collector:
         self._links, self._actors, self._config, self._clock = links, actors, config, clock
         self._journal = journal
         self._run_seed = run_seed
-        self._rng = np.random.default_rng(derive_seed(run_seed, "act", name, session))
+        rng = np.random.default_rng(derive_seed(run_seed, "act", name, session))
+        self._acting = Acting(env.spec, actors, rng)
+        self._no_actions = np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
         self._seating = Seating(env.spec, env.slots)
         self._recorder = Recorder(env.spec, env.slots, config.ticks)
         self._held: dict[tuple[TicketNumber, int], Playing] = {}
@@ -119,7 +120,7 @@ class Collector:
         if len(rows):
             self._play(rows, now)
         else:
-            self._settle(self._env.step(np.zeros(0, np.int32)), now)  # faults of `start` are told here
+            self._settle(self._env.step(self._no_actions), now)  # faults of `start` are told here
             self._wait(timeout)
         self._links.send(self._recorder.take(now, self._config.flush_decisions, self._config.flush_seconds))
         return True
@@ -132,39 +133,10 @@ class Collector:
     def _play(self, rows: Rows, now: float) -> None:
         who = self._seating.index(rows.slot, rows.agent)
         numbers, entry = self._seating.actor.take(who), self._seating.entry.take(who)
-        actions, log_probs = self._act(rows, numbers)
+        actions, log_probs = self._acting.act(rows, numbers)
         self._recorder.decide(rows, entry, actions, log_probs, self._actors.version(numbers), now)
         self.env_steps += self._seating.note(rows, actions)
         self._settle(self._env.step(actions), now)
-
-    def _act(self, rows: Rows, numbers: npt.NDArray[np.int16]) -> tuple[IntArray, npt.NDArray[np.float32]]:
-        """One forward pass, each player with a slice of the sorted rows; then one race for all networks."""
-        counts = np.bincount(numbers)
-        present = counts.nonzero()[0]
-        if len(present) == 1:
-            return self._actors[int(present[0])].act(rows.observation, rows.mask, self._rng)
-        order = numbers.argsort(kind="stable")
-        observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
-        networks: dict[str, list[tuple[NumpyActor, slice]]] = {}
-        others: list[tuple[slice, tuple[IntArray, npt.NDArray[np.float32]]]] = []
-        end = 0
-        for number, count in zip(present.tolist(), counts[present].tolist(), strict=True):
-            actor, part = self._actors[number], slice(end, end + count)
-            end += count
-            if isinstance(actor, NumpyActor) and not actor.greedy:
-                networks.setdefault(actor.kind, []).append((actor, part))
-            else:
-                others.append((part, actor.act(observation[part], mask[part], self._rng)))
-        logits = np.zeros(mask.shape, np.float32)
-        for parts in networks.values():
-            logits += forward(parts, observation)
-        draw = self._rng.standard_exponential(mask.shape[::-1], dtype=np.float32)
-        chosen, chances = race(np.ascontiguousarray(logits.T), mask, draw)
-        for part, choice in others:
-            chosen[part], chances[part] = choice
-        actions, log_probs = np.empty_like(chosen), np.empty_like(chances)
-        actions[order], log_probs[order] = chosen, chances
-        return actions, log_probs
 
     def _settle(self, ends: Ends, now: float) -> None:
         if len(ends.slot):

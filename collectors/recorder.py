@@ -16,6 +16,7 @@ import numpy.typing as npt
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.tracks import Index, Tracks
 from league.ids import PlayerId
+from league.policies.actions import Actions
 from league.segment import Segments
 from league.spec import EnvSpec
 
@@ -103,7 +104,7 @@ class Recorder:
     # --- writing ---------------------------------------------------------------------------------------------
 
     def decide(
-        self, rows: Rows, entry: Index, actions: IntArray, log_probs: npt.NDArray[np.float32],
+        self, rows: Rows, entry: Index, actions: Actions, log_probs: npt.NDArray[np.float32],
         version: IntArray, now: float,
     ) -> None:  # fmt: skip
         """Write the decisions of one tick. `entry` and `version` tell, for each row, who decided."""

@@ -15,9 +15,10 @@ import numpy as np
 
 from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.seating import Playing, Seating, unpack_actions
+from league.policies.actions import Actions, legal
 from league.ticket import Episode, Ticket, episode_seed
 
-Choose = Callable[[Rows, IntArray], IntArray]
+Choose = Callable[[Rows, IntArray], Actions]
 """From the rows, and the entry of the ticket that each row plays for, to an action for each row."""
 
 
@@ -31,7 +32,7 @@ class Move:
 
     agent: int
     entry: int
-    action: int
+    action: int | list[float]  # an option, or the parts of the action
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def play(env: Environment, ticket: Ticket, episode: int, seed: int, choose: Choo
     while not playing.finished:
         rows = env.rows()
         entry = seats.entry[rows.slot, rows.agent].astype(np.int32)
-        actions = choose(rows, entry) if len(rows) else np.zeros(0, np.int32)
+        actions = choose(rows, entry) if len(rows) else np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
         seats.note(rows, actions)
         ends = env.step(actions)
         if ends.faults:
@@ -69,17 +70,16 @@ def play(env: Environment, ticket: Ticket, episode: int, seed: int, choose: Choo
 
 def replay(env: Environment, ticket: Ticket, attempt: int, episode: int, packed: bytes, run_seed: int) -> Frames:
     """Play a recorded episode again; yield every position, return the outcome, which must equal the record."""
-    left = unpack_actions(packed, env.spec.actions)
+    left = unpack_actions(packed, env.spec)
     if not len(left):
         raise ReplayError(f"ticket {ticket.number}: the actions of episode {episode} were not recorded")
 
-    def recorded(rows: Rows, entry: IntArray) -> IntArray:
+    def recorded(rows: Rows, entry: IntArray) -> Actions:
         nonlocal left
         actions, left = left[: len(rows)], left[len(rows) :]
         if len(actions) < len(rows):
             raise ReplayError(_strayed(env, "the record is at its end, but the episode goes on"))
-        legal = rows.mask[np.arange(len(rows)), np.minimum(actions, env.spec.actions - 1)]
-        if not legal.all() or (actions >= env.spec.actions).any():
+        if not legal(env.spec, actions, rows.mask).all():
             raise ReplayError(_strayed(env, f"a recorded action of {actions.tolist()} is illegal here"))
         return actions
 

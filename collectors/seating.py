@@ -11,6 +11,7 @@ import numpy.typing as npt
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
 from league.ids import PlayerId, TicketNumber
+from league.policies.actions import Actions
 from league.spec import EnvSpec
 from league.ticket import Episode, Purpose, Result, Ticket, seating, turns
 
@@ -84,7 +85,7 @@ class Seating:
         self._returns = np.zeros((slots, agents))
         self._length = np.zeros(slots, np.int64)
         self._recording = np.zeros(slots, np.bool_)
-        self._history = np.zeros((slots, 64), np.int32)
+        self._history = np.zeros((slots, 64, *spec.action.shape), spec.action.dtype)
         self._written = np.zeros(slots, np.int64)
 
     @property
@@ -135,7 +136,7 @@ class Seating:
         """Return where agents in slots stand in `actor.take` and `entry.take`."""
         return slot.astype(np.intp) * self._agents + agent
 
-    def note(self, rows: Rows, actions: IntArray) -> int:
+    def note(self, rows: Rows, actions: Actions) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""
         if np.count_nonzero(rows.reward):  # most games pay only at the end
             self._returns[rows.slot, rows.agent] += rows.reward
@@ -147,7 +148,7 @@ class Seating:
             self._keep(slot[kept], actions[kept])
         return len(moved)
 
-    def _keep(self, slot: Index, actions: IntArray) -> None:
+    def _keep(self, slot: Index, actions: Actions) -> None:
         order = np.argsort(slot, kind="stable")
         slot, actions = slot[order], actions[order]
         first = np.searchsorted(slot, slot, side="left")
@@ -192,7 +193,7 @@ class Seating:
     def _actions(self, slot: int) -> bytes:
         if not self._recording[slot]:
             return b""
-        return pack_actions(self._history[slot, : self._written[slot]], self.spec.actions)
+        return pack_actions(self._history[slot, : self._written[slot]], self.spec)
 
 
 def ranks_of(returns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -205,18 +206,20 @@ def ranks_of(returns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return better
 
 
-def pack_actions(actions: IntArray, choices: int) -> bytes:
-    """Return an action sequence as bytes, as few as the number of choices allows."""
-    return actions.astype(_packed_dtype(choices)).tobytes()
+def pack_actions(actions: Actions, spec: EnvSpec) -> bytes:
+    """Return an action sequence as bytes, as few as the number of options allows; vectors as float32."""
+    return actions.astype(_packed_dtype(spec)).tobytes()
 
 
-def unpack_actions(packed: bytes, choices: int) -> IntArray:
+def unpack_actions(packed: bytes, spec: EnvSpec) -> Actions:
     """Return the action sequence that `pack_actions` packed."""
-    return np.frombuffer(packed, _packed_dtype(choices)).astype(np.int32)
+    return np.frombuffer(packed, _packed_dtype(spec)).astype(spec.action.dtype).reshape(-1, *spec.action.shape)
 
 
-def _packed_dtype(choices: int) -> str:
-    return "<u1" if choices <= 256 else "<u2" if choices <= 65536 else "<u4"
+def _packed_dtype(spec: EnvSpec) -> str:
+    if not spec.single:
+        return "<f4"
+    return "<u1" if spec.actions <= 256 else "<u2" if spec.actions <= 65536 else "<u4"
 
 
 def _rising(slots: Index) -> bool:

@@ -30,7 +30,7 @@ class Tracks:
         self._buffer: Chunk = {
             "observation": np.zeros((*steps, *self._seen.shape), self._seen.dtype),
             "mask": np.zeros((*steps, spec.actions), np.bool_),
-            "action": np.zeros(steps, np.int32),
+            "action": np.zeros((*steps, *spec.action.shape), spec.action.dtype),
             "log_prob": np.zeros(steps, np.float32),
             "reward": np.zeros(steps, np.float32),
             "end": np.zeros(steps, np.uint8),
@@ -59,7 +59,8 @@ class Tracks:
 
         before = len(self.length)
         self._buffer = {name: longer(array) for name, array in self._buffer.items()}
-        self._flat = {name: array.reshape(-1, *array.shape[3:]) for name, array in self._buffer.items()}
+        cells = len(self._buffer["end"]) * self._ticks * self.agents
+        self._flat = {name: array.reshape(cells, *array.shape[3:]) for name, array in self._buffer.items()}
         self.length, self.version, self._open = longer(self.length), longer(self.version), longer(self._open, -1)
         self._free += range(before, before + count)
 

@@ -11,6 +11,7 @@ from contextlib import closing
 import numpy as np
 from rich.console import Console
 
+from collectors.acting import Acting
 from collectors.actors import Actors
 from collectors.envs.config import make_environment
 from collectors.envs.rows import IntArray, Rows
@@ -22,6 +23,7 @@ from league.events import Event, ResultCounted
 from league.ids import PlayerId, TicketNumber
 from league.player import Kind
 from league.plugins import names
+from league.policies.actions import Actions
 from league.spec import EnvSpec
 from league.state import LeagueState
 from league.store.run_directory import RunDirectory
@@ -92,13 +94,10 @@ def casting(
             raise ViewError(f"{entry.player!r} cannot play {spec.name}: {error}") from error
         assert number is not None  # only live weights can be missing
         numbers.append(number)
-    rng = np.random.default_rng(seed)
+    acting = Acting(spec, actors, np.random.default_rng(seed))
 
-    def choose(rows: Rows, entry: IntArray) -> IntArray:
-        actions = np.zeros(len(rows), np.int32)
-        for one in np.unique(entry).tolist():
-            mine = entry == one
-            actions[mine], _ = actors[numbers[one]].act(rows.observation[mine], rows.mask[mine], rng)
+    def choose(rows: Rows, entry: IntArray) -> Actions:
+        actions, _ = acting.act(rows, np.array(numbers, np.int16)[entry])
         return actions
 
     return choose

@@ -1,6 +1,6 @@
 """Segments: the unit of training data, arrays from birth.
 
-Legend of shapes: L lanes, T ticks, A agents of the seat, N actions, K tails, * the observation's own shape.
+Legend of shapes: L lanes, T ticks, A agents of the seat, N options, K tails, * the observation's own shape.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Segments:
     incarnation: int
     observation: npt.NDArray[Any]  # [L, T, A, *] in the environment's own dtype
     mask: npt.NDArray[np.bool_]  # [L, T, A, N] legal actions
-    action: npt.NDArray[np.int32]  # [L, T, A]
+    action: npt.NDArray[Any]  # [L, T, A], or [L, T, A, parts]: as EnvSpec.action says
     log_prob: npt.NDArray[np.float32]  # [L, T, A] of the action, under the weights that chose it
     reward: npt.NDArray[np.float32]  # [L, T, A] between this decision and the agent's next one
     end: npt.NDArray[np.uint8]  # [L, T, A] CONTINUES, TERMINATED or CUT

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from league.policies.actions import legal
 from league.segment import CONTINUES, CUT, FIELDS, Segments
 from league.spec import EnvSpec
 from league.wire.messages import SegmentsHead
@@ -28,7 +29,7 @@ def open_segments(head: SegmentsHead, arrays: Arrays, spec: EnvSpec) -> Segments
         raise SegmentsError(f"missing {missing}" if missing else f"unknown arrays in {sorted(arrays)}")
     segments = Segments(head.player, head.incarnation, **arrays)
     _check_shapes(segments, spec)
-    _check_values(segments)
+    _check_values(segments, spec)
     _check_ends(segments)
     if segments.decisions != head.decisions:
         raise SegmentsError(f"{segments.decisions} decisions inside, but the head says {head.decisions}")
@@ -44,7 +45,7 @@ def _check_shapes(segments: Segments, spec: EnvSpec) -> None:
     expected: dict[str, tuple[tuple[int, ...], str]] = {
         "observation": ((*steps, *seen), dtype),
         "mask": ((*steps, spec.actions), "bool"),
-        "action": (steps, "int32"),
+        "action": ((*steps, *spec.action.shape), spec.action.dtype),
         "log_prob": (steps, "float32"),
         "reward": (steps, "float32"),
         "end": (steps, "uint8"),
@@ -62,18 +63,15 @@ def _check_shapes(segments: Segments, spec: EnvSpec) -> None:
             raise SegmentsError(f"{name} is {array.dtype}{list(array.shape)}, expected {kind}{list(shape)}")
 
 
-def _check_values(segments: Segments) -> None:
-    present, actions = segments.present, segments.mask.shape[-1]
-    for name in ("observation", "log_prob", "reward", "tail_observation"):
+def _check_values(segments: Segments, spec: EnvSpec) -> None:
+    present = segments.present
+    for name in ("observation", "action", "log_prob", "reward", "tail_observation"):
         array = getattr(segments, name)
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise SegmentsError(f"{name} is not finite")
-    action = segments.action[present]
-    if ((action < 0) | (action >= actions)).any():
-        raise SegmentsError(f"an action is not among the {actions} of the environment")
-    if not np.take_along_axis(segments.mask[present], action[:, None], axis=1).all():
-        raise SegmentsError("an action is illegal under its mask")
-    if (segments.log_prob[present] > ROUNDING).any():
+    if not legal(spec, segments.action[present], segments.mask[present]).all():
+        raise SegmentsError("an action is illegal: not one of the options, or not under its mask")
+    if not spec.continuous and (segments.log_prob[present] > ROUNDING).any():  # a density may exceed 1
         raise SegmentsError("a log-probability is above 0")
     if ((segments.version < 0) | (segments.version > NEWEST)).any():
         raise SegmentsError("a version is out of range")

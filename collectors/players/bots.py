@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from league.policies.actions import Actions
 from league.spec import EnvSpec
 
 HEIGHT, WIDTH, LINE = 6, 7, 4
@@ -23,16 +24,25 @@ def choose(
 
 
 class RandomBot:
-    """Plays any legal action, all with the same probability."""
+    """Plays any legal action, all with the same probability; continuous numbers uniformly between -1 and 1."""
 
     def __init__(self, spec: EnvSpec) -> None:
         self.spec = spec
 
     def act(
         self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    ) -> tuple[Actions, npt.NDArray[np.float32]]:
         """Return a random legal action for each row, and its log-probability."""
-        return choose(mask, rng)
+        if self.spec.single:
+            return choose(mask, rng)
+        actions = rng.uniform(-1, 1, (len(mask), self.spec.parts)).astype(np.float32)
+        log_probs = np.full(len(mask), -self.spec.continuous * np.log(2), np.float32)
+        end = 0
+        for choice, options in enumerate(self.spec.heads):
+            begin, end = end, end + options
+            actions[:, choice], chance = choose(mask[:, begin:end], rng)
+            log_probs += chance
+        return actions, log_probs
 
 
 def _lines() -> npt.NDArray[np.float32]:
@@ -57,7 +67,7 @@ class OnePlyBot:
     """
 
     def __init__(self, spec: EnvSpec) -> None:
-        if spec.observation.shape != (HEIGHT, WIDTH, 2) or spec.actions != WIDTH:
+        if spec.observation.shape != (HEIGHT, WIDTH, 2) or spec.actions != WIDTH or not spec.single:
             raise ValueError(
                 f"the bot 'one_ply' plays connect four only; {spec.name!r} has observations of shape "
                 f"{spec.observation.shape} and {spec.actions} actions. Use 'random' there, or write a bot of your own."

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from league.policies.actions import Actions
+
 
 class Actor(Protocol):
     """Chooses one action for each row.
@@ -14,5 +16,5 @@ class Actor(Protocol):
 
     def act(
         self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    ) -> tuple[Actions, npt.NDArray[np.float32]]:
         """Return an action for each row and its log-probability (0 if the actor is not a distribution)."""

@@ -5,7 +5,7 @@ travels as one frame and is stored as one array:
 
     layout = describe(config, spec)
     flat = initial(config, spec, seed=0)
-    layout.views(flat)["policy.weight"]  # [actions, features], no copy
+    layout.views(flat)["policy.weight"]  # [outputs, features], no copy
 """
 
 import math
@@ -24,6 +24,9 @@ FloatArray = npt.NDArray[np.float32]
 NETWORKS = ("mlp", "board_conv")
 ACTIVATIONS = ("tanh", "relu")
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
+LOG_STD = -0.5  # of fresh Gaussians
+LOG_STD_RANGE = (-5.0, 2.0)  # outside of it a Gaussian is a point, or noise
+EDGE = float(np.float32(1 - 1e-6))  # continuous actions stay this far within -1 and 1, where tanh can be inverted
 
 
 @dataclass(kw_only=True, slots=True)
@@ -132,8 +135,10 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
     for number, units in enumerate(config.hidden):
         add(f"hidden_{number}", units, width)
         width = units
-    add("policy", spec.actions, width)
+    add("policy", spec.actions + spec.continuous, width)
     add("value", 1, width)
+    if spec.continuous:
+        shapes["log_std"] = (spec.continuous,)
     return Layout(shapes)
 
 
@@ -146,6 +151,8 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
     for name, view in layout.views(flat).items():
         if name.endswith(".weight"):
             view[:] = gains.get(name, math.sqrt(2)) * _orthogonal(view.shape[0], view.shape[1], rng)
+        elif name == "log_std":
+            view[:] = LOG_STD
     return flat
 
 

@@ -1,8 +1,7 @@
 """Networks that act, in numpy: for small networks faster than torch, and collectors need no torch.
 
 Activations are [rows, features], so that several networks can fill one array, each its own rows. The patches
-of a convolution and the softmax are the other way round: a gather then copies whole rows of memory, and the
-softmax runs over the short axis without strides.
+of a board's convolution are the other way round: a gather then copies whole rows of memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig, board_patches, describe, policy_from
+from league.policies.actions import Actions, best, sample
+from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, policy_from
 from league.spec import EnvSpec
 
 Layer = tuple[FloatArray, FloatArray]  # weight [in, out] and bias [out]
-NEVER_ZERO = np.float32(1e-20)  # float32 draws can be exactly 0, and 0 / 0 would choose an illegal action
 
 
 class Described(Protocol):
@@ -28,25 +27,6 @@ class Described(Protocol):
     @property
     def signature(self) -> str:
         """The signature of the environment that the weights were trained for."""
-
-
-def race(
-    logits: FloatArray, mask: npt.NDArray[np.bool_], draw: FloatArray
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Return a legal action for each row of `mask` and its log-probability.
-
-    `logits` and `draw`, which holds standard exponential draws, are [actions, rows].
-    """
-    z = np.where(mask.T, logits, np.float32(ILLEGAL))
-    z -= z.max(axis=0)
-    p = np.exp(z)
-    total = p.sum(axis=0)
-    # An exponential race: the argmax of p / Exp(1) is distributed as p, with no need to normalise it.
-    p /= draw + NEVER_ZERO
-    action = p.argmax(axis=0)
-    log_prob = z.take(action * len(action) + np.arange(len(action)))
-    log_prob -= np.log(total)
-    return action.astype(np.int32), log_prob
 
 
 def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
@@ -76,11 +56,14 @@ class NumpyActor:
     def __init__(self, config: PolicyConfig, spec: EnvSpec, flat: FloatArray, greedy: bool = False) -> None:
         self.greedy = greedy
         self.rectified = config.rectified
-        self.kind = repr(config)  # networks of the same kind can go forward together
+        # Networks of the same kind can go forward together, and race together for their actions.
+        self.kind = repr(config) if spec.single and not greedy else None
+        self._spec, self.size = spec, spec.observation.size
         views = describe(config, spec).views(np.array(flat))
         names = [*(f"hidden_{i}" for i in range(len(config.hidden))), "policy"]
         layers = [(np.ascontiguousarray(views[f"{name}.weight"].T), views[f"{name}.bias"]) for name in names]
         self.layers = layers if config.rectified else fold_tanh(layers)
+        self._log_std = views.get("log_std", np.zeros(0, np.float32))
         self._patches: npt.NDArray[np.int64] | None = None
         if config.name == "board_conv":
             self._patches = board_patches(spec.observation.shape, config.kernel)
@@ -101,19 +84,18 @@ class NumpyActor:
             raise ValueError(f"this snapshot has no array 'flat' but {sorted(arrays)}: it holds no policy")
         return cls(policy_from(manifest.policy), spec, arrays["flat"], greedy)
 
-    def logits(self, observation: npt.NDArray[Any]) -> FloatArray:
-        """Return the unmasked logits: [rows, actions]."""
+    def outputs(self, observation: npt.NDArray[Any]) -> FloatArray:
+        """Return the unmasked logits of all options, then the means of the Gaussians: [rows, actions + continuous]."""
         return forward([(self, slice(None))], observation)
 
     def act(
         self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    ) -> tuple[Actions, npt.NDArray[np.float32]]:
         """Return a legal action for each row and its log-probability (a greedy choice is certain: 0)."""
-        logits = np.ascontiguousarray(self.logits(observation).T)
+        outputs = self.outputs(observation)
         if self.greedy:
-            z = np.where(mask.T, logits, np.float32(ILLEGAL))
-            return z.argmax(axis=0).astype(np.int32), np.zeros(z.shape[1], dtype=np.float32)
-        return race(logits, mask, rng.standard_exponential(logits.shape, dtype=np.float32))
+            return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
+        return sample(self._spec, outputs, self._log_std, mask, rng)
 
     def features(self, x: FloatArray) -> FloatArray:
         """Return what the first layer sees of flat observations: with a convolution, what it found and the board."""
@@ -132,13 +114,13 @@ class NumpyActor:
 
 
 def forward(parts: Sequence[tuple[NumpyActor, slice]], observation: npt.NDArray[Any]) -> FloatArray:
-    """Return the unmasked logits of several networks of one kind, each for its slice of the rows: [rows, actions].
+    """Return the outputs of several networks of one kind, each for its slice of the rows: [rows, outputs].
 
     Rows of nobody come out as zeros. The networks go from layer to layer together, which saves most of the small
     array calls where each has few rows.
     """
-    x: FloatArray = observation.reshape(len(observation), -1).astype(np.float32)
     some, _ = parts[0]
+    x: FloatArray = observation.reshape(len(observation), some.size).astype(np.float32)
     inputs = [actor.features(x[part]) for actor, part in parts]
     with np.errstate(over="ignore"):  # beyond float32, exp is infinite and 1 / (1 + exp) is the 0 it should be
         for depth, (weight, _) in enumerate(some.layers):

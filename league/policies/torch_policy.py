@@ -5,7 +5,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig, board_patches, describe
+from league.policies.distribution import Distribution, distribution
+from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe
 from league.spec import EnvSpec
 
 
@@ -14,12 +15,13 @@ class TorchPolicy(nn.Module):
 
     policy = TorchPolicy(config, spec)
     policy.write(initial(config, spec, seed))
-    log_probs_BN, value_B = policy(observation_BX, mask_BN)
+    distribution, value_B = policy(observation_BX, mask_BN)
     """
 
     def __init__(self, config: PolicyConfig, spec: EnvSpec) -> None:
         super().__init__()
         layout = describe(config, spec)
+        self._spec = spec
         self._shapes, self._sizes = layout.shapes, layout.sizes
         self._hidden = len(config.hidden)
         self._rectified = config.rectified
@@ -29,13 +31,13 @@ class TorchPolicy(nn.Module):
         if config.name == "board_conv":
             self._patches = torch.from_numpy(board_patches(spec.observation.shape, config.kernel))
 
-    def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the log-probabilities of all actions (illegal ones near -1e9) and the value of each row."""
+    def forward(self, observation: Tensor, mask: Tensor) -> tuple[Distribution, Tensor]:
+        """Return the distribution over actions and the value of each row."""
         parameters = self._parameters_by_name()
         x = self._trunk(observation, parameters)
-        logits = functional.linear(x, parameters["policy.weight"], parameters["policy.bias"])
-        log_probs = functional.log_softmax(logits.masked_fill(~mask, ILLEGAL), dim=-1)
-        return log_probs, _value(x, parameters)
+        outputs = functional.linear(x, parameters["policy.weight"], parameters["policy.bias"])
+        log_std = parameters["log_std"] if self._spec.continuous else outputs.new_zeros(0)
+        return distribution(self._spec, outputs, mask, log_std), _value(x, parameters)
 
     def value(self, observation: Tensor) -> Tensor:
         """Return the value of each row: what tails need, which have no mask."""

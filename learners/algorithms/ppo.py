@@ -1,7 +1,7 @@
 """Proximal policy optimization (Schulman et al. 2017), for segments of any number of agents.
 
 Legend of shapes: L lanes, T ticks, A agents of the seat, K tails, B decisions of a batch or minibatch,
-N actions, X the observation's own shape.
+N options, X the observation's own shape.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from league.policies.distribution import Distribution
 from league.policies.layout import FloatArray, PolicyConfig
 from league.policies.torch_policy import TorchPolicy
 from league.segment import Segments
@@ -31,8 +32,8 @@ class Decisions:
 
     observation: Tensor  # [B, X]
     mask: Tensor  # [B, N]
-    action: Tensor  # [B] and so are all that follow
-    old_log_prob: Tensor
+    action: Tensor  # [B], or [B, parts]
+    old_log_prob: Tensor  # [B] and so are all that follow
     old_value: Tensor
     advantage: Tensor
     target: Tensor  # what the value should have been: the return
@@ -45,11 +46,10 @@ class Decisions:
 
 
 def ppo_loss(
-    log_probs_BN: Tensor, value_B: Tensor, data: Decisions, config: PPOConfig, entropy_coef: float
+    actions: Distribution, value_B: Tensor, data: Decisions, config: PPOConfig, entropy_coef: float
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the loss of a minibatch and its metrics."""
-    log_prob_B = log_probs_BN.gather(1, data.action[:, None]).squeeze(1)
-    log_ratio_B = log_prob_B - data.old_log_prob
+    log_ratio_B = actions.log_prob(data.action) - data.old_log_prob
     ratio_B = log_ratio_B.exp()
 
     clipped_B = ratio_B.clamp(1 - config.clip, 1 + config.clip)
@@ -61,7 +61,7 @@ def ppo_loss(
         error_B = torch.maximum(error_B, (data.old_value + moved_B - data.target).square())
     value_loss = 0.5 * error_B.mean()
 
-    entropy = -(log_probs_BN.exp() * log_probs_BN).sum(dim=1).mean()
+    entropy = actions.entropy().mean()
     loss = policy_loss + config.value_coef * value_loss - entropy_coef * entropy
     with torch.no_grad():
         metrics = {
@@ -83,7 +83,7 @@ class PPO:
     """Trains one player. See learners.algorithms.algorithm.Algorithm."""
 
     def __init__(self, config: PPOConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> None:
-        self.config = config
+        self.config, self._spec = config, spec
         self.policy = TorchPolicy(policy, spec)
         self.policy.write(flat)
         self.decisions = 0
@@ -128,10 +128,11 @@ class PPO:
             discount=(self.config.gamma, self.config.gae_lambda),
         )
         advantage_B = advantage_LTA[present_LTA]
+        action = torch.from_numpy(segments.action)[present_LTA]
         return Decisions(
             observation=observation_BX,
             mask=torch.from_numpy(segments.mask)[present_LTA],
-            action=torch.from_numpy(segments.action)[present_LTA].long(),
+            action=action.long() if self._spec.single else action,
             old_log_prob=torch.from_numpy(segments.log_prob)[present_LTA],
             old_value=value_B,
             advantage=_normalised(advantage_B) if self.config.normalise_advantages else advantage_B,
@@ -168,8 +169,8 @@ class PPO:
         for _ in range(self.config.epochs):
             for index in np.array_split(rng.permutation(len(data)), pieces):
                 minibatch = data[torch.from_numpy(index)]
-                log_probs_BN, value_B = self.policy(minibatch.observation, minibatch.mask)
-                loss, metrics = ppo_loss(log_probs_BN, value_B, minibatch, self.config, entropy_coef)
+                actions, value_B = self.policy(minibatch.observation, minibatch.mask)
+                loss, metrics = ppo_loss(actions, value_B, minibatch, self.config, entropy_coef)
                 collected.append({name: float(value) for name, value in metrics.items()})
                 if self._moved_enough(collected[-1]):
                     return _mean(collected) | {"losses/gradient_steps": len(collected) - 1.0}
@@ -194,8 +195,8 @@ class PPO:
 
     @torch.no_grad()
     def _probe(self, data: Decisions) -> None:
-        log_probs_BN, value_B = self.policy(data.observation[:PROBE], data.mask[:PROBE])
-        for tensor in (self.policy.flat, log_probs_BN, value_B):
+        actions, value_B = self.policy(data.observation[:PROBE], data.mask[:PROBE])
+        for tensor in (self.policy.flat, actions.log_probs, actions.mean, value_B):
             if not bool(tensor.isfinite().all()):
                 raise NotFiniteError
 

@@ -48,7 +48,7 @@ def nobody():
 
 
 def logits(actors, number):
-    return actors[number].logits(np.ones((1, 3), np.float32))
+    return actors[number].outputs(np.ones((1, 3), np.float32))
 
 
 def test_frozen_weights_are_loaded_once(store):
@@ -87,7 +87,7 @@ def test_weights_in_use_are_never_dropped(store):
 def test_a_snapshot_larger_than_the_cache_can_still_play(store):
     actors = actors_of(store, 0.5)
     for seed in (1, 2):
-        actors[actors.number(frozen(store, seed), nobody)].logits(np.ones((1, 3), np.float32))
+        actors[actors.number(frozen(store, seed), nobody)].outputs(np.ones((1, 3), np.float32))
     assert len(actors._frozen) == 1
 
 

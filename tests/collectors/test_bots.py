@@ -6,6 +6,8 @@ import pytest
 from collectors.envs.connect_four import SPEC, ConnectFour
 from collectors.envs.tic_tac_toe import TicTacToe
 from collectors.players.bots import OnePlyBot, RandomBot
+from league.policies.actions import legal
+from league.spec import Array, EnvSpec, Seat
 
 
 def position(*moves):
@@ -95,3 +97,15 @@ def test_one_ply_beats_random_in_about_19_of_20_games():
 def test_one_ply_refuses_another_game():
     with pytest.raises(ValueError, match="plays connect four only; 'tic_tac_toe'"):
         OnePlyBot(TicTacToe(slots=1).spec)
+
+
+def test_random_plays_every_kind_of_action():
+    spec = EnvSpec("mixed", ("a",), (Seat((0,)),), Array((1,), "float32"), actions=5, choices=(3, 2), continuous=2)
+    mask = np.tile([True, False, True, False, True], (4000, 1))
+    actions, log_probs = RandomBot(spec).act(np.zeros((4000, 1)), mask, np.random.default_rng(0))
+    assert actions.shape == (4000, 4)
+    assert actions.dtype == np.float32
+    assert legal(spec, actions, mask).all()
+    assert np.bincount(actions[:, 0].astype(int)).tolist() == pytest.approx([2000, 0, 2000], abs=150)
+    assert np.abs(actions[:, 2:].mean(axis=0)).max() < 0.05
+    np.testing.assert_allclose(log_probs, -np.log(2) - 2 * np.log(2), rtol=1e-6)

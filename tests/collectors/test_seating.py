@@ -1,5 +1,6 @@
 """Who sits where, what each entry earned, and which actions are kept."""
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -196,9 +197,19 @@ def test_ranks(returns, ranks):
 @given(st.integers(1, 70_000).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), max_size=50))))
 def test_packed_actions_come_back(case):
     choices, actions = case
-    packed = pack_actions(np.array(actions, np.int32), choices)
-    assert unpack_actions(packed, choices).tolist() == actions
+    spec = spec_of(Seat((0,)), actions=choices)
+    packed = pack_actions(np.array(actions, np.int32), spec)
+    assert unpack_actions(packed, spec).tolist() == actions
     assert len(packed) == len(actions) * (1 if choices <= 256 else 2 if choices <= 65536 else 4)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.floats(-1, 1, width=32)), max_size=50))
+def test_packed_vectors_come_back(actions):
+    spec = msgspec.structs.replace(DUEL, actions=3, choices=(3,), continuous=1)
+    given = np.array(actions, np.float32).reshape(-1, 2)
+    back = unpack_actions(pack_actions(given, spec), spec)
+    np.testing.assert_array_equal(back, given)
+    assert back.dtype == np.float32
 
 
 def test_actions_are_kept_in_the_order_of_rows_also_beyond_the_first_buffer():
@@ -215,7 +226,7 @@ def test_actions_are_kept_in_the_order_of_rows_also_beyond_the_first_buffer():
     seating.finish(ends_of(over=(0, 1)))
     assert len(kept[0]) > 128
     for slot, episode in enumerate(playing.result().episodes):
-        assert unpack_actions(episode.actions, 4).tolist() == kept[slot]
+        assert unpack_actions(episode.actions, DUEL).tolist() == kept[slot]
 
 
 def test_one_tick_may_need_more_room_than_the_buffer_has():
@@ -224,7 +235,7 @@ def test_one_tick_may_need_more_room_than_the_buffer_has():
     rows = rows_of(*((0, agent, 0.0) for agent in range(300)))
     assert seating.note(rows, np.arange(300, dtype=np.int32)) == 1
     seating.finish(ends_of(over=(0,)))
-    assert unpack_actions(playing.result().episodes[0].actions, 400).tolist() == list(range(300))
+    assert unpack_actions(playing.result().episodes[0].actions, crowd).tolist() == list(range(300))
 
 
 def test_only_the_first_episodes_keep_their_actions_if_so_told():

@@ -1,73 +1,126 @@
-"""Every network passes this suite, acting in numpy as in torch."""
+"""Every network passes this suite for every kind of action, acting in numpy as in torch."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import torch
 from scipy import stats
 
-from league.policies.layout import NETWORKS, PolicyConfig, describe
+from league.policies.actions import legal
+from league.policies.layout import EDGE, NETWORKS, PolicyConfig, describe
 from league.policies.numpy_actor import NumpyActor
 from league.policies.torch_policy import TorchPolicy
 from league.spec import Array, EnvSpec, Seat
 
-SPEC = EnvSpec(
-    name="board",
-    agents=("a",),
-    seats=(Seat(agents=(0,)),),
-    observation=Array(shape=(6, 7, 2), dtype="int8"),
-    actions=7,
-)
+
+def spec_of(actions, choices=(), continuous=0, shape=(6, 7, 2)):
+    return EnvSpec(
+        name="board",
+        agents=("a",),
+        seats=(Seat(agents=(0,)),),
+        observation=Array(shape=shape, dtype="int8"),
+        actions=actions,
+        choices=choices,
+        continuous=continuous,
+    )
+
+
+SPECS = {
+    "single": spec_of(7),
+    "choices": spec_of(9, (4, 3, 2)),
+    "equal": spec_of(9, (3, 3, 3)),
+    "numbers": spec_of(0, (), 3),
+    "mixed": spec_of(7, (5, 2), 2),
+}
 CONFIGS = [PolicyConfig(name=name, activation=act) for name in NETWORKS for act in ("tanh", "relu")]
+CASES = [(config, "single") for config in CONFIGS] + [(CONFIGS[0], name) for name in SPECS if name != "single"]
 
 
-@pytest.fixture(params=CONFIGS, ids=lambda c: f"{c.name}-{c.activation}")
-def config(request):
-    return request.param
+@dataclass(frozen=True)
+class Case:
+    config: PolicyConfig
+    spec: EnvSpec
+
+    def weights(self, seed=0):
+        size = describe(self.config, self.spec).size
+        return (np.random.default_rng(seed).standard_normal(size) * 0.1).astype(np.float32)
+
+    def positions(self, rows, seed=1):
+        rng = np.random.default_rng(seed)
+        mask = rng.random((rows, self.spec.actions)) < 0.5
+        begin = 0
+        for options in self.spec.heads:
+            mask[np.arange(rows), begin + rng.integers(0, options, rows)] = True
+            begin += options
+        return rng.integers(0, 2, (rows, *self.spec.observation.shape)).astype(np.int8), mask
+
+    def actor(self, greedy=False):
+        return NumpyActor(self.config, self.spec, self.weights(), greedy)
+
+    def torch(self):
+        policy = TorchPolicy(self.config, self.spec)
+        policy.write(self.weights())
+        return policy
 
 
-def weights(config, seed=0):
-    size = describe(config, SPEC).size
-    return (np.random.default_rng(seed).standard_normal(size) * 0.1).astype(np.float32)
+@pytest.fixture(params=CASES, ids=lambda c: f"{c[0].name}-{c[0].activation}-{c[1]}")
+def case(request):
+    config, name = request.param
+    return Case(config, SPECS[name])
 
 
-def positions(rows, seed=1):
-    rng = np.random.default_rng(seed)
-    mask = rng.random((rows, 7)) < 0.5
-    mask[np.arange(rows), rng.integers(0, 7, rows)] = True
-    return rng.integers(0, 2, (rows, 6, 7, 2)).astype(np.int8), mask
+def tensors(*arrays):
+    return [torch.from_numpy(array) for array in arrays]
 
 
-def torch_policy(config, flat):
-    policy = TorchPolicy(config, SPEC)
-    policy.write(flat)
-    return policy
+def long_if_single(case, actions):
+    return torch.from_numpy(actions).long() if case.spec.single else torch.from_numpy(actions)
 
 
-def test_numpy_equals_torch(config):
-    flat, (observation, mask) = weights(config), positions(64)
-    actions, log_probs = NumpyActor(config, SPEC, flat).act(observation, mask, np.random.default_rng(5))
+def test_numpy_equals_torch(case):
+    observation, mask = case.positions(64)
+    actions, log_probs = case.actor().act(observation, mask, np.random.default_rng(5))
     with torch.no_grad():
-        expected, _ = torch_policy(config, flat)(torch.from_numpy(observation), torch.from_numpy(mask))
-    np.testing.assert_allclose(log_probs, expected.numpy()[np.arange(64), actions], atol=1e-5)
+        distribution, _ = case.torch()(*tensors(observation, mask))
+        expected = distribution.log_prob(long_if_single(case, actions))
+    np.testing.assert_allclose(log_probs, expected.numpy(), atol=2e-5)
 
 
-def test_value_needs_no_mask(config):
-    flat, (observation, mask) = weights(config), positions(9)
-    policy = torch_policy(config, flat)
-    _, value = policy(torch.from_numpy(observation), torch.from_numpy(mask))
+def test_far_out_numbers_have_the_same_log_probability(case):
+    if not case.spec.continuous:
+        pytest.skip("no continuous numbers")
+    flat = case.weights()
+    describe(case.config, case.spec).views(flat)["policy.bias"][-1] = 20.0
+    actor = NumpyActor(case.config, case.spec, flat)
+    observation, mask = case.positions(64)
+    actions, log_probs = actor.act(observation, mask, np.random.default_rng(5))
+    assert (actions[:, -1] == np.float32(EDGE)).all()
+    policy = case.torch()
+    policy.write(flat)
+    with torch.no_grad():
+        expected = policy(*tensors(observation, mask))[0].log_prob(torch.from_numpy(actions))
+    np.testing.assert_allclose(log_probs, expected.numpy(), rtol=1e-5, atol=1e-4)
+
+
+def test_value_needs_no_mask(case):
+    observation, mask = case.positions(9)
+    policy = case.torch()
+    _, value = policy(*tensors(observation, mask))
     torch.testing.assert_close(policy.value(torch.from_numpy(observation)), value)
     assert value.shape == (9,)
 
 
-def test_actions_are_legal_and_typed(config):
-    actor, (observation, mask) = NumpyActor(config, SPEC, weights(config)), positions(256)
+def test_actions_are_legal_and_typed(case):
+    actor, (observation, mask) = case.actor(), case.positions(256)
     rng = np.random.default_rng(0)
     for _ in range(20):
         actions, log_probs = actor.act(observation, mask, rng)
-        assert mask[np.arange(256), actions].all()
-    assert actions.dtype == np.int32
+        assert legal(case.spec, actions, mask).all()
+    assert actions.dtype == np.dtype(case.spec.action.dtype)
+    assert actions.shape == (256, *case.spec.action.shape)
     assert log_probs.dtype == np.float32
-    assert (log_probs <= 1e-6).all()
+    assert case.spec.continuous or (log_probs <= 1e-6).all()
 
 
 class ZeroDraws(np.random.Generator):
@@ -77,46 +130,99 @@ class ZeroDraws(np.random.Generator):
         return np.zeros(size, dtype=dtype)
 
 
-def test_a_zero_draw_chooses_no_illegal_action(config):
-    actor, (observation, mask) = NumpyActor(config, SPEC, weights(config)), positions(64)
-    actions, _ = actor.act(observation, mask, ZeroDraws(np.random.PCG64(0)))
-    assert mask[np.arange(64), actions].all()
+def test_a_zero_draw_chooses_no_illegal_action(case):
+    observation, mask = case.positions(64)
+    actions, _ = case.actor().act(observation, mask, ZeroDraws(np.random.PCG64(0)))
+    assert legal(case.spec, actions, mask).all()
 
 
-def test_actions_are_sampled_from_the_masked_softmax(config):
-    flat, (observation, mask) = weights(config), positions(1)
+def test_choices_are_sampled_from_the_masked_softmax(case):
+    observation, mask = case.positions(1)
     draws = 20_000
-    actor = NumpyActor(config, SPEC, flat)
+    actor = case.actor()
     many = np.repeat(observation, draws, axis=0), np.repeat(mask, draws, axis=0)
     actions, _ = actor.act(*many, np.random.default_rng(3))
-    logits = np.where(mask[0], actor.logits(observation)[0].astype(np.float64), -np.inf)
-    expected = np.exp(logits - logits.max())
-    expected /= expected.sum()
-    legal = mask[0]
-    counts = np.bincount(actions, minlength=7)[legal]
-    assert stats.chisquare(counts, expected[legal] * draws).pvalue > 1e-4
+    outputs, begin = actor.outputs(observation)[0].astype(np.float64), 0
+    for choice, options in enumerate(case.spec.heads):
+        allowed = mask[0, begin : begin + options]
+        logits = np.where(allowed, outputs[begin : begin + options], -np.inf)
+        expected = np.exp(logits - logits.max())
+        expected /= expected.sum()
+        chosen = actions.reshape(draws, -1)[:, choice].astype(int)
+        counts = np.bincount(chosen, minlength=options)[allowed]
+        assert allowed.sum() == 1 or stats.chisquare(counts, expected[allowed] * draws).pvalue > 1e-4
+        begin += options
 
 
-def test_greedy_takes_the_best_legal_action(config):
-    flat, (observation, mask) = weights(config), positions(64)
-    actor = NumpyActor(config, SPEC, flat, greedy=True)
+def test_numbers_are_squashed_gaussians_and_their_density_integrates_to_one(case):
+    if not case.spec.continuous:
+        pytest.skip("no continuous numbers")
+    observation, mask = case.positions(1)
+    draws, choices = 20_000, len(case.spec.heads)
+    actor = case.actor()
+    many = np.repeat(observation, draws, axis=0), np.repeat(mask, draws, axis=0)
+    actions, _ = actor.act(*many, np.random.default_rng(3))
+    means = actor.outputs(observation)[0, case.spec.actions :]
+    log_std = describe(case.config, case.spec).views(case.weights())["log_std"]
+    for number in range(case.spec.continuous):
+        gaussian = stats.norm(means[number], np.exp(log_std[number]))
+        assert stats.kstest(np.arctanh(actions[:, choices + number].astype(float)), gaussian.cdf).pvalue > 1e-4
+    grid = np.linspace(-0.9999, 0.9999, 20_001, dtype=np.float32)
+    probe = np.tile(actions[:1], (len(grid), 1))
+    probe[:, -1] = grid
+    with torch.no_grad():
+        rows = torch.from_numpy(observation).expand(len(grid), -1, -1, -1), torch.from_numpy(mask).expand(len(grid), -1)
+        log_prob = case.torch()(*rows)[0].log_prob(torch.from_numpy(probe)).double()
+        only = case.torch()(*rows)[0].log_prob(torch.from_numpy(np.tile(actions[:1], (len(grid), 1)))).double()
+    u = np.arctanh(actions[0, -1].astype(float))
+    own = stats.norm(means[-1], np.exp(log_std[-1])).logpdf(u) - np.log1p(-(actions[0, -1].astype(float) ** 2))
+    density = (log_prob - only).numpy() + own
+    assert np.trapezoid(np.exp(density), grid) == pytest.approx(1, abs=1e-2)
+
+
+def test_greedy_takes_the_best_legal_action(case):
+    observation, mask = case.positions(64)
+    actor = case.actor(greedy=True)
     actions, log_probs = actor.act(observation, mask, np.random.default_rng(0))
-    best = np.where(mask, actor.logits(observation), -np.inf).argmax(axis=1)
-    np.testing.assert_array_equal(actions, best)
+    outputs, begin = actor.outputs(observation), 0
+    for choice, options in enumerate(case.spec.heads):
+        part = slice(begin, begin + options)
+        best = np.where(mask[:, part], outputs[:, part], -np.inf).argmax(axis=1)
+        np.testing.assert_array_equal(actions.reshape(64, -1)[:, choice], best)
+        begin += options
+    numbers = actions.reshape(64, -1)[:, len(case.spec.heads) :]
+    np.testing.assert_allclose(numbers, np.tanh(outputs[:, begin:]), atol=1e-6)
     assert not log_probs.any()
 
 
-def test_the_actor_keeps_its_own_weights(config):
-    flat, (observation, _) = weights(config), positions(8)
-    actor = NumpyActor(config, SPEC, flat)
-    before = actor.logits(observation).copy()
+def test_entropy_is_that_of_the_choices_and_the_gaussians(case):
+    observation, mask = case.positions(16)
+    with torch.no_grad():
+        distribution, _ = case.torch()(*tensors(observation, mask))
+    outputs, begin = case.actor().outputs(observation).astype(np.float64), 0
+    expected = np.zeros(16)
+    for options in case.spec.heads:
+        part = slice(begin, begin + options)
+        logits = np.where(mask[:, part], outputs[:, part], -np.inf)
+        p = np.exp(logits - logits.max(axis=1, keepdims=True))
+        expected += stats.entropy(p, axis=1)
+        begin += options
+    if case.spec.continuous:
+        log_std = describe(case.config, case.spec).views(case.weights())["log_std"]
+        expected += sum(stats.norm(0, np.exp(one)).entropy() for one in log_std)
+    np.testing.assert_allclose(distribution.entropy().numpy(), expected, atol=1e-4)
+
+
+def test_the_actor_keeps_its_own_weights(case):
+    flat, (observation, _) = case.weights(), case.positions(8)
+    actor = NumpyActor(case.config, case.spec, flat)
+    before = actor.outputs(observation).copy()
     flat[:] = 0
-    np.testing.assert_array_equal(actor.logits(observation), before)
+    np.testing.assert_array_equal(actor.outputs(observation), before)
 
 
-def test_torch_weights_are_copied_both_ways(config):
-    flat = weights(config)
-    policy = torch_policy(config, flat)
+def test_torch_weights_are_copied_both_ways(case):
+    flat, policy = case.weights(), case.torch()
     read = policy.read()
     np.testing.assert_array_equal(read, flat)
     read[:] = 0
@@ -125,9 +231,10 @@ def test_torch_weights_are_copied_both_ways(config):
         policy.write(flat[:-1])
 
 
-def test_every_parameter_gets_a_gradient(config):
-    policy, (observation, mask) = torch_policy(config, weights(config)), positions(64)
-    log_probs, value = policy(torch.from_numpy(observation), torch.from_numpy(mask))
-    (log_probs[torch.from_numpy(mask)].pow(2).mean() + value.pow(2).mean()).backward()
-    for name, gradient in describe(config, SPEC).views(policy.flat.grad.numpy()).items():
+def test_every_parameter_gets_a_gradient(case):
+    policy, (observation, mask) = case.torch(), case.positions(64)
+    actions, _ = case.actor().act(observation, mask, np.random.default_rng(0))
+    distribution, value = policy(*tensors(observation, mask))
+    (distribution.log_prob(long_if_single(case, actions)).pow(2).mean() + value.pow(2).mean()).backward()
+    for name, gradient in describe(case.config, case.spec).views(policy.flat.grad.numpy()).items():
         assert gradient.any(), name

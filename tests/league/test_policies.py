@@ -78,7 +78,7 @@ def test_convolution_equals_the_slow_definition():
         features = [max(0, (p * k[ch]).sum() + views["conv.bias"][ch]) for p, k in places for ch in range(3)]
         features = np.concatenate([features, picture.ravel()])
         expected.append(views["policy.weight"] @ features + views["policy.bias"])
-    np.testing.assert_allclose(NumpyActor(config, spec, flat).logits(seen), expected, atol=1e-4)
+    np.testing.assert_allclose(NumpyActor(config, spec, flat).outputs(seen), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("shape", [(84,), (7, 6)])
@@ -119,7 +119,7 @@ def test_a_snapshot_refuses_another_environment_and_names_both_signatures():
     paper = Paper(asdict(config), spec.signature)
     actor = NumpyActor.from_snapshot({"flat": flat}, paper, spec)
     seen = np.ones((2, 6, 7, 2), dtype=np.int8)
-    np.testing.assert_array_equal(actor.logits(seen), NumpyActor(config, spec, flat).logits(seen))
+    np.testing.assert_array_equal(actor.outputs(seen), NumpyActor(config, spec, flat).outputs(seen))
     with pytest.raises(ValueError, match=f"{spec.signature}.*{other.signature}"):
         NumpyActor.from_snapshot({"flat": flat}, paper, other)
     with pytest.raises(ValueError, match="no policy"):

@@ -481,7 +481,7 @@ def test_malformed_messages_are_counted_and_answered(hero, play):
     bad = replace(good, action=good.action + 100)
     collector.feed(bad)
     world.learner.step(0)
-    assert "not among the 4" in collector.last(Refused).reason
+    assert "an action is illegal" in collector.last(Refused).reason
     collector.client.send(Report(request=1, name="c", session="one"))
     world.run(HERO, steps=2)
     assert "segments and pulls" in collector.last(Refused).reason

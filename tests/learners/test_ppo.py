@@ -5,6 +5,11 @@ import numpy as np
 import pytest
 import torch
 
+from league.policies.distribution import Distribution
+from league.policies.layout import PolicyConfig, initial
+from league.policies.numpy_actor import NumpyActor
+from league.segment import TERMINATED, Segments
+from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.ppo import PPO, Decisions, ppo_loss
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batcher
@@ -32,9 +37,13 @@ def test_without_lag_the_first_ratio_is_one(ppo, play, spec, policy):
     algorithm.policy.write(flat)
     data = algorithm.prepare(play(flat, lanes=64))
     with torch.no_grad():
-        log_probs, _ = algorithm.policy(data.observation, data.mask)
-    ratio = (log_probs.gather(1, data.action[:, None])[:, 0] - data.old_log_prob).exp()
+        actions, _ = algorithm.policy(data.observation, data.mask)
+    ratio = (actions.log_prob(data.action) - data.old_log_prob).exp()
     assert float((ratio - 1).abs().max()) < 1e-5
+
+
+def only_choices(log_probs):
+    return Distribution(log_probs, torch.zeros(1, dtype=torch.long), torch.zeros(len(log_probs), 0), torch.zeros(0))
 
 
 def slow_loss(log_probs, values, data, config, entropy_coef):
@@ -70,7 +79,7 @@ def test_the_loss_is_that_of_the_paper(value_clip):
         target=normal(50),
     )
     config = PPOConfig(value_clip=value_clip, value_coef=0.7, clip=0.25)
-    loss, metrics = ppo_loss(log_probs, values, data, config, entropy_coef=0.03)
+    loss, metrics = ppo_loss(only_choices(log_probs), values, data, config, entropy_coef=0.03)
     expected, (surrogate, squared, entropy) = slow_loss(log_probs.tolist(), values.tolist(), data, config, 0.03)
     assert float(loss) == pytest.approx(expected, abs=1e-9)
     assert float(metrics["losses/policy_loss"]) == pytest.approx(-surrogate, abs=1e-9)
@@ -83,10 +92,10 @@ def test_illegal_actions_add_nothing_to_the_entropy(ppo):
     observation = torch.eye(HINTS)
     mask = torch.zeros(HINTS, HINTS, dtype=torch.bool)
     mask[:, :2] = True
-    log_probs, value = algorithm.policy(observation, mask)
+    actions, value = algorithm.policy(observation, mask)
     zeros = torch.zeros(HINTS)
-    data = Decisions(observation, mask, zeros.long(), log_probs[:, 0].detach(), zeros, zeros, zeros)
-    loss, metrics = ppo_loss(log_probs, value, data, algorithm.config, 1.0)
+    data = Decisions(observation, mask, zeros.long(), actions.log_probs[:, 0].detach(), zeros, zeros, zeros)
+    loss, metrics = ppo_loss(actions, value, data, algorithm.config, 1.0)
     assert float(metrics["losses/entropy"]) == pytest.approx(math.log(2), abs=1e-3)
     loss.backward()
     assert bool(algorithm.policy.flat.grad.isfinite().all())
@@ -190,3 +199,66 @@ def test_large_gradients_are_shortened(ppo, play, fresh):
     segments.reward[:] *= 1e6
     algorithm.update(batch_of(segments), np.random.default_rng(0))
     assert float(algorithm.policy.flat.grad.norm()) == pytest.approx(0.5, rel=1e-4)
+
+
+def hinted(actions, choices, continuous):
+    """Return a game of one decision: three targets are shown, and each part of the action should hit its own."""
+    spec = EnvSpec(
+        name="targets",
+        agents=("a",),
+        seats=(Seat((0,)),),
+        observation=Array((3,), "float32"),
+        actions=actions,
+        choices=choices,
+        continuous=continuous,
+    )
+
+    def play(flat, policy, seed, lanes=512):
+        rng = np.random.default_rng(seed)
+        target = rng.uniform(-0.8, 0.8, (lanes, 3)).astype(np.float32)
+        mask = np.ones((lanes, actions), bool)
+        action, log_prob = NumpyActor(policy, spec, flat).act(target, mask, rng)
+        wanted = [np.floor((target[:, i] + 0.8) / 1.6 * options) for i, options in enumerate(spec.heads)]
+        wrong = [action[:, i] != want for i, want in enumerate(wanted)]
+        far = [np.abs(action[:, i] - target[:, i]) for i in range(len(wrong), spec.parts)]
+        steps, none = (lanes, 1, 1), np.zeros(0, np.int32)
+        return Segments(
+            player="hero",
+            incarnation=0,
+            observation=target.reshape(*steps, 3),
+            mask=mask.reshape(*steps, actions),
+            action=action.reshape(*steps, spec.parts),
+            log_prob=log_prob.reshape(steps),
+            reward=-np.mean([*wrong, *far], axis=0, dtype=np.float32).reshape(steps),
+            end=np.full(steps, TERMINATED, np.uint8),
+            present=np.ones(steps, bool),
+            length=np.ones(lanes, np.int32),
+            version=np.zeros(lanes, np.int32),
+            tail_lane=none,
+            tail_tick=none,
+            tail_agent=none,
+            tail_observation=np.zeros((0, 3), np.float32),
+        )
+
+    return spec, play
+
+
+@pytest.mark.parametrize(
+    ("parts", "before", "after"),
+    [((0, (), 3), -0.45, -0.15), ((9, (3, 4, 2), 0), -0.5, -0.1), ((5, (3, 2), 1), -0.45, -0.15)],
+    ids=["numbers", "choices", "mixed"],
+)
+def test_it_learns_actions_of_several_parts(parts, before, after):
+    spec, play = hinted(*parts)
+    policy = PolicyConfig(hidden=[32])
+    config = PPOConfig(batch=512, minibatch=128, lr=1e-2, entropy=0.0, epochs=4)
+    algorithm, rng = PPO(config, policy, spec, initial(policy, spec, 0)), np.random.default_rng(0)
+    first = play(algorithm.flat(), policy, 1000)
+    data = algorithm.prepare(first)
+    with torch.no_grad():
+        ratio = (algorithm.policy(data.observation, data.mask)[0].log_prob(data.action) - data.old_log_prob).exp()
+    assert float((ratio - 1).abs().max()) < 1e-4
+    for seed in range(20):
+        algorithm.update(batch_of(play(algorithm.flat(), policy, seed)), rng)
+    assert first.reward.mean() < before
+    assert play(algorithm.flat(), policy, 1000).reward.mean() > after

@@ -1,0 +1,100 @@
+"""Actions drawn in numpy: choices by a race, continuous numbers from Gaussians squashed by tanh.
+
+A network gives `actions + continuous` numbers for each row: a logit for each option of each choice, then the
+mean of each Gaussian. The torch side, which must find the same log-probabilities, is league.policies.distribution.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from league.policies.layout import EDGE, ILLEGAL, LOG_STD_RANGE, FloatArray
+from league.spec import EnvSpec
+
+Actions = npt.NDArray[Any]  # int32 [rows] for one choice, else float32 [rows, parts]
+NEVER_ZERO = np.float32(1e-20)  # float32 draws can be exactly 0, and 0 / 0 would choose an illegal action
+HALF_LOG_TWO_PI = np.float32(0.5 * np.log(2 * np.pi))
+
+
+def race(
+    logits: FloatArray, mask: npt.NDArray[np.bool_], draw: FloatArray
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """Return a legal action for each row of `mask` and its log-probability.
+
+    `logits` and `draw`, which holds standard exponential draws, are [actions, rows].
+    """
+    z = np.where(mask.T, logits, np.float32(ILLEGAL))
+    z -= z.max(axis=0)
+    p = np.exp(z)
+    total = p.sum(axis=0)
+    # An exponential race: the argmax of p / Exp(1) is distributed as p, with no need to normalise it.
+    p /= draw + NEVER_ZERO
+    action = p.argmax(axis=0)
+    log_prob = z.take(action * len(action) + np.arange(len(action)))
+    log_prob -= np.log(total)
+    return action.astype(np.int32), log_prob
+
+
+def sample(
+    spec: EnvSpec, outputs: FloatArray, log_std: FloatArray, mask: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> tuple[Actions, npt.NDArray[np.float32]]:
+    """Return a legal action for each row of a network's `outputs` and its log-probability, summed over parts."""
+    if spec.single:
+        logits = np.ascontiguousarray(outputs.T)
+        return race(logits, mask, rng.standard_exponential(logits.shape, dtype=np.float32))
+    actions = np.empty((len(outputs), spec.parts), np.float32)
+    log_prob = np.zeros(len(outputs), np.float32)
+    end = 0
+    for choice, options in enumerate(spec.heads):
+        begin, end = end, end + options
+        logits = np.ascontiguousarray(outputs[:, begin:end].T)
+        draw = rng.standard_exponential(logits.shape, dtype=np.float32)
+        actions[:, choice], chance = race(logits, mask[:, begin:end], draw)
+        log_prob += chance
+    if spec.continuous:
+        mean, log_std = outputs[:, end:], np.clip(log_std, *LOG_STD_RANGE)
+        noise = rng.standard_normal(mean.shape, dtype=np.float32)
+        numbers = np.clip(np.tanh(mean + np.exp(log_std) * noise), -EDGE, EDGE)
+        actions[:, len(spec.heads) :] = numbers
+        log_prob += squashed_log_prob(numbers, mean, log_std).sum(axis=1)
+    return actions, log_prob
+
+
+def squashed_log_prob(action: FloatArray, mean: FloatArray, log_std: FloatArray) -> FloatArray:
+    """Return the log density of each a = tanh(u), u Gaussian: that of u, minus log(1 - a^2).
+
+    It is computed from `a` and not from `u`, so that the learner, who knows `a` only, finds the same.
+    """
+    z = (np.arctanh(action) - mean) / np.exp(log_std)
+    density: FloatArray = -0.5 * z * z - log_std - HALF_LOG_TWO_PI - np.log((1 - action) * (1 + action))
+    return density
+
+
+def best(spec: EnvSpec, outputs: FloatArray, mask: npt.NDArray[np.bool_]) -> Actions:
+    """Return the most probable legal option of each choice, and the middle of each Gaussian."""
+    z = np.where(mask, outputs[:, : spec.actions], np.float32(ILLEGAL))
+    if spec.single:
+        choices: Actions = z.argmax(axis=1).astype(np.int32)
+        return choices
+    actions = np.empty((len(outputs), spec.parts), np.float32)
+    end = 0
+    for choice, options in enumerate(spec.heads):
+        begin, end = end, end + options
+        actions[:, choice] = z[:, begin:end].argmax(axis=1)
+    actions[:, len(spec.heads) :] = np.tanh(outputs[:, end:])
+    return actions
+
+
+def legal(spec: EnvSpec, actions: Actions, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return for each row whether its action is one: options that exist and are allowed, numbers within [-1, 1]."""
+    vectors = actions.reshape(len(actions), spec.parts)
+    fine = np.ones(len(actions), np.bool_)
+    begin = 0
+    for choice, options in enumerate(spec.heads):
+        option = vectors[:, choice]
+        index = np.clip(np.nan_to_num(option), 0, options - 1).astype(np.intp)
+        fine &= (index == option) & mask[np.arange(len(mask)), begin + index]
+        begin += options
+    fine &= (np.abs(vectors[:, len(spec.heads) :]) <= 1).all(axis=1)
+    return fine

@@ -1,0 +1,72 @@
+"""What a network says about actions, in torch: the same log-probabilities as league.policies.actions.
+
+Legend of shapes: B decisions, N options of all choices, H choices, C continuous numbers.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from league.policies.layout import EDGE, ILLEGAL, LOG_STD_RANGE
+from league.spec import EnvSpec
+
+HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The distribution over actions for each of B decisions.
+
+    distribution = policy.distribution(outputs, mask, log_std)
+    distribution.log_prob(action)       # [B]
+    distribution.entropy()              # [B]
+    """
+
+    log_probs: Tensor  # [B, N] of all options; illegal ones near -1e9
+    first: Tensor  # [H] where the options of each choice begin
+    mean: Tensor  # [B, C]
+    log_std: Tensor  # [C]
+
+    def log_prob(self, action: Tensor) -> Tensor:
+        """Return the log-probability of each action, summed over its parts."""
+        if action.ndim == 1:
+            return self.log_probs.gather(1, action[:, None]).squeeze(1)
+        choices = len(self.first)
+        options = action[:, :choices].long() + self.first
+        log_prob = self.log_probs.gather(1, options).sum(dim=1)
+        if self.mean.shape[1]:
+            log_prob = log_prob + squashed_log_prob(action[:, choices:], self.mean, self.log_std).sum(dim=1)
+        return log_prob
+
+    def entropy(self) -> Tensor:
+        """Return the entropy: exact for choices; for continuous numbers that of the Gaussians before tanh."""
+        entropy = -(self.log_probs.exp() * self.log_probs).sum(dim=1)
+        if self.mean.shape[1]:
+            entropy = entropy + (self.log_std + 0.5 + HALF_LOG_TWO_PI).sum()
+        return entropy
+
+
+def distribution(spec: EnvSpec, outputs: Tensor, mask: Tensor, log_std: Tensor) -> Distribution:
+    """Return the distribution that a network's outputs mean: logits of the options, then means."""
+    logits = outputs if not spec.continuous else outputs[:, : spec.actions]
+    logits = logits.masked_fill(~mask, ILLEGAL)
+    if len(spec.heads) == 1:
+        log_probs = functional.log_softmax(logits, dim=-1)
+    elif len(set(spec.heads)) == 1:
+        each = logits.unflatten(1, (len(spec.heads), spec.heads[0]))
+        log_probs = functional.log_softmax(each, dim=-1).flatten(1)
+    else:
+        parts = logits.split(spec.heads, dim=1)
+        log_probs = torch.cat([functional.log_softmax(part, dim=-1) for part in parts], 1) if parts else logits
+    first = torch.tensor([sum(spec.heads[:choice]) for choice in range(len(spec.heads))], dtype=torch.long)
+    return Distribution(log_probs, first, outputs[:, spec.actions :], log_std.clamp(*LOG_STD_RANGE))
+
+
+def squashed_log_prob(action: Tensor, mean: Tensor, log_std: Tensor) -> Tensor:
+    """Return the log density of each a = tanh(u), u Gaussian: that of u, minus log(1 - a^2)."""
+    action = action.clamp(-EDGE, EDGE)
+    z = (action.atanh() - mean) / log_std.exp()
+    return -0.5 * z * z - log_std - HALF_LOG_TWO_PI - ((1 - action) * (1 + action)).log()
