@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +19,44 @@ BACKLOG = 64  # messages kept while a learner does not read; then the oldest are
 
 
 @dataclass(slots=True)
+class Rank:
+    """What we know of one rank of a player's learner: how much it would take, and had."""
+
+    allowance: int = 0
+    sent: int = 0
+    pulled_at: float = -PATIENCE
+
+    @property
+    def credit(self) -> int:
+        """How many more decisions it would take."""
+        return self.allowance - self.sent
+
+
+@dataclass(slots=True)
 class Live:
     """What we know of a live player and its learner."""
 
     host: Host
     version: int = -1
     newest: int = 0  # the newest version that its learner told of
-    allowance: int = 0
-    sent: int = 0
     waiting: int = 0  # decisions in the backlog
-    pulled_at: float = -PATIENCE
+    ranks: dict[str, Rank] = field(default_factory=dict)  # by address
+
+    def __post_init__(self) -> None:
+        """Begin with no credit at all."""
+        self.ranks = {address: self.ranks.get(address, Rank()) for address in self.host.addresses}
+
+    def move(self, host: Host) -> None:
+        """Follow the player to where it is trained now."""
+        self.host, self.newest = host, 0
+        self.__post_init__()
+        for rank in self.ranks.values():
+            rank.pulled_at = -PATIENCE
+
+    @property
+    def hungriest(self) -> str:
+        """The address of the rank that would take most: every rank gets its share of the segments."""
+        return max(self.ranks, key=lambda address: self.ranks[address].credit)
 
 
 class Links:
@@ -52,8 +80,8 @@ class Links:
                 if live.host.incarnation != host.incarnation:
                     reset.append((host.player, live.host.incarnation))
                     live.version = -1
-                live.host, live.newest, live.pulled_at = host, 0, -PATIENCE
-        wanted = {live.host.address for live in self.live.values()}
+                live.move(host)
+        wanted = {address for live in self.live.values() for address in live.ranks}
         for address in [a for a in self._clients if a not in wanted]:
             self._clients.pop(address).close()
         for address in wanted - self._clients.keys():
@@ -65,12 +93,12 @@ class Links:
         live = self.live[player]
         if live.version < 0:
             return 0
-        return live.allowance - live.sent - live.waiting - unsent
+        return sum(rank.credit for rank in live.ranks.values()) - live.waiting - unsent
 
     def receive(self, now: float) -> list[tuple[PlayerId, int, npt.NDArray[np.float32]]]:
         """Take in credits and weights; return the weights that are new."""
         fresh = []
-        for client in self._clients.values():
+        for address, client in self._clients.items():
             for message, arrays in client.receive(0):
                 if isinstance(message, Refused):
                     log.warning("a learner refused what was sent: %s", message.reason)
@@ -79,7 +107,9 @@ class Links:
                     if live is None or live.host.incarnation != message.incarnation:
                         continue
                     if isinstance(message, Credit):
-                        live.newest, live.allowance = message.version, message.allowance
+                        live.newest = message.version
+                        if address in live.ranks:
+                            live.ranks[address].allowance = message.allowance
                     elif message.version > live.version and "flat" in arrays:
                         live.version = message.version
                         fresh.append((message.player, message.version, arrays["flat"]))
@@ -89,18 +119,19 @@ class Links:
         """Ask for weights that are newer than ours, and for credit where we have none; ask again if need be."""
         for player, live in self.live.items():
             stale = live.version < 0 or live.newest > live.version or player in starved
-            if stale and now - live.pulled_at >= PATIENCE:
-                live.pulled_at = now
-                self._clients[live.host.address].send(
-                    Pull(
-                        name=self._name,
-                        session=self._session,
-                        player=player,
-                        incarnation=live.host.incarnation,
-                        version=live.version,
-                        sent=live.sent,
+            for address, rank in live.ranks.items() if stale else ():
+                if now - rank.pulled_at >= PATIENCE:
+                    rank.pulled_at = now
+                    self._clients[address].send(
+                        Pull(
+                            name=self._name,
+                            session=self._session,
+                            player=player,
+                            incarnation=live.host.incarnation,
+                            version=live.version,
+                            sent=rank.sent,
+                        )
                     )
-                )
 
     def send(self, batch: list[Segments]) -> None:
         """Send segments; what does not go out now is tried again, up to a bound."""
@@ -119,17 +150,19 @@ class Links:
         if live is None or live.host.incarnation != segments.incarnation:
             self.dropped += decisions
             return True
+        address = live.hungriest
+        rank = live.ranks[address]
         head = SegmentsHead(
             name=self._name,
             session=self._session,
             player=segments.player,
             incarnation=segments.incarnation,
             decisions=decisions,
-            sent=live.sent + decisions,
+            sent=rank.sent + decisions,
         )
-        if not self._clients[live.host.address].send(head, segments.arrays()):
+        if not self._clients[address].send(head, segments.arrays()):
             return False
-        live.sent += decisions
+        rank.sent += decisions
         return True
 
     def close(self) -> None:

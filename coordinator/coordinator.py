@@ -73,7 +73,7 @@ class Coordinator:
         self.stopping = False  # tell everybody to stop, whatever the phase
         self.learners = list(learners)
         self._workers: dict[str, _Seen] = {}
-        self._addresses: dict[str, str] = {}  # learner name -> where it takes segments
+        self._addresses: dict[str, tuple[str, ...]] = {}  # learner name -> where its ranks take segments
         self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
         for number, ticket in state.open.items():
@@ -219,14 +219,14 @@ class Coordinator:
 
     def _hosts(self) -> tuple[Host, ...]:
         return tuple(
-            Host(player=p, incarnation=self.state.incarnations[p], address=self._addresses[learner])
+            Host(player=p, incarnation=self.state.incarnations[p], address=found[0], more=found[1:])
             for learner in self.learners
-            if learner in self._addresses
+            if (found := self._addresses.get(learner)) is not None
             for p in self._assigned(learner)
         )
 
     def _note_hosts(self) -> None:
-        hosts = (f"{host.player} {host.incarnation} {host.address}" for host in self._hosts())
+        hosts = (f"{host.player} {host.incarnation} {host.addresses}" for host in self._hosts())
         self._directory = derive_seed("directory", *hosts)
 
     # --- learners --------------------------------------------------------------------------------------------
@@ -240,8 +240,9 @@ class Coordinator:
 
     def _progress(self, progress: Progress, now: float) -> Roster:
         self._note(progress.name, Role.LEARNER, progress.session, progress.metrics, now)
-        if self._addresses.get(progress.name) != progress.address:
-            self._addresses[progress.name] = progress.address
+        addresses = (progress.address, *progress.more)
+        if self._addresses.get(progress.name) != addresses:
+            self._addresses[progress.name] = addresses
             self._note_hosts()
         if self.state.phase != OVER:  # the last candidates arrive when training is over already
             for candidate in progress.candidates:

@@ -5,13 +5,21 @@ from launch.config import Config
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.wire.ports import Client, Server
+from learners.distributed import ALONE, Group
 from learners.learner import Learner
 
 
-def build_learner(
-    config: Config, run: RunDirectory, index: int, session: str, coordinator: Client, inbox: Server, clock: Clock
+def build_learner(  # noqa: PLR0913  (as the composition root does)
+    config: Config,
+    run: RunDirectory,
+    index: int,
+    session: str,
+    coordinator: Client,
+    inbox: Server,
+    clock: Clock,
+    group: Group = ALONE,
 ) -> Learner:
-    """Return a learner."""
+    """Return a learner, or one rank of it."""
     return Learner(
         name=f"learner-{index}",
         session=session,
@@ -25,4 +33,5 @@ def build_learner(
         seed=config.seed,
         clock=clock,
         config=config.learner,
+        group=group,
     )

@@ -38,7 +38,8 @@ class LaunchConfig:
 
     name: str = "local"  # "local": processes on this machine; "inline": all in one process, reproducible
     collectors: int = 0  # collector processes; 0: as many as there are cores
-    learners: int = 1  # learner processes, which share the learning players
+    learners: int = 1  # learners, which share the learning players
+    ranks: int = 1  # processes of each learner, which share its batches; with GPUs one for each
     transport: str = "ipc"  # "ipc": sockets that only you can reach; "tcp": encrypted, a key for each role
     drain_seconds: float = 20.0  # time to finish open tickets when the league is interrupted
 
@@ -48,8 +49,10 @@ class LaunchConfig:
             raise ValueError(f"launch.name: unknown {self.name!r}; choose one of {', '.join(LAUNCHERS)}")
         if self.transport not in TRANSPORTS:
             raise ValueError(f"launch.transport: unknown {self.transport!r}; choose one of {', '.join(TRANSPORTS)}")
-        if self.collectors < 0 or self.learners < 1 or self.drain_seconds < 0:
-            raise ValueError("launch: collectors and drain_seconds must not be negative, learners at least 1")
+        if self.collectors < 0 or min(self.learners, self.ranks) < 1 or self.drain_seconds < 0:
+            raise ValueError("launch: collectors and drain_seconds must not be negative, learners and ranks at least 1")
+        if self.name == "inline" and self.ranks > 1:
+            raise ValueError("launch.ranks: inline is one process, so its learners have one rank; use launch=local")
 
 
 @dataclass(kw_only=True, slots=True)

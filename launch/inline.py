@@ -67,7 +67,8 @@ def play(
         return service.coordinator.state
     finally:
         for learner in learners:
-            learner.finish()
+            learner.ask_to_stop()
+            learner.step(0)
         service.close()
 
 

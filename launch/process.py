@@ -5,6 +5,7 @@ parent does: the parent holds the other end of its standard input.
 """
 
 import argparse
+import ctypes
 import faulthandler
 import gc
 import logging
@@ -53,6 +54,12 @@ def die_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="parent").start()
+
+
+def end_with_agent() -> None:
+    """End this process when torchrun's agent dies: it could not be told apart from a rank of the next group."""
+    PR_SET_PDEATHSIG = 1  # noqa: N806  (its name in the manual)
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def watch_progress(ticks: Callable[[], int], seconds: float) -> None:
@@ -118,15 +125,19 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop) -> No
     import torch
 
     from launch.build_learner import build_learner
+    from learners.distributed import join
 
     torch.set_num_threads(1)
+    group = join()
+    if group.size > 1:
+        end_with_agent()
     with Doors(run, Role.LEARNER, config.launch.transport, SEGMENTS_LIMIT) as doors:
-        session, inbox = secrets.token_hex(8), doors.serve(f"learner-{index}")
-        learner = build_learner(config, run, index, session, doors.coordinator(), inbox, time.monotonic)
+        name = f"learner-{index}" if group.rank == 0 else f"learner-{index}.{group.rank}"
+        session, inbox = secrets.token_hex(8), doors.serve(name)
+        learner = build_learner(config, run, index, session, doors.coordinator(), inbox, time.monotonic, group)
         while learner.step(0.02):
             if stop.asked:
-                learner.finish()
-                return
+                learner.ask_to_stop()
 
 
 def main(argv: Sequence[str] | None = None) -> None:

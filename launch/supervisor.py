@@ -35,6 +35,7 @@ class Part:
 
     role: str
     index: int
+    ranks: int = 1  # more than one: torchrun starts them
 
     @property
     def name(self) -> str:
@@ -47,7 +48,7 @@ def topology(config: Config) -> list[Part]:
     collectors = config.launch.collectors or os.cpu_count() or 1
     return [
         Part("coordinator", 0),
-        *(Part("learner", i) for i in range(config.launch.learners)),
+        *(Part("learner", i, config.launch.ranks) for i in range(config.launch.learners)),
         *(Part("collector", i) for i in range(collectors)),
     ]
 
@@ -101,7 +102,8 @@ class Supervisor:
 
     def _start(self, child: _Child, now: float) -> None:
         part = child.part
-        command = [sys.executable, "-m", "launch.process", "--run", str(self.run.root.resolve())]
+        command = [sys.executable, "-m", *_torchrun(part.ranks), "launch.process"]
+        command += ["--run", str(self.run.root.resolve())]
         command += ["--role", part.role, "--index", str(part.index)]
         for package in self.allow:
             command += ["--allow", package]
@@ -177,6 +179,13 @@ class Supervisor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def _torchrun(ranks: int) -> list[str]:
+    """Return what starts a module in several ranks: when one dies, all do, and are started again as one."""
+    if ranks == 1:
+        return []
+    return ["torch.distributed.run", "--standalone", "--max-restarts=0", f"--nproc-per-node={ranks}", "-m", "--"]
 
 
 def describe(code: int) -> str:

@@ -19,9 +19,10 @@ from learners.algorithms.ppo import PPO
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batcher
 from learners.checkpoint import Checkpoint, load, save
+from learners.distributed import ALONE, Group
 from learners.trainee import Trainee
 
-MakeAlgorithm = Callable[[PPOConfig, PolicyConfig, EnvSpec, FloatArray], Algorithm]
+MakeAlgorithm = Callable[[PPOConfig, PolicyConfig, EnvSpec, FloatArray, Group], Algorithm]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,6 +40,7 @@ class Archive:
     algo: PPOConfig
     seed: int
     algorithm: MakeAlgorithm = PPO
+    group: Group = ALONE
 
     def begin(self, assignment: Assignment, decisions: int = 0) -> Trainee:
         """Return the trainee of a roster's row; `decisions` is what earlier incarnations trained on."""
@@ -80,14 +82,17 @@ class Archive:
 
     def _trainee(self, assignment: Assignment, flat: FloatArray) -> Trainee:
         player, incarnation = assignment.player, assignment.incarnation
-        algorithm = self.algorithm(self.algo, self.policy, self.spec, flat)
+        algorithm = self.algorithm(self.algo, self.policy, self.spec, flat, self.group)
+        share = -(-self.algo.batch // self.group.size)
+        parts = (self.seed, "train", player, incarnation, *((self.group.rank,) if self.group.rank else ()))
         return Trainee(
             player=player,
             incarnation=incarnation,
             algorithm=algorithm,
             weights=algorithm.flat(),
-            batcher=Batcher(incarnation=incarnation, batch=self.algo.batch, max_lag=self.algo.max_lag),
-            rng=np.random.default_rng(derive_seed(self.seed, "train", player, incarnation)),
+            batcher=Batcher(incarnation=incarnation, batch=share, max_lag=self.algo.max_lag),
+            rng=np.random.default_rng(derive_seed(*parts)),
+            group=self.group,
         )
 
     def _start(self, assignment: Assignment) -> FloatArray:
@@ -109,7 +114,8 @@ class Archive:
         assignment = Assignment(player=checkpoint.player, incarnation=checkpoint.incarnation)
         trainee = self._trainee(assignment, checkpoint.arrays["flat"])
         trainee.algorithm.restore(checkpoint.arrays)
-        trainee.rng.bit_generator.state = checkpoint.rng
+        if self.group.rank == 0:  # each rank shuffles its own share in its own way
+            trainee.rng.bit_generator.state = checkpoint.rng
         trainee.version, trainee.decisions = checkpoint.version, checkpoint.decisions
         trainee.parent = checkpoint.candidate
         if checkpoint.candidate in self.store:

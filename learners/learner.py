@@ -7,7 +7,11 @@ while learner.step(timeout=0.1):
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+
+import msgspec
+import numpy as np
 
 from league.ids import PlayerId
 from league.policies.layout import PolicyConfig
@@ -19,6 +23,7 @@ from learners.algorithms.ppo import PPO
 from learners.algorithms.ppo_config import PPOConfig
 from learners.archive import Archive, MakeAlgorithm
 from learners.config import LearnerConfig
+from learners.distributed import ALONE, Group
 from learners.feed import Feed
 from learners.trainee import Trainee
 
@@ -40,6 +45,7 @@ class Learner:
     clock: Callable[[], float]
     config: LearnerConfig = field(default_factory=LearnerConfig)
     algorithm: MakeAlgorithm = PPO
+    group: Group = ALONE
 
     write_failures: int = field(default=0, init=False)
     _trainees: dict[PlayerId, Trainee] = field(default_factory=dict, init=False)
@@ -53,11 +59,15 @@ class Learner:
     _retry_at: float = field(default=float("-inf"), init=False)
     _waited: float = field(default=0.0, init=False)
     _updates: int = field(default=0, init=False)
+    _asked: bool = field(default=False, init=False)  # to stop, by a signal to this rank
     _stopped: bool = field(default=False, init=False)
+    _addresses: tuple[str, ...] = field(default=(), init=False)  # of all ranks
 
     def __post_init__(self) -> None:
         """Put the parts together."""
-        self._feed = Feed(inbox=self.inbox, spec=self.spec, batch=self.algo.batch, clock=self.clock)
+        self._addresses = self.group.gather(self.inbox.address)
+        share = -(-self.algo.batch // self.group.size)
+        self._feed = Feed(inbox=self.inbox, spec=self.spec, batch=share, clock=self.clock)
         self._archive = Archive(
             store=self.store,
             checkpoints=self.checkpoints,
@@ -66,29 +76,65 @@ class Learner:
             algo=self.algo,
             seed=self.seed,
             algorithm=self.algorithm,
+            group=self.group,
         )
 
     def step(self, timeout: float) -> bool:
         """Do what there is to do, waiting up to `timeout` seconds for data; False: told to stop."""
-        for message, _ in self.coordinator.receive(0):
-            if isinstance(message, Roster):
-                self._reconcile(message)
+        for roster in self._rosters():
+            self._reconcile(roster)
         if self._stopped:
             return False
         self._write_candidates()
         self._heartbeat()
         self._serve(timeout)
-        trainee = self._oldest_full()
+        trainee = self._agree()
         if trainee is not None:
             self._train(trainee)
-        return True
+        return not self._stopped
 
-    def finish(self) -> None:
-        """Write down all that was learned, and tell the coordinator."""
+    def ask_to_stop(self) -> None:
+        """Let the next step be the last: all ranks write down what was learned, and tell the coordinator."""
+        self._asked = True
+
+    def _finish(self) -> None:
         for trainee in self._trainees.values():
             self._write_last(trainee)
-        self._report(self.clock())
+        if self._leads:
+            self._report(self.clock())
         self._stopped = True
+
+    # --- ranks -----------------------------------------------------------------------------------------------
+
+    @property
+    def _leads(self) -> bool:
+        """Whether this is the rank that talks to the coordinator and writes to the store."""
+        return self.group.rank == 0
+
+    def _rosters(self) -> list[Roster]:
+        """Return what the coordinator said to rank 0; all ranks hear the same."""
+        heard = [message for message, _ in self.coordinator.receive(0) if isinstance(message, Roster)]
+        if self.group.size == 1:
+            return heard
+        return msgspec.msgpack.decode(self.group.tell(msgspec.msgpack.encode(heard)), type=list[Roster])
+
+    def _agree(self) -> Trainee | None:
+        """Return whom to train now: of those with a full batch on every rank, the one that became full first.
+
+        The ranks also agree on versions, which one of them may have had to jump past, and on whether to stop.
+        """
+        trainees = [self._trainees[player] for player in sorted(self._trainees)]
+        mine = [(t.version, t.full_since is None or not t.train, t.full_since or 0) for t in trainees]
+        most = self.group.most(np.array([self._asked, *chain(*mine)], np.int64)).tolist()
+        for trainee, version in zip(trainees, most[1::3], strict=True):
+            if trainee.advance(version):
+                self._feed.publish(trainee)
+        if most[0]:
+            self._finish()
+            return None
+        found = zip(trainees, most[2::3], most[3::3], strict=True)
+        full = [(since, trainee.player) for trainee, lacking, since in found if not lacking]
+        return self._trainees[min(full)[1]] if full else None
 
     # --- the roster ------------------------------------------------------------------------------------------
 
@@ -103,7 +149,7 @@ class Learner:
         for row in roster.players:
             self._assign(row)
         if roster.stop:
-            self.finish()
+            self._finish()
 
     def _assign(self, row: Assignment) -> None:
         trainee = self._trainees.get(row.player)
@@ -120,12 +166,8 @@ class Learner:
 
     # --- training --------------------------------------------------------------------------------------------
 
-    def _oldest_full(self) -> Trainee | None:
-        full = [(t.full_since, t.player) for t in self._trainees.values() if t.full_since is not None and t.train]
-        return self._trainees[min(full)[1]] if full else None
-
     def _serve(self, timeout: float) -> None:
-        if self._oldest_full() is not None:
+        if any(t.full_since is not None and t.train for t in self._trainees.values()):
             self._feed.serve(self._trainees, 0)
             return
         before = self.clock()
@@ -151,7 +193,7 @@ class Learner:
 
     def _write_candidates(self) -> None:
         for trainee in self._trainees.values():
-            if self._due(trainee):
+            if self._leads and self._due(trainee):
                 self._write(trainee)
 
     def _due(self, trainee: Trainee) -> bool:
@@ -163,7 +205,7 @@ class Learner:
         return heard and trainee.behind >= self.config.candidate_decisions
 
     def _write_last(self, trainee: Trainee) -> None:
-        if trainee.candidate is None or trainee.candidate.version < trainee.version:
+        if self._leads and (trainee.candidate is None or trainee.candidate.version < trainee.version):
             self._retry_at = float("-inf")
             self._write(trainee)
 
@@ -188,6 +230,8 @@ class Learner:
                 self._feed.grant(trainee)
 
     def _report_due(self) -> bool:
+        if not self._leads:
+            return False
         late = self._reported_at is None or self.clock() - self._reported_at >= self.config.heartbeat
         return late or self._news
 
@@ -199,7 +243,8 @@ class Learner:
                 request=self._request,
                 name=self.name,
                 session=self.session,
-                address=self.inbox.address,
+                address=self._addresses[0],
+                more=self._addresses[1:],
                 candidates=candidates,
                 metrics=self._metrics(now),
             )

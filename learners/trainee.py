@@ -12,6 +12,7 @@ from league.policies.layout import FloatArray
 from league.wire.messages import Candidate
 from learners.algorithms.algorithm import Algorithm
 from learners.batcher import Batcher
+from learners.distributed import ALONE, Group
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,6 +33,7 @@ class Trainee:
     full_since: int | None = None  # place of its full batch in the queue, None if there is none
     training: dict[str, int] = field(default_factory=dict)  # decisions of each session in the present update
     rollbacks: int = 0
+    group: Group = ALONE
     _losses: dict[str, float] = field(default_factory=dict)
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
 
@@ -52,15 +54,19 @@ class Trainee:
             return False
         self.version += 1
         self.weights = self.algorithm.flat()
-        self.decisions += batch.decisions
+        self.decisions += self.group.total(batch.decisions)
         self.batcher.expire(self.version)
         return True
 
     def overtake(self, version: int) -> bool:
         """Jump past a version that a learner published and lost by dying before its checkpoint."""
+        return version > self.version and self.advance(version + 1)
+
+    def advance(self, version: int) -> bool:
+        """Go on from a later version, which another rank has already."""
         if version <= self.version:
             return False
-        self.version = version + 1
+        self.version = version
         self.batcher.expire(self.version)
         return True
 

@@ -77,11 +77,20 @@ class Ack(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a live player is trained: the address that takes its segments and gives its weights."""
+    """Where a live player is trained: the addresses that take its segments and give its weights.
+
+    A learner of several ranks has an address for each; every rank needs its share of the segments.
+    """
 
     player: PlayerId
     incarnation: int
     address: str
+    more: tuple[str, ...] = ()  # of the other ranks
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The addresses of all ranks."""
+        return (self.address, *self.more)
 
 
 class Orders(_Message, frozen=True, tag="orders"):
@@ -117,6 +126,7 @@ class Progress(_Message, frozen=True, tag="progress"):
     name: str
     session: str
     address: str
+    more: tuple[str, ...] = ()  # addresses of its other ranks
     candidates: tuple[Candidate, ...] = ()
     metrics: dict[str, float] = {}
 

@@ -21,6 +21,7 @@ from league.spec import EnvSpec
 from learners.algorithms.algorithm import State, nothing
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batch
+from learners.distributed import ALONE, Group
 from learners.returns import generalised_advantages
 
 PROBE = 64  # decisions that the new weights must answer with finite numbers before anyone gets them
@@ -82,8 +83,10 @@ class NotFiniteError(ArithmeticError):
 class PPO:
     """Trains one player. See learners.algorithms.algorithm.Algorithm."""
 
-    def __init__(self, config: PPOConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> None:
-        self.config, self._spec = config, spec
+    def __init__(
+        self, config: PPOConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
+    ) -> None:
+        self.config, self._spec, self._group = config, spec, group
         self.policy = TorchPolicy(policy, spec)
         self.policy.write(flat)
         self.decisions = 0
@@ -109,7 +112,7 @@ class PPO:
         except NotFiniteError:
             self.restore(good)
             return {"losses/rollbacks": 1.0}
-        self.decisions += len(data)
+        self.decisions += self._group.total(len(data))
         metrics["losses/explained_variance"] = _explained_variance(data)
         return metrics | {"losses/rollbacks": 0.0, "charts/learning_rate": learning_rate}
 
@@ -135,7 +138,7 @@ class PPO:
             action=action.long() if self._spec.single else action,
             old_log_prob=torch.from_numpy(segments.log_prob)[present_LTA],
             old_value=value_B,
-            advantage=_normalised(advantage_B) if self.config.normalise_advantages else advantage_B,
+            advantage=self._normalised(advantage_B) if self.config.normalise_advantages else advantage_B,
             target=advantage_B + value_B,
         )
 
@@ -164,7 +167,7 @@ class PPO:
 
     def _train(self, data: Decisions, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
         entropy_coef = self.config.entropy_coef(self.decisions)
-        pieces = max(1, round(len(data) / self.config.minibatch))
+        pieces = max(1, round(self._group.total(len(data)) / self.config.minibatch))  # the same on every rank
         collected: list[dict[str, float]] = []
         for _ in range(self.config.epochs):
             for index in np.array_split(rng.permutation(len(data)), pieces):
@@ -172,22 +175,25 @@ class PPO:
                 actions, value_B = self.policy(minibatch.observation, minibatch.mask)
                 loss, metrics = ppo_loss(actions, value_B, minibatch, self.config, entropy_coef)
                 collected.append({name: float(value) for name, value in metrics.items()})
-                if self._moved_enough(collected[-1]):
+                if self._moved_enough(collected[-1], len(minibatch)):
                     return _mean(collected) | {"losses/gradient_steps": len(collected) - 1.0}
-                self._descend(loss)
+                self._descend(loss, len(minibatch))
                 between()
         return _mean(collected) | {"losses/gradient_steps": float(len(collected))}
 
-    def _moved_enough(self, metrics: dict[str, float]) -> bool:
-        return self.config.target_kl is not None and metrics["losses/approx_kl"] > self.config.target_kl
+    def _moved_enough(self, metrics: dict[str, float], decisions: int) -> bool:
+        if self.config.target_kl is None:
+            return False
+        divergence = self._group.mean(torch.tensor([metrics["losses/approx_kl"]]), decisions)
+        return float(divergence) > self.config.target_kl
 
-    def _descend(self, loss: Tensor) -> None:
+    def _descend(self, loss: Tensor, decisions: int) -> None:
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()
         gradient = self.policy.flat.grad
         assert gradient is not None
-        norm = float(gradient.norm())
-        if not np.isfinite(norm) or not np.isfinite(loss.item()):
+        norm = float(self._group.mean(gradient, decisions).norm())  # not finite if it is so on any rank
+        if not np.isfinite(norm):
             raise NotFiniteError
         if norm > self.config.max_grad_norm:
             gradient.mul_(self.config.max_grad_norm / norm)
@@ -196,13 +202,16 @@ class PPO:
     @torch.no_grad()
     def _probe(self, data: Decisions) -> None:
         actions, value_B = self.policy(data.observation[:PROBE], data.mask[:PROBE])
-        for tensor in (self.policy.flat, actions.log_probs, actions.mean, value_B):
-            if not bool(tensor.isfinite().all()):
-                raise NotFiniteError
+        told = (self.policy.flat, actions.log_probs, actions.mean, value_B)
+        wrong = not all(bool(tensor.isfinite().all()) for tensor in told)
+        if self._group.total(wrong):
+            raise NotFiniteError
 
-
-def _normalised(advantage_B: Tensor) -> Tensor:
-    return (advantage_B - advantage_B.mean()) / (advantage_B.std(correction=0) + 1e-8)
+    def _normalised(self, advantage_B: Tensor) -> Tensor:
+        """Return advantages with mean 0 and deviation 1 over the batches of all ranks."""
+        moments = torch.stack([advantage_B.mean(), advantage_B.square().mean()])
+        mean, square = self._group.mean(moments, len(advantage_B)).unbind()
+        return (advantage_B - mean) / ((square - mean.square()).clamp(min=0).sqrt() + 1e-8)
 
 
 def _explained_variance(data: Decisions) -> float:

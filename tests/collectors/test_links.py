@@ -193,7 +193,8 @@ def test_what_does_not_go_out_is_kept_up_to_a_bound_and_the_oldest_are_dropped(w
     heads = world.heard()
     assert [head.decisions for head in heads] == list(range(4, BACKLOG + 4))
     assert world.links.live["main"].waiting == 0
-    assert world.links.live["main"].sent == sum(range(4, BACKLOG + 4))
+    (rank,) = world.links.live["main"].ranks.values()
+    assert rank.sent == sum(range(4, BACKLOG + 4))
 
 
 def test_one_learner_that_does_not_read_leaves_the_others_alone(world):
@@ -216,3 +217,22 @@ def test_a_refusal_is_told(world, caplog):
 def test_close_leaves_no_client_behind(world):
     world.links.close()
     assert not world.learner.send(world.peer, Refused(reason="x"))
+
+
+def test_every_rank_of_a_learner_gets_its_share():
+    exchange = Exchange()
+    links = Links("collector-0", "session", exchange.client)
+    servers = [exchange.server("learner-0"), exchange.server("learner-0.1")]
+    links.follow([Host(player="main", incarnation=0, address=ADDRESS, more=("memory://learner-0.1",))])
+    links.pull(0.0, ())
+    for server in servers:
+        (pull,) = server.receive(0)
+        assert pull.message.sent == 0
+        server.send(pull.peer, Weights(player="main", incarnation=0, version=3), {"flat": np.zeros(3, np.float32)})
+        server.send(pull.peer, Credit(player="main", incarnation=0, version=3, allowance=20))
+    assert [(player, version) for player, version, _ in links.receive(0.0)] == [("main", 3)], "once, not twice"
+    assert links.credit("main", unsent=0) == 40
+    for _ in range(6):
+        links.send([segments_of(4)])
+    assert [sum(i.message.decisions for i in server.receive(0)) for server in servers] == [12, 12]
+    assert links.credit("main", unsent=5) == 40 - 24 - 5

@@ -1,0 +1,95 @@
+"""Groups of ranks, as real processes that talk through gloo on this machine."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from learners.algorithms.ppo import PPO
+from learners.algorithms.ppo_config import PPOConfig
+from learners.batcher import Batch, join
+from learners.distributed import ALONE
+
+ALGO = {"batch": 128, "minibatch": 128, "epochs": 3, "lr": 1e-2}
+UPDATES = 3
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def two_ranks(tmp_path, fresh):
+    """Return a function that trains two ranks on lists of segments; it returns what each said and its weights."""
+
+    def run(parts, algo=ALGO):
+        np.save(tmp_path / "start.npy", fresh)
+        (tmp_path / "settings.json").write_text(json.dumps({"algo": algo, "updates": len(parts)}))
+        for number, shares in enumerate(parts):
+            for rank, segments in enumerate(shares):
+                np.savez(tmp_path / f"{number}.{rank}.npz", **segments.arrays())
+        script = str(Path(__file__).parent / "rank_process.py")
+        shared = {**os.environ, "PYTHONPATH": str(Path.cwd()), "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
+        shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OPENBLAS_NUM_THREADS": "1"}
+        children = [
+            subprocess.Popen([sys.executable, script, str(tmp_path)], env={**shared, "RANK": str(rank)})
+            for rank in range(2)
+        ]
+        assert [child.wait(100) for child in children] == [0, 0]
+        said = [json.loads((tmp_path / f"said.{rank}.json").read_text()) for rank in range(2)]
+        return said, [np.load(tmp_path / f"end.{rank}.npy") for rank in range(2)]
+
+    return run
+
+
+def shares(play, fresh, lanes):
+    """Segments for two ranks, an update after the other, all decided by the first weights."""
+    return [[play(fresh, lanes=n, seed=10 * update + i) for i, n in enumerate(lanes)] for update in range(UPDATES)]
+
+
+@pytest.mark.parametrize("lanes", [(16, 16), pytest.param((25, 7), marks=pytest.mark.slow)], ids=["halves", "uneven"])
+def test_two_ranks_learn_what_one_learns_from_the_whole_batch(two_ranks, play, fresh, spec, policy, lanes):
+    parts = shares(play, fresh, lanes)
+    said, (first, second) = two_ranks(parts)
+    whole = PPO(PPOConfig(**ALGO), policy, spec, fresh)
+    for both in parts:
+        joined = join(both)
+        whole.update(Batch(joined, np.zeros(joined.decisions, np.int64), {}), np.random.default_rng(0))
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_allclose(first, whole.flat(), atol=2e-6)
+    assert np.abs(first - fresh).max() > 1e-2, "they learned something"
+    assert said[0]["decisions"] == said[1]["decisions"] == whole.decisions
+
+
+@pytest.mark.slow
+def test_ranks_hear_each_other_and_stay_equal_in_minibatches(two_ranks, play, fresh):
+    said, (first, second) = two_ranks(shares(play, fresh, (20, 12)), {**ALGO, "minibatch": 32, "target_kl": 0.02})
+    np.testing.assert_array_equal(first, second)
+    for one in said:
+        assert one["told"] == "from 0"
+        assert one["gathered"] == ["rank 0", "rank 1"]
+        assert one["most"] == [1, 5]
+        assert one["total"] == 3
+
+
+@pytest.mark.slow
+def test_what_explodes_on_one_rank_is_rolled_back_on_all(two_ranks, play, fresh):
+    parts = shares(play, fresh, (16, 16))
+    parts[1][1].reward[0, 0, 0] = np.inf
+    said, (first, second) = two_ranks(parts)
+    assert [one["rollbacks"] for one in said] == [[0.0, 1.0, 0.0]] * 2
+    np.testing.assert_array_equal(first, second)
+    assert np.isfinite(first).all()
+
+
+def test_alone_there_is_nobody_to_ask():
+    assert ALONE.tell(b"x") == b"x"
+    assert ALONE.gather("here") == ("here",)
+    assert ALONE.total(3) == 3

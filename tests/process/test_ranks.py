@@ -1,0 +1,44 @@
+"""A learner of two ranks in a real league: both learn, and if one is killed, the group comes back by itself."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from launch.verify import verify
+from launch.view import open_view
+from tests.process.test_kill import SMALL
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+
+def trained(league):
+    """Return how many decisions the newest candidate of the main was trained on."""
+    if not league.run.rendezvous.exists():
+        return 0
+    candidate = open_view(league.run).state.candidate("main")
+    return candidate.decisions if candidate is not None else 0
+
+
+def ranks(league):
+    """Return the process ids of the ranks: the learner's processes without torchrun's agent."""
+    agents = [pid for pid in league.children()["learner"] if b"torch.distributed.run" in cmdline(pid)]
+    return sorted(set(league.children()["learner"]) - set(agents))
+
+
+def cmdline(pid):
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_a_killed_rank_comes_back_with_its_group(start, patiently):
+    league = start(*SMALL, "launch.ranks=2")
+    patiently(lambda: trained(league) > 8192, 120, "training on two ranks")
+    before = ranks(league)
+    assert len(before) == 2
+    os.kill(before[1], signal.SIGKILL)
+    at_kill = trained(league)
+    patiently(lambda: len(ranks(league)) == 2 and not set(before) & set(ranks(league)), 60, "a new group")
+    patiently(lambda: trained(league) > at_kill + 16384, 120, "training that goes on")
+    assert league.interrupt() == 130
+    assert verify(league.run) == 0
