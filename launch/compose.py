@@ -84,9 +84,19 @@ def _check(override: Override, groups: Sequence[str], loader: ConfigLoader) -> N
         if wrong:
             raise ConfigError(f"unknown key {key!r}; did you mean {guess!r}?" if guess else wrong)
         return
-    choice, options = override.value(), loader.get_group_options(key)
+    choice, options = override.value(), _options(key, loader)
     if not override.is_delete() and choice not in [*options, *NOTHING.get(key, ())]:
         raise ConfigError(_unknown_option(key, str(choice), options))
+
+
+def _options(group: str, loader: ConfigLoader) -> list[str]:
+    """Return what may be chosen of a group; those in folders inside it are written folder/option."""
+    inside = [
+        f"{folder}/{option}"
+        for folder in loader.list_groups(group)
+        for option in loader.get_group_options(f"{group}/{folder}")
+    ]
+    return [*loader.get_group_options(group), *inside]
 
 
 def _unknown_option(group: str, choice: str, options: Sequence[str]) -> str:

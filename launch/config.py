@@ -18,12 +18,13 @@ import msgspec
 from collectors.collector import CollectorConfig
 from collectors.envs.config import EnvConfig
 from launch.schema import complaint, leaves
+from launch.slurm.config import SlurmConfig
 from league.policies.layout import PolicyConfig
 from league.rulebook import LeagueConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.config import LearnerConfig
 
-LAUNCHERS = ("local", "inline")
+LAUNCHERS = ("local", "inline", "slurm")
 TRANSPORTS = ("ipc", "tcp")
 TRACKERS = ("none",)
 
@@ -36,12 +37,14 @@ class ConfigError(ValueError):
 class LaunchConfig:
     """How the processes of a league are started."""
 
-    name: str = "local"  # "local": processes on this machine; "inline": all in one process, reproducible
+    name: str = "local"  # "local": processes on this machine; "inline": all in one process, reproducible; "slurm": jobs
     collectors: int = 0  # collector processes; 0: as many as there are cores
     learners: int = 1  # learners, which share the learning players
     ranks: int = 1  # processes of each learner, which share its batches; with GPUs one for each
     transport: str = "ipc"  # "ipc": sockets that only you can reach; "tcp": encrypted, a key for each role
     drain_seconds: float = 20.0  # time to finish open tickets when the league is interrupted
+    dry_run: bool = False  # "slurm" only: write the scripts into the run directory, and submit nothing
+    slurm: SlurmConfig = field(default_factory=SlurmConfig)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be started."""
@@ -53,6 +56,12 @@ class LaunchConfig:
             raise ValueError("launch: collectors and drain_seconds must not be negative, learners and ranks at least 1")
         if self.name == "inline" and self.ranks > 1:
             raise ValueError("launch.ranks: inline is one process, so its learners have one rank; use launch=local")
+        if self.name == "slurm" and (self.transport != "tcp" or not self.collectors):
+            raise ValueError(
+                "launch: on Slurm transport must be tcp, and collectors a number of jobs; use launch=slurm"
+            )
+        if self.dry_run and self.name != "slurm":
+            raise ValueError("launch.dry_run: there are scripts to look at only with launch=slurm")
 
 
 @dataclass(kw_only=True, slots=True)

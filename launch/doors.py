@@ -5,25 +5,58 @@ with Doors(run, Role.COLLECTOR, config.launch.transport, SEGMENTS_LIMIT) as door
     learner = doors.connect(host.address)
 """
 
+import fcntl
+import os
+import socket
+import struct
 import time
 from collections.abc import Callable
 
+from launch.config import LaunchConfig
 from league.store.run_directory import Rendezvous, RunDirectory
-from league.wire.addresses import is_ipc
+from league.wire.addresses import AddressError, is_ipc
 from league.wire.keys import load_client_keys, load_server_keys
 from league.wire.messages import Message, Role
 from league.wire.ports import Arrays
 from league.wire.sockets import CONTROL_LIMIT, Sockets, ZmqClient, ZmqServer
 
+SIOCGIFADDR = 0x8915  # what Linux calls "the address of this interface"
 SILENCE = 3.0  # seconds without an answer after which the rendezvous file is read again
-LOOPBACK = "tcp://127.0.0.1:0"
+LOOPBACK, EVERYWHERE = "127.0.0.1", "*"
+
+
+def listening_host(config: LaunchConfig) -> str:
+    """Return where the servers of a run listen: on a cluster, where other hosts can reach them."""
+    if config.name != "slurm":
+        return LOOPBACK
+    return EVERYWHERE if config.slurm.interface is None else interface_address(config.slurm.interface)
+
+
+def interface_address(name: str) -> str:
+    """Return the IPv4 address of a network interface of this host.
+
+    >>> interface_address("lo")
+    '127.0.0.1'
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            found = fcntl.ioctl(probe.fileno(), SIOCGIFADDR, struct.pack("256s", os.fsencode(name)[:15]))
+        except OSError as error:
+            known = ", ".join(interface for _, interface in socket.if_nameindex())
+            raise AddressError(
+                f"launch.slurm.interface: {socket.gethostname()} has no interface {name!r} with an address "
+                f"({error.strerror}); it has {known}"
+            ) from error
+    return socket.inet_ntoa(found[20:24])
 
 
 class Doors:
     """The sockets of one process."""
 
-    def __init__(self, run: RunDirectory, role: Role, transport: str, max_message: int = CONTROL_LIMIT) -> None:
-        self._run, self._role, self._transport = run, role, transport
+    def __init__(
+        self, run: RunDirectory, role: Role, transport: str, max_message: int = CONTROL_LIMIT, host: str = LOOPBACK
+    ) -> None:
+        self._run, self._role, self._transport, self._host = run, role, transport, host
         self._sockets = Sockets(max_message)
 
     def __enter__(self) -> "Doors":
@@ -36,7 +69,7 @@ class Doors:
         """Listen as this process."""
         if self._transport == "ipc":
             return self._sockets.serve(self._run.address(process))
-        return self._sockets.serve(LOOPBACK, load_server_keys(self._run.keys))
+        return self._sockets.serve(f"tcp://{self._host}:0", load_server_keys(self._run.keys))
 
     def rendezvous(self, server: ZmqServer, term: int) -> Rendezvous:
         """Return what the coordinator tells everybody."""

@@ -8,7 +8,8 @@ from launch.build import describe_environment
 from launch.config import Config
 from launch.doors import Doors
 from launch.live import LiveTable, final_report
-from launch.supervisor import GivenUp, Supervisor, topology
+from launch.supervisor import GivenUp, Supervisor
+from launch.topology import topology
 from launch.view import PAGE_LIMIT, Viewer, read_offline
 from league.state import OVER
 from league.store.run_directory import RunDirectory

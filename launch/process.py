@@ -1,7 +1,9 @@
 """One process of a league: `python -m launch.process --run RUN --role collector --index 3`.
 
 It reads the resolved config from the run directory, serves its role until it is told to stop, and ends when its
-parent does: the parent holds the other end of its standard input.
+parent does: the parent holds the other end of its standard input. With `--lone` there is no parent, but a batch
+system: the coordinator ends by itself when the league is over, and USR1 asks for a checkpoint and for exit code 75,
+"to be continued".
 """
 
 import argparse
@@ -18,9 +20,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from coordinator.coordinator import Coordinator
 from launch.build import Lines, build_collector, build_coordinator
 from launch.config import Config, from_plain
-from launch.doors import Doors
+from launch.doors import Doors, listening_host
+from league.state import OVER
+from league.store.files import publish
 from league.store.ledger import Ledger, LedgerLocked
 from league.store.run_directory import RunDirectory
 from league.wire.messages import Role
@@ -30,19 +35,26 @@ log = logging.getLogger("ludus.process")
 
 POLITE = 5  # collectors give way to the learner and the coordinator on a crowded machine: all wait for those two
 HUNG = 70  # exit code of a process whose environment hung
+CONTINUED = 75  # exit code of a process that was asked to leave, and wants to go on elsewhere
+REPLACED = 71  # exit code of a process that found another one of its name
+QUIET = 5.0  # seconds without a word from anybody after which a coordinator of a league that is over may go
+LAST_WORDS = 120.0  # seconds after which it goes in any case
+CLAIM = 1.0  # seconds between two looks at whose name it is
 LOCK_PATIENCE = 10.0  # seconds between two lines that say who holds the ledger
 
 
 class Stop:
-    """Set by SIGTERM, read by the loop."""
+    """Set by SIGTERM and SIGUSR1, read by the loop; after the latter the process is to be continued."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.asked = self.continued = False
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, self._ask)
+        signal.signal(signal.SIGUSR1, self._ask)
 
     def _ask(self, number: int, frame: object) -> None:
         self.asked = True
+        self.continued = self.continued or number == signal.SIGUSR1
 
 
 def die_with_parent() -> None:
@@ -80,12 +92,51 @@ def watch_progress(ticks: Callable[[], int], seconds: float) -> None:
     threading.Thread(target=watch, daemon=True, name="watchdog").start()
 
 
-def run_coordinator(config: Config, run: RunDirectory, stop: Stop) -> None:
-    """Serve the league until it is over and everybody knows, or until SIGTERM."""
+class Claim:
+    """A process's claim to its name. Slurm may start it again while the old one, on a node that it lost, goes on."""
+
+    def __init__(self, path: Path, session: str) -> None:
+        self._path, self._session = path, session
+        self._looked = time.monotonic()
+        path.parent.mkdir(exist_ok=True)
+        publish(path, session.encode())
+
+    def check(self) -> None:
+        """End this process, at once and without a trace, if there is a newer one of its name."""
+        now = time.monotonic()
+        if now - self._looked < CLAIM:
+            return
+        self._looked = now
+        found = self._path.read_text()
+        if found != self._session:
+            log.error("another process took the name %s: leaving it to that one", self._path.name)
+            os._exit(REPLACED)
+
+
+class Farewell:
+    """Tells when the coordinator of a league that is over, or stopped, may go: when everybody else has gone."""
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+
+    def said(self, coordinator: Coordinator, now: float) -> bool:
+        """Whether nobody is left to talk to."""
+        if not coordinator.stopping and coordinator.state.phase != OVER:
+            self._since = None
+            return False
+        self._since = now if self._since is None else self._since
+        waited = now - self._since
+        silent = all(worker.age > QUIET for worker in coordinator.workers(now))
+        return (waited > QUIET and silent) or waited > LAST_WORDS
+
+
+def run_coordinator(config: Config, run: RunDirectory, stop: Stop, lone: bool) -> None:
+    """Serve the league until SIGTERM, or, if nobody sends one, until it is over and everybody knows."""
     ledger = open_ledger(run, stop)
     if ledger is None:
         return
-    with Doors(run, Role.OPERATOR, config.launch.transport) as doors:
+    host, farewell = listening_host(config.launch), Farewell()
+    with Doors(run, Role.OPERATOR, config.launch.transport, host=host) as doors:
         server = doors.serve("coordinator")
         service = build_coordinator(config, run, ledger, server, time.monotonic)
         term = service.coordinator.state.term
@@ -93,6 +144,9 @@ def run_coordinator(config: Config, run: RunDirectory, stop: Stop) -> None:
         log.info("term %d at %s", term, server.address)
         while not stop.asked:
             service.step(0.05)
+            if lone and farewell.said(service.coordinator, time.monotonic()):
+                log.info("%s: nobody is left, the coordinator goes too", service.coordinator.state.why or "stopped")
+                break
         service.close()
 
 
@@ -131,11 +185,14 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop) -> No
     group = join()
     if group.size > 1:
         end_with_agent()
-    with Doors(run, Role.LEARNER, config.launch.transport, SEGMENTS_LIMIT) as doors:
+    host = listening_host(config.launch)
+    with Doors(run, Role.LEARNER, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
         name = f"learner-{index}" if group.rank == 0 else f"learner-{index}.{group.rank}"
         session, inbox = secrets.token_hex(8), doors.serve(name)
+        claim = Claim(run.claim(name), session)
         learner = build_learner(config, run, index, session, doors.coordinator(), inbox, time.monotonic, group)
         while learner.step(0.02):
+            claim.check()
             if stop.asked:
                 learner.ask_to_stop()
 
@@ -146,20 +203,24 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--run", required=True, type=Path)
     parser.add_argument("--role", required=True, choices=("coordinator", "collector", "learner"))
     parser.add_argument("--index", type=int, default=0)
+    parser.add_argument("--lone", action="store_true", help="there is no parent to obey")
     parser.add_argument("--allow", action="append", default=[])
     arguments = parser.parse_args(argv)
     faulthandler.enable()
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stop = Stop()
-    die_with_parent()
+    if not arguments.lone:
+        die_with_parent()
     run = RunDirectory(arguments.run).check()
     config = from_plain(run.read_config())
     if arguments.role == "coordinator":
-        run_coordinator(config, run, stop)
+        run_coordinator(config, run, stop, arguments.lone)
     elif arguments.role == "collector":
         run_collector(config, run, arguments.index, stop, arguments.allow)
     else:
         run_learner(config, run, arguments.index, stop)
+    if stop.continued:
+        sys.exit(CONTINUED)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ run = begin(config, allow=["my_package"], accept=False, say=print)
 launch(run, plain=False, quiet=False, allow=["my_package"])
 """
 
+import sys
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
@@ -29,9 +30,18 @@ def launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str]) -> 
         from launch.inline import run as run_inline
 
         return run_inline(config, run, quiet=quiet, allow=allow)
+    if config.launch.name == "slurm":
+        from launch.slurm.submit import run as run_slurm
+
+        return run_slurm(config, run, say=(lambda line: None) if quiet else _print, allow=allow)
     from launch.local import run as run_local
 
     return run_local(config, run, plain=plain, quiet=quiet, allow=allow)
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def begin(config: Config, *, allow: Collection[str], accept: bool, say: Say) -> RunDirectory:

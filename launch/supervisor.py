@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from launch.config import Config
+from launch.topology import Part
 from league.store.run_directory import RunDirectory
 
 log = logging.getLogger("ludus.launch")
@@ -27,30 +27,6 @@ FATAL = 5  # failures in a row, none of them healthy before, after which the coo
 KILLED = (-9, -15)  # somebody else's doing: no reason to give up, nor to wait for long
 KILLED_REST = 2.0
 TAIL = 15  # lines of its log that a crash prints
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One process of the topology."""
-
-    role: str
-    index: int
-    ranks: int = 1  # more than one: torchrun starts them
-
-    @property
-    def name(self) -> str:
-        """What its log and the status call it."""
-        return f"{self.role}-{self.index}"
-
-
-def topology(config: Config) -> list[Part]:
-    """Return the processes of a league on this machine, in the order in which they start."""
-    collectors = config.launch.collectors or os.cpu_count() or 1
-    return [
-        Part("coordinator", 0),
-        *(Part("learner", i, config.launch.ranks) for i in range(config.launch.learners)),
-        *(Part("collector", i) for i in range(collectors)),
-    ]
 
 
 @dataclass(slots=True)

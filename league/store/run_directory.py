@@ -49,6 +49,9 @@ class RunDirectory:
         self.keys = root / "keys"
         self.logs = root / "logs"
         self.journals = root / "journals"
+        self.slurm = root / "slurm"
+        self.jobs = self.slurm / "jobs.json"
+        self.ended = self.slurm / "ended"
 
     @property
     def name(self) -> str:
@@ -67,6 +70,10 @@ class RunDirectory:
         """Where a learner keeps what it needs to go on with this player."""
         return self.checkpoints / f"{player}.safetensors"
 
+    def claim(self, process: str) -> Path:
+        """Where a process notes that it is the one of that name: an older one that still runs sees it and leaves."""
+        return self.root / "claims" / process
+
     def address(self, process: str) -> str:
         """Return the ipc address of a process: the same after a restart, short however long the run's path.
 
@@ -78,7 +85,7 @@ class RunDirectory:
 
     def create(self) -> Self:
         """Make the directories of a run; harmless if it is there already."""
-        for directory in (self.snapshots, self.checkpoints, self.logs, self.journals):
+        for directory in (self.snapshots, self.checkpoints, self.logs, self.journals, self.root / "claims"):
             directory.mkdir(parents=True, exist_ok=True)
         self.keys.mkdir(mode=0o700, exist_ok=True)
         if not self.layout.exists():

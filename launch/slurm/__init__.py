@@ -1,0 +1,1 @@
+"""`launch=slurm`: a league as jobs of a Slurm cluster."""

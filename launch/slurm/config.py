@@ -1,0 +1,94 @@
+"""What the jobs of a league ask Slurm for."""
+
+import re
+from dataclasses import dataclass, field, fields
+
+_TIME = re.compile(
+    r"\d+|\d+:\d\d|\d+:\d\d:\d\d|\d+-\d+|\d+-\d+:\d\d|\d+-\d+:\d\d:\d\d|UNLIMITED|INFINITE", re.IGNORECASE
+)
+_MEMORY = re.compile(r"\d+[KMGT]?", re.IGNORECASE)
+
+
+@dataclass(kw_only=True, slots=True)
+class JobConfig:
+    """What the jobs of one role ask for; null: the same as `launch.slurm` says for all."""
+
+    partition: str | None = None  # --partition
+    account: str | None = None  # --account
+    qos: str | None = None  # --qos
+    constraint: str | None = None  # --constraint: features that a node must have
+    exclude: str | None = None  # --exclude: nodes that must not be used
+    gres: str | None = None  # --gres: generic resources, e.g. gpu:1
+    time: str | None = None  # --time: the limit, after which the job requeues itself and goes on
+    cpus: int | None = None  # --cpus-per-task
+    memory: str | None = None  # --mem
+    sbatch: list[str] = field(default_factory=list)  # more options of sbatch, after those of all roles
+    setup: list[str] = field(default_factory=list)  # shell lines before the program, after those of all roles
+    prefix: str | None = None  # what the program is started with, e.g. apptainer exec league.sif
+    python: str | None = None  # the Python that runs it
+
+    def __post_init__(self) -> None:
+        """Refuse what sbatch would not read."""
+        _check(self.time, self.cpus, self.memory, self.sbatch)
+
+
+@dataclass(kw_only=True, slots=True)
+class SlurmConfig:
+    """How a league is laid out as Slurm jobs, and what every job asks for unless its role says otherwise."""
+
+    partition: str | None = None  # --partition; null: the cluster's default
+    account: str | None = None  # --account
+    qos: str | None = None  # --qos
+    constraint: str | None = None  # --constraint: features that a node must have
+    exclude: str | None = None  # --exclude: nodes that must not be used
+    gres: str | None = None  # --gres: generic resources, e.g. gpu:1
+    time: str = "24:00:00"  # --time: the limit, after which a job requeues itself and goes on
+    cpus: int = 1  # --cpus-per-task
+    memory: str = "2G"  # --mem
+    sbatch: list[str] = field(default_factory=list)  # more options of sbatch, e.g. [--mail-type=FAIL]
+    setup: list[str] = field(default_factory=list)  # shell lines before the program, e.g. [module load cuda]
+    prefix: str | None = None  # what the program is started with, e.g. apptainer exec league.sif
+    python: str | None = None  # the Python that runs it; null: the one that runs `ludus`
+    coordinator: JobConfig = field(default_factory=JobConfig)  # the job that decides
+    learner: JobConfig = field(default_factory=JobConfig)  # one job for each learner
+    collector: JobConfig = field(default_factory=JobConfig)  # an array with a task for each collector
+    ranks: int = 1  # processes of each learner; more than one is not possible yet
+    limit: int = 0  # collectors that run at the same time; 0: all of them
+    interface: str | None = None  # the network interface whose address the others use, e.g. ib0; null: host names
+    lead: int = 120  # seconds before the time limit at which a job writes its checkpoint and requeues itself
+    requeues: int = 1000  # restarts of one job after which the league is given up
+    probe: int = 30  # seconds to wait for a free node on which to try things before the league; 0: do not try
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be laid out."""
+        _check(self.time, self.cpus, self.memory, self.sbatch)
+        if self.ranks != 1:
+            raise ValueError("ranks: a learner is one process for now; give each player its own with launch.learners")
+        if min(self.limit, self.lead, self.requeues, self.probe) < 0:
+            raise ValueError("limit, lead, requeues and probe must not be negative")
+
+    def job(self, role: str) -> "JobConfig":
+        """Return what the jobs of a role ask for, with nothing left open but what the cluster decides.
+
+        >>> SlurmConfig(cpus=2, learner=JobConfig(gres="gpu:1")).job("learner").cpus
+        2
+        """
+        own: JobConfig = getattr(self, role)
+        settled = JobConfig()
+        for name in (one.name for one in fields(JobConfig)):
+            mine, common = getattr(own, name), getattr(self, name)
+            both = [*common, *mine] if isinstance(mine, list) else common if mine is None else mine
+            setattr(settled, name, both)
+        return settled
+
+
+def _check(time: str | None, cpus: int | None, memory: str | None, sbatch: list[str]) -> None:
+    if time is not None and not _TIME.fullmatch(time):
+        raise ValueError(f"time: Slurm cannot read {time!r}; write minutes, hours:minutes:seconds or days-hours")
+    if cpus is not None and cpus < 1:
+        raise ValueError("cpus: a job needs at least one")
+    if memory is not None and not _MEMORY.fullmatch(memory):
+        raise ValueError(f"memory: Slurm cannot read {memory!r}; write a number and K, M, G or T, e.g. 8G")
+    for option in sbatch:
+        if not option.startswith("-") or "\n" in option:
+            raise ValueError(f"sbatch: {option!r} is no option; write e.g. --mail-type=FAIL")

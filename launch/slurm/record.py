@@ -1,0 +1,64 @@
+"""Which jobs a run has: written when they are submitted, read by every command that looks at them."""
+
+import msgspec
+
+from launch.slurm.commands import Row, queue
+from launch.slurm.script import stem_of
+from league.store.files import publish
+from league.store.run_directory import RunDirectory, RunError
+
+
+class Submitted(msgspec.Struct, frozen=True, kw_only=True):
+    """A job that was submitted."""
+
+    role: str
+    label: str  # coordinator, learner-0, collectors
+    name: str
+    id: str
+
+    def process(self, row: Row) -> str:
+        """Return what the process of this job, or of this task of it, is called."""
+        return (
+            f"{self.role}-{row.task}"
+            if row.task is not None
+            else self.label
+            if "-" in self.label
+            else f"{self.label}-0"
+        )
+
+
+def write(run: RunDirectory, jobs: list[Submitted]) -> None:
+    """Keep the jobs of a run."""
+    publish(run.jobs, msgspec.json.format(msgspec.json.encode(jobs)))
+
+
+def read(run: RunDirectory) -> list[Submitted]:
+    """Return the jobs of a run; refuse a run that has none."""
+    if not run.jobs.exists():
+        raise RunError(f"the run {run.name} was not launched on Slurm: it has no {run.jobs.name}")
+    try:
+        return msgspec.json.decode(run.jobs.read_bytes(), type=list[Submitted])
+    except msgspec.DecodeError as error:
+        raise RunError(f"cannot read {run.jobs}: {error}. Was it edited by hand?") from error
+
+
+def look(run: RunDirectory) -> list[tuple[str, Row]]:
+    """Return each process of a run with what Slurm says of its job; of its newest job, if it had several."""
+    known = {job.name: job for job in read(run)}
+    mine = {job.id for job in read(run)}
+    newest: dict[str, Row] = {}
+    for row in queue(list(known)):
+        if row.id.partition("_")[0] in mine and row.name.startswith(stem_of(run)):
+            process = known[row.name].process(row)
+            if process not in newest or _number(row) > _number(newest[process]):
+                newest[process] = row
+    return sorted(newest.items(), key=lambda item: _order(item[0]))
+
+
+def _number(row: Row) -> int:
+    return int(row.id.partition("_")[0])
+
+
+def _order(process: str) -> tuple[int, int]:
+    role, _, index = process.rpartition("-")
+    return ("coordinator", "learner", "collector").index(role), int(index)

@@ -1,0 +1,148 @@
+"""From a config to sbatch scripts that people can read. Pure: nothing is written, nothing is asked.
+
+for job in jobs(config, run):
+    text = script(job, config, run, here=Path.cwd(), allow=[])
+"""
+
+import hashlib
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from launch.config import Config
+from launch.slurm.config import JobConfig
+from launch.topology import topology
+from league.store.run_directory import RunDirectory
+
+SHARED = Path(__file__).with_name("job.sh")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job of a league; that of the collectors is an array with a task for each."""
+
+    role: str
+    label: str  # coordinator, learner-0, collectors: what its script is called
+    name: str  # what Slurm calls it: no other job of this user has this name
+    tasks: int = 0  # of the array; 0: no array
+
+    @property
+    def index(self) -> str:
+        """The index of its process among those of its role, as a shell in the job writes it."""
+        return "$SLURM_ARRAY_TASK_ID" if self.tasks else self.label.partition("-")[2] or "0"
+
+
+def jobs(config: Config, run: RunDirectory) -> list[Job]:
+    """Return the jobs of a league, in the order in which they are submitted."""
+    parts = topology(config)
+    stem = stem_of(run)
+    learners = [Job("learner", part.name, f"{stem}.{part.name}") for part in parts if part.role == "learner"]
+    collectors = sum(part.role == "collector" for part in parts)
+    return [
+        Job("coordinator", "coordinator", f"{stem}.coordinator"),
+        *learners,
+        Job("collector", "collectors", f"{stem}.collectors", collectors),
+    ]
+
+
+def stem_of(run: RunDirectory) -> str:
+    """Return what the names of a run's jobs begin with: readable, and different for each run directory."""
+    digest = hashlib.sha256(os.fsencode(run.root.resolve())).hexdigest()[:6]
+    return f"ludus.{re.sub(r'[^A-Za-z0-9_.-]', '_', run.name)}.{digest}"
+
+
+def script(job: Job, config: Config, run: RunDirectory, here: Path, allow: Sequence[str] = ()) -> str:
+    """Return the sbatch script of a job."""
+    asked, root = config.launch.slurm.job(job.role), run.root.resolve()
+    everybody = " ".join(one.name for one in jobs(config, run))
+    lines = [
+        "#!/bin/bash",
+        f"# {_title(job)} of the league {run.name!r}.",
+        "# `ludus run` and `ludus resume` write this file anew: make changes in the config.",
+        *(f"#SBATCH {option}" for option in _options(job, config, run, here, asked)),
+        "",
+        f"LUDUS_RUN={shlex.quote(str(root))}",
+        f"LUDUS_NAME={job.role}-{job.index}",
+        f"LUDUS_JOBS={shlex.quote(everybody)}",
+        f"LUDUS_REQUEUES={config.launch.slurm.requeues}",
+        '. "$LUDUS_RUN/slurm/job.sh" || exit 1',
+        "",
+        *preparation(asked),
+        "",
+        f"serve {command(job, asked, allow)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _title(job: Job) -> str:
+    return {"coordinator": "The coordinator", "learner": f"{job.label.capitalize()}"}.get(job.role, "The collectors")
+
+
+def _options(job: Job, config: Config, run: RunDirectory, here: Path, asked: JobConfig) -> list[str]:
+    slurm, log = config.launch.slurm, f"{job.role}-{'%a' if job.tasks else job.index}.log"
+    folder = str(run.logs.resolve()).replace("%", "%%")
+    options = [
+        f"--job-name={job.name}",
+        f"--output={shlex.quote(f'{folder}/{log}')}",
+        "--open-mode=append",
+        "--requeue",
+        f"--signal=B:USR1@{slurm.lead}",
+        f"--chdir={shlex.quote(str(here))}",
+    ]
+    if job.tasks:
+        options.append(f"--array={array(range(job.tasks), slurm.limit)}")
+    return options + requests(asked)
+
+
+def array(indices: Sequence[int], limit: int = 0) -> str:
+    """Return indices as sbatch reads them.
+
+    >>> array(range(4)), array([0, 1, 5], limit=2)
+    ('0-3', '0-1,5%2')
+    """
+    runs: list[list[int]] = []
+    for index in sorted(indices):
+        if runs and index == runs[-1][1] + 1:
+            runs[-1][1] = index
+        else:
+            runs.append([index, index])
+    text = ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+    return f"{text}%{limit}" if limit else text
+
+
+def requests(asked: JobConfig, but: Sequence[str] = ()) -> list[str]:
+    """Return the options of sbatch and srun that say where a job may run and what it needs."""
+    wanted = {
+        "partition": asked.partition,
+        "account": asked.account,
+        "qos": asked.qos,
+        "constraint": asked.constraint,
+        "exclude": asked.exclude,
+        "gres": asked.gres,
+        "time": asked.time,
+        "cpus-per-task": asked.cpus,
+        "mem": asked.memory,
+    }
+    named = [f"--{key}={shlex.quote(str(value))}" for key, value in wanted.items() if value and key not in but]
+    return named + asked.sbatch
+
+
+def preparation(asked: JobConfig) -> list[str]:
+    """Return the shell lines that come before the program."""
+    return ["export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1", *asked.setup]
+
+
+def python(asked: JobConfig) -> str:
+    """Return how Python is started in a job."""
+    return f"{asked.prefix or ''} {shlex.quote(asked.python or sys.executable)}".strip()
+
+
+def command(job: Job, asked: JobConfig, allow: Sequence[str]) -> str:
+    """Return the program of a job. A learner with several ranks would be started by srun and torchrun here."""
+    allowed = "".join(f" --allow {shlex.quote(package)}" for package in allow)
+    program = f'{python(asked)} -m launch.process --run "$LUDUS_RUN"'
+    return f"{program} --role {job.role} --index {job.index} --lone{allowed}"

@@ -1,0 +1,142 @@
+"""From a run directory to jobs in the queue: all of them, or none.
+
+    submit(config, run, allow, say=print)
+
+The scripts are tried by `sbatch --test-only`, a probe job tries the nodes. Then the coordinator's job is submitted
+held, and the others to start after it; it is let go when all are there and the run directory knows their ids. Who is
+killed in between leaves a held job, and nothing that runs.
+"""
+
+import secrets
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from launch.build import describe_environment
+from launch.config import Config
+from launch.slurm.commands import BUSY, SlurmError, call, cancel, cancel_named, queue, require
+from launch.slurm.commands import submit as sbatch
+from launch.slurm.record import Submitted, write
+from launch.slurm.script import SHARED, Job, array, jobs, preparation, python, requests, script, stem_of
+from league.store.files import publish
+from league.store.run_directory import RunDirectory
+from league.wire.keys import make_keys
+
+Say = Callable[[str], None]
+
+
+def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = ()) -> int:
+    """Launch a league as Slurm jobs, and return at once."""
+    describe_environment(config, run, allow)
+    make_keys(run.keys)
+    if config.launch.dry_run:
+        for path in write_scripts(config, run, allow).values():
+            say(str(path))
+        say("nothing was submitted: launch.dry_run=true")
+        return 0
+    require()
+    wanted = jobs(config, run)
+    _refuse_twice(run, wanted)
+    paths = write_scripts(config, run, allow)
+    for path in paths.values():
+        call("sbatch", "--test-only", str(path))
+    probe(config, run, say)
+    run.ended.unlink(missing_ok=True)
+    told = submit(run, wanted, paths)
+    _report(run, wanted, told, say)
+    return 0
+
+
+def write_scripts(config: Config, run: RunDirectory, allow: Sequence[str]) -> dict[str, Path]:
+    """Write the scripts of all jobs into the run directory; return them by label."""
+    run.slurm.mkdir(exist_ok=True)
+    publish(run.slurm / SHARED.name, SHARED.read_bytes())
+    paths = {}
+    for job in jobs(config, run):
+        paths[job.label] = run.slurm.resolve() / f"{job.label}.sbatch"
+        publish(paths[job.label], script(job, config, run, Path.cwd(), allow).encode())
+    return paths
+
+
+def _refuse_twice(run: RunDirectory, wanted: Sequence[Job]) -> None:
+    alive = [row.id for row in queue([job.name for job in wanted]) if row.alive]
+    if alive:
+        raise SlurmError(
+            f"the run {run.name} has jobs in the queue already ({', '.join(alive[:8])}); look with: "
+            f"ludus status {run.name}. End them with: ludus stop {run.name}"
+        )
+
+
+# --- the probe -----------------------------------------------------------------------------------------------
+
+
+def probe(config: Config, run: RunDirectory, say: Say) -> None:
+    """Try on a node of each kind whether it sees the run directory and can start the program."""
+    slurm = config.launch.slurm
+    if not slurm.probe:
+        return
+    token = secrets.token_hex(8)
+    publish(run.slurm / "probe", token.encode())
+    asked = {
+        tuple(requests(slurm.job(role), but=("gres", "time", "cpus-per-task", "mem"))): role
+        for role in ("collector", "learner", "coordinator")
+    }
+    for options, role in asked.items():
+        _probe_role(config, run, role, options, token, say)
+
+
+def _probe_role(config: Config, run: RunDirectory, role: str, options: Sequence[str], token: str, say: Say) -> None:
+    slurm, root = config.launch.slurm, run.root.resolve()
+    asked, words = slurm.job(role), [word for option in options for word in shlex.split(option)]
+    text = "\n".join(
+        [
+            f'[ "$(cat {shlex.quote(f"{root}/slurm/probe")} 2>/dev/null)" = {token} ] || {{ echo unseen; exit 3; }}',
+            *preparation(asked),
+            f"{python(asked)} -c 'import launch.process' || exit 4",
+        ]
+    )
+    flags = [f"--immediate={slurm.probe}", "--quiet", "--ntasks=1", "--time=2", f"--chdir={Path.cwd()}"]
+    flags.append(f"--job-name={stem_of(run)}.probe")
+    try:
+        call("srun", *flags, *words, "bash", "-c", text, patience=slurm.probe + 120.0)
+    except SlurmError as error:
+        if BUSY in str(error):
+            say(f"no node was free for a probe of the {role}'s jobs within {slurm.probe} s: they go untried")
+        elif "Exited with exit code 3" in str(error) or "chdir" in str(error):
+            raise SlurmError(
+                f"the node that a {role} would run on does not see {root}: put the runs where all nodes can read and "
+                "write them, with runs=DIRECTORY on a shared file system"
+            ) from error
+        else:
+            raise SlurmError(
+                f"a {role} cannot be started on a node ({error}); launch.slurm.setup, prefix and python say how"
+            ) from error
+
+
+# --- all or none ---------------------------------------------------------------------------------------------
+
+
+def submit(run: RunDirectory, wanted: Sequence[Job], paths: dict[str, Path]) -> list[Submitted]:
+    """Submit all jobs, or none; return them with their ids."""
+    done: list[Submitted] = []
+    try:
+        for job in wanted:
+            order = [f"--dependency=after:{done[0].id}"] if done else ["--hold"]
+            number = sbatch(str(paths[job.label]), *order)
+            done.append(Submitted(role=job.role, label=job.label, name=job.name, id=number))
+        write(run, done)
+        call("scontrol", "release", done[0].id)
+    except BaseException:
+        cancel([job.id for job in done])
+        cancel_named([job.name for job in wanted])  # one whose id we did not live to hear
+        raise
+    return done
+
+
+def _report(run: RunDirectory, wanted: Sequence[Job], told: Sequence[Submitted], say: Say) -> None:
+    say(f"{run.name}: {len(told)} jobs are in the queue, and go on without you")
+    for job, submitted in zip(wanted, told, strict=True):
+        tasks = f"_[{array(range(job.tasks))}]" if job.tasks else ""
+        say(f"  {job.label:12} {submitted.id}{tasks}")
+    say(f"look: ludus status {run.name}    ludus attach {run.name}    ludus logs {run.name} -f")
+    say(f"end:  ludus stop {run.name}")

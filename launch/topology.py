@@ -1,0 +1,30 @@
+"""From a config to the list of processes that make up its league."""
+
+import os
+from dataclasses import dataclass
+
+from launch.config import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One process of the topology."""
+
+    role: str
+    index: int
+    ranks: int = 1  # more than one: torchrun starts them
+
+    @property
+    def name(self) -> str:
+        """What its log and the status call it."""
+        return f"{self.role}-{self.index}"
+
+
+def topology(config: Config) -> list[Part]:
+    """Return the processes of a league, in the order in which they start."""
+    collectors = config.launch.collectors or os.cpu_count() or 1
+    return [
+        Part("coordinator", 0),
+        *(Part("learner", i, config.launch.ranks) for i in range(config.launch.learners)),
+        *(Part("collector", i) for i in range(collectors)),
+    ]
