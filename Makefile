@@ -2,21 +2,27 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 READY := .venv/.ready
+SLURM_STATE ?= /tmp/slurm-ludus
 
 # A small machine: one thread for each process. The league's own processes set this for themselves.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test slow check bench format clean
+.PHONY: run test slow slurm check bench format clean
 
 run: $(READY)  ## A Connect Four league of three minutes. ARGS="name=second seed=2" changes the config.
 	@$(BIN)/ludus run $(ARGS)
 
 test: $(READY)  ## All tests that take seconds.
-	@$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest -m "not slow and not slurm" $(ARGS)
 
 slow: $(READY)  ## The tests that take longer: real processes, kill -9, simulated days.
 	@$(BIN)/python -m pytest -m slow $(ARGS)
+
+slurm: $(READY)  ## The tests on a real Slurm of four nodes, started on this machine: as root, on Debian or Ubuntu.
+	@tests/slurm/cluster/start $(SLURM_STATE) --clean
+	@LUDUS_SLURM=$(SLURM_STATE) $(BIN)/python -m pytest -m slurm $(ARGS); code=$$?; \
+		tests/slurm/cluster/stop $(SLURM_STATE); exit $$code
 
 check: $(READY)  ## Format, lint, layers, types.
 	@$(BIN)/ruff format --check .

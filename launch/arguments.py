@@ -7,6 +7,10 @@ from typing import Any
 EXAMPLES = {
     "run": "ludus run env=tic_tac_toe league=pfsp name=first algo.lr=0.001",
     "resume": "ludus resume latest",
+    "attach": "ludus attach latest",
+    "logs": "ludus logs latest learner -f",
+    "stop": "ludus stop latest",
+    "scale": "ludus scale latest collectors=64",
     "status": "ludus status latest",
     "standings": "ludus standings first --json",
     "payoff": "ludus payoff runs/first",
@@ -39,6 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     _add_starting(commands)
+    _add_operating(commands)
     _add_reading(commands)
     _add_playing(commands)
     return parser
@@ -87,6 +92,18 @@ def _add_starting(commands: Commands) -> None:
         _add_allow(command)
         command.add_argument("--plain", action="store_true", help="print lines instead of a live table")
         command.add_argument("--quiet", action="store_true", help="print errors only")
+
+
+def _add_operating(commands: Commands) -> None:
+    attach = _add(commands, "attach", "show the live table of a run that is under way")
+    attach.add_argument("--plain", action="store_true", help="print lines instead of a live table")
+    logs = _add(commands, "logs", "show what the processes of a run wrote")
+    logs.add_argument("role", metavar="ROLE", nargs="?", help="coordinator, learner, collector, or one: collector-3")
+    logs.add_argument("-f", "--follow", action="store_true", help="go on as they write more")
+    logs.add_argument("-n", "--lines", metavar="N", type=int, default=20, help="how many of each (20)")
+    _add(commands, "stop", "let everybody finish and end a run; it can be resumed")
+    scale = _add(commands, "scale", "have more or fewer collectors while a run is under way on Slurm")
+    scale.add_argument("pairs", metavar="collectors=N", nargs="+")
 
 
 def _add_reading(commands: Commands) -> None:

@@ -87,6 +87,30 @@ def _launch(run: "RunDirectory", arguments: Namespace) -> int:
     return launch(run, plain=arguments.plain, quiet=arguments.quiet, allow=arguments.allow)
 
 
+def _attach(arguments: Namespace) -> int:
+    from launch.operating import attach
+
+    return attach(_find(arguments), arguments.plain)
+
+
+def _logs(arguments: Namespace) -> int:
+    from launch.operating import logs
+
+    return logs(_find(arguments), arguments.role, arguments.follow, arguments.lines)
+
+
+def _stop(arguments: Namespace) -> int:
+    from launch.operating import stop
+
+    return stop(_find(arguments))
+
+
+def _scale(arguments: Namespace) -> int:
+    from launch.operating import scale
+
+    return scale(_find(arguments), arguments.pairs)
+
+
 def _status(arguments: Namespace) -> int:
     from launch.reading import status
 
@@ -160,6 +184,10 @@ def _pair(text: str) -> tuple[str, Any]:
 COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "run": _run,
     "resume": _resume,
+    "attach": _attach,
+    "logs": _logs,
+    "stop": _stop,
+    "scale": _scale,
     "status": _status,
     "standings": _standings,
     "payoff": _payoff,

@@ -17,12 +17,14 @@ from rich.text import Text
 from launch.explaining import explain as explain  # it is one of these commands, too
 from launch.live import status_text
 from launch.tables import payoff_json, payoff_matrix, standings_json, standings_table, status_json
-from launch.view import ViewError, find_player, open_view
+from launch.view import View, ViewError, find_player, open_view
 from league.events import Event, ResultCounted, TicketVoided
-from league.state import LeagueState
+from league.state import OVER, LeagueState
 from league.store.run_directory import RunDirectory
 from league.ticket import Episode, Ticket
 from league.wire.messages import Worker
+
+WIDE = 160  # columns of a table of jobs that no terminal limits
 
 
 def _emit(plain: Any) -> int:
@@ -32,15 +34,47 @@ def _emit(plain: Any) -> int:
 
 def status(run: RunDirectory, as_json: bool = False) -> int:
     """Tell how a run is doing: phase, time, throughput, waiting, lag."""
+    if run.jobs.exists():
+        return _status_with_jobs(run, as_json)
     view = open_view(run)
     if as_json:
         return _emit(status_json(view))
     console = Console()
-    console.print(status_text(run.name, view))
-    if not view.live:
-        console.print("no coordinator answers: this is what the ledger tells", style="dim")
+    _print_status(console, run, view)
     if view.workers:
         console.print(_workers_table(view.workers))
+    return 0
+
+
+def _print_status(console: Console, run: RunDirectory, view: View) -> None:
+    console.print(status_text(run.name, view))
+    if view.state.phase == OVER:
+        console.print(f"over: {view.state.why}", highlight=False)
+    if not view.live:
+        console.print("no coordinator answers: this is what the ledger tells", style="dim")
+
+
+def _status_with_jobs(run: RunDirectory, as_json: bool) -> int:
+    """Tell how a run on Slurm is doing. Its jobs may wait for hours before there is a league to look at."""
+    from launch.slurm.control import jobs_json, jobs_table, why_ended
+
+    jobs, ended = jobs_json(run), why_ended(run)
+    view = open_view(run) if run.ledger.exists() else None
+    if as_json:
+        return _emit((status_json(view) if view else {"live": False}) | {"jobs": jobs, "ended": ended or None})
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDE)  # nothing is cut off that somebody may search for
+    if view is None:
+        console.print(f"{run.name}: no coordinator has started yet")
+    else:
+        _print_status(console, run, view)
+    if ended:
+        console.print(f"its jobs ended: {ended}", style="red", highlight=False, markup=False)
+    if jobs:
+        console.print(jobs_table(jobs, view.workers if view else ()))
+    else:
+        console.print(f"Slurm knows none of its jobs any more; go on with: ludus resume {run.name}", style="dim")
     return 0
 
 

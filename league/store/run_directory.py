@@ -85,7 +85,7 @@ class RunDirectory:
 
     def create(self) -> Self:
         """Make the directories of a run; harmless if it is there already."""
-        for directory in (self.snapshots, self.checkpoints, self.logs, self.journals, self.root / "claims"):
+        for directory in (self.snapshots, self.checkpoints, self.logs, self.journals):
             directory.mkdir(parents=True, exist_ok=True)
         self.keys.mkdir(mode=0o700, exist_ok=True)
         if not self.layout.exists():

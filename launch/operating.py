@@ -1,0 +1,108 @@
+"""The commands that work on a run that is under way: attach, logs, stop, scale. Each returns its exit code."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from launch.doors import Doors
+from launch.live import LiveTable, final_report
+from launch.start import stored
+from launch.view import PAGE_LIMIT, Viewer, ViewError
+from league.state import OVER
+from league.store.run_directory import RunDirectory
+from league.wire.messages import Role
+
+REFRESH = 0.5  # seconds between two looks at the league, or at a log
+SILENCE = 30.0  # seconds without an answer after which the user is told
+
+
+def say(line: str) -> None:
+    """Answer the user."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def attach(run: RunDirectory, plain: bool = False) -> int:
+    """Show the live table of a run until it is over; Ctrl-C leaves the table, not the league."""
+    config = stored(run)
+    with (
+        LiveTable(run.name, plain=plain) as table,
+        Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
+    ):
+        viewer, heard = Viewer(doors.coordinator(), config.league), time.monotonic()
+        while viewer.state.phase != OVER or not viewer.complete:
+            if viewer.refresh(REFRESH):
+                heard = time.monotonic()
+                table.show(viewer)
+            elif time.monotonic() - heard > SILENCE:
+                table.say(f"no coordinator answers for {SILENCE:g} s; why may be in: ludus status {run.name}")
+                heard = time.monotonic()
+            time.sleep(REFRESH / 5)
+    final_report(viewer.state, run.name)
+    return 0
+
+
+def stop(run: RunDirectory) -> int:
+    """End a run so that it can be resumed: finish, write down what was learned, let go of everything."""
+    config = stored(run)
+    if config.launch.name == "slurm":
+        from launch.slurm.control import stop as stop_jobs
+
+        return stop_jobs(run, say)
+    from launch.local import drain
+
+    if not drain(config, run):
+        raise ViewError(f"no coordinator of the run {run.name} answers: it does not run")
+    say(f"everybody finishes; it goes on with: ludus resume {run.name}")
+    return 0
+
+
+def scale(run: RunDirectory, wanted: Sequence[str]) -> int:
+    """Have more or fewer collectors while the league runs on Slurm."""
+    key, _, value = wanted[0].partition("=") if len(wanted) == 1 else ("", "", "")
+    if key != "collectors" or not value.isdigit():
+        raise ViewError(f"cannot read {' '.join(wanted)!r}: write collectors=NUMBER, e.g. collectors=64")
+    from launch.slurm.control import scale as scale_jobs
+
+    return scale_jobs(run, int(value), say)
+
+
+# --- logs ----------------------------------------------------------------------------------------------------
+
+
+def logs(run: RunDirectory, role: str | None = None, follow: bool = False, lines: int = 20) -> int:
+    """Print the end of the logs, of one role or process or of all; with `follow`, what is added to them, too."""
+    found = _logs(run, role)
+    if not found and not follow:
+        known = ", ".join(path.stem for path in _logs(run, None)) or "none yet"
+        raise ViewError(f"there is no log of {role or run.name!r}; there are: {known}")
+    read: dict[Path, int] = {}
+    for path in found:
+        data = path.read_bytes()
+        read[path] = len(data)
+        _print(path, data.decode(errors="replace").splitlines()[-lines:])
+    while follow:
+        time.sleep(REFRESH)
+        for path in _logs(run, role):
+            read[path] = _print_new(path, read.get(path, 0))
+    return 0
+
+
+def _logs(run: RunDirectory, role: str | None) -> list[Path]:
+    return sorted(path for path in run.logs.glob("*.log") if role in (None, path.stem, path.stem.rpartition("-")[0]))
+
+
+def _print_new(path: Path, since: int) -> int:
+    """Print the whole lines behind `since`; return how far the log was read."""
+    with path.open("rb") as file:
+        file.seek(since)
+        data = file.read()
+    whole = data[: data.rfind(b"\n") + 1]
+    _print(path, whole.decode(errors="replace").splitlines())
+    return since + len(whole)
+
+
+def _print(path: Path, lines: Sequence[str]) -> None:
+    for line in lines:
+        say(f"{path.stem}: {line}")

@@ -1,0 +1,120 @@
+"""What a user does with a league that runs on Slurm: look at its jobs, stop them, have more or fewer collectors."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from launch.local import drain
+from launch.slurm import record
+from launch.slurm.commands import RUNNING, Row, SlurmError, cancel, submit
+from launch.slurm.script import array
+from launch.start import stored
+from league.store.files import publish
+from league.store.run_directory import RunDirectory
+from league.wire.messages import Worker
+
+GRACE = 15.0  # seconds beyond those of draining for the coordinator to see that everybody has gone
+LOOK = 1.0  # seconds between two looks at the queue
+
+Say = Callable[[str], None]
+
+
+def jobs_json(run: RunDirectory) -> list[dict[str, Any]]:
+    """Return what Slurm says of each process: process, job, node, state, reason, restarts, used."""
+    return [
+        {
+            "process": process,
+            "job": row.id,
+            "node": row.node,
+            "state": row.state,
+            "reason": "" if row.reason == "None" else row.reason,
+            "restarts": row.restarts,
+            "used": row.used,
+        }
+        for process, row in record.look(run)
+    ]
+
+
+def jobs_table(jobs: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> Table:
+    """Return what Slurm says of each process beside what the league heard of it."""
+    table = Table("process", "job", "node", "Slurm says", "for", box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("restarts", "heard", "speed", "waits"):
+        table.add_column(name, justify="right")
+    known = {worker.name: worker for worker in workers}
+    for job in jobs:
+        said = f"{job['state'].lower()}{': ' + job['reason'] if job['reason'] else ''}"
+        cells = [job["process"], job["job"], job["node"] or "-", said, job["used"], str(job["restarts"])]
+        table.add_row(*cells, *_heard(known.get(job["process"])))
+    return table
+
+
+def _heard(worker: Worker | None) -> tuple[str, str, str]:
+    if worker is None:
+        return "-", "-", "-"
+    speeds = {"env_steps_per_second": "steps/s", "updates_per_second": "updates/s"}
+    speed = [f"{worker.metrics[key]:,.1f} {unit}" for key, unit in speeds.items() if key in worker.metrics]
+    waits = f"{worker.metrics['wait_share']:.0%}" if "wait_share" in worker.metrics else "-"
+    return f"{worker.age:.0f} s ago", ", ".join(speed) or "-", waits
+
+
+def why_ended(run: RunDirectory) -> str:
+    """Return why the jobs of a run ended before the league was over; nothing if they did not."""
+    return run.ended.read_text().strip() if run.ended.exists() else ""
+
+
+def stop(run: RunDirectory, say: Say) -> int:
+    """Let everybody finish and write down what they have, then end all jobs."""
+    config, rows = stored(run), _alive(run)
+    if not rows:
+        say(f"{run.name} has no jobs in the queue; it goes on with: ludus resume {run.name}")
+        return 0
+    cancel([row.id for row in rows.values() if row.state not in RUNNING])
+    publish(run.ended, b"stopped by `ludus stop`\n")
+    running = rows.get("coordinator-0")
+    if running is not None and running.state in RUNNING and drain(config, run):
+        say("everybody finishes; then all jobs end")
+        deadline = time.monotonic() + config.launch.drain_seconds + GRACE
+        while _alive(run) and time.monotonic() < deadline:
+            time.sleep(LOOK)
+    left = _alive(run)
+    cancel([row.id for row in left.values()])
+    while any(row.state in RUNNING for row in _alive(run).values()):
+        time.sleep(LOOK)
+    say(f"stopped; it goes on with: ludus resume {run.name}")
+    return 0
+
+
+def scale(run: RunDirectory, collectors: int, say: Say) -> int:
+    """Have this many collectors from now on, until the jobs of the run end."""
+    rows = _alive(run)
+    if "coordinator-0" not in rows:
+        raise SlurmError(f"the run {run.name} has no jobs in the queue; start them with: ludus resume {run.name}")
+    alive = {row.task: row.id for row in rows.values() if row.task is not None}
+    surplus = [number for task, number in alive.items() if task >= collectors]
+    missing = [task for task in range(collectors) if task not in alive]
+    cancel(surplus)
+    if missing:
+        _more(run, missing)
+    say(f"{len(missing)} collectors more, {len(surplus)} fewer: {collectors} in all")
+    return 0
+
+
+def _more(run: RunDirectory, tasks: Sequence[int]) -> None:
+    jobs = record.read(run)
+    first = next(job for job in jobs if job.role == "collector")
+    coordinator = next(job for job in jobs if job.role == "coordinator")
+    options = [f"--array={array(tasks, stored(run).launch.slurm.limit)}", f"--dependency=after:{coordinator.id}"]
+    number = submit(str(run.slurm.resolve() / f"{first.label}.sbatch"), *options)
+    more = record.Submitted(role=first.role, label=first.label, name=first.name, id=number)
+    try:
+        record.write(run, [*jobs, more])
+    except BaseException:
+        cancel([number])
+        raise
+
+
+def _alive(run: RunDirectory) -> dict[str, Row]:
+    return {process: row for process, row in record.look(run) if row.alive}

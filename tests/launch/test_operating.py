@@ -1,0 +1,75 @@
+"""Commands on a run that is under way, or is not."""
+
+import threading
+import time
+
+import pytest
+
+from launch import operating
+from launch.cli import main
+from league.store.run_directory import RunDirectory
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = RunDirectory(tmp_path / "runs" / "first").create()
+    made.log("coordinator", 0).write_text("one\ntwo\nthree\n")
+    made.log("collector", 10).write_text("ten\n")
+    return made
+
+
+def test_logs_of_all_of_a_role_and_of_one(run, capsys):
+    assert main(["logs", "first", "-n", "2"]) == 0
+    assert capsys.readouterr().out == "collector-10: ten\ncoordinator-0: two\ncoordinator-0: three\n"
+    for role in ("collector", "collector-10"):
+        assert main(["logs", "first", role]) == 0
+        assert capsys.readouterr().out == "collector-10: ten\n"
+    assert main(["logs", "first", "collector-1"]) == 2
+    assert "there is no log of 'collector-1'; there are: collector-10, coordinator-0" in capsys.readouterr().err
+
+
+def test_logs_are_followed_by_whole_lines(run, capsys, monkeypatch):
+    monkeypatch.setattr(operating, "REFRESH", 0.01)
+
+    class Enough(Exception):  # noqa: N818
+        pass
+
+    seen = []
+
+    def listen(line):
+        seen.append(line)
+        if line.endswith("whole"):
+            raise Enough
+
+    def write():
+        with run.log("collector", 10).open("a") as file:
+            for text in ("ha", "lf\n", "who", "le\n"):
+                file.write(text)
+                file.flush()
+                time.sleep(0.03)
+
+    monkeypatch.setattr(operating, "say", listen)
+    writer = threading.Thread(target=write)
+    writer.start()
+    with pytest.raises(Enough):
+        operating.logs(run, "collector", follow=True)
+    writer.join()
+    assert seen == ["collector-10: ten", "collector-10: half", "collector-10: whole"]
+
+
+@pytest.mark.parametrize("text", ["collectors", "collectors=many", "learners=2", "collectors=-1"])
+def test_only_collectors_can_be_scaled(run, text, capsys):
+    assert main(["scale", "first", text]) == 2
+    assert "write collectors=NUMBER" in capsys.readouterr().err
+
+
+def test_a_run_that_is_not_on_slurm_cannot_be_scaled(played, capsys):
+    assert main(["scale", str(played[0].root), "collectors=2"]) == 2
+    assert "was not launched on Slurm" in capsys.readouterr().err
+
+
+def test_a_run_that_nobody_serves_cannot_be_stopped(played, capsys, monkeypatch):
+    monkeypatch.setattr("launch.local.drain", lambda config, run: False)
+    assert main(["stop", str(played[0].root)]) == 2
+    assert "no coordinator of the run" in capsys.readouterr().err

@@ -1,0 +1,129 @@
+"""A real Slurm on this machine: four nodes with networks of their own (`cluster/start`), and leagues on it."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from launch.slurm import record
+from launch.verify import verify
+from launch.view import open_view
+from league.store.run_directory import RunDirectory
+
+HERE = Path(__file__).parent
+SMALL = [
+    "experiment=tic_tac_toe",
+    "policy.hidden=[16]",
+    "league.budget.minutes=30",
+    "league.lease.seconds=5",
+    "league.lease.attempts=50",
+    "league.evaluation.final_games=8",
+    "learner.candidate_decisions=8192",
+    "collector.slots=16",
+    "launch.collectors=2",
+    "launch.slurm.memory=500M",
+    "launch.slurm.probe=0",
+]
+
+
+def wait_for(condition, seconds, what):
+    """Return what the condition returns as soon as it is true, and how long that took."""
+    began = time.monotonic()
+    while not (found := condition()):
+        assert time.monotonic() - began < seconds, f"{what} did not happen within {seconds:g} s"
+        time.sleep(0.2)
+    return found, time.monotonic() - began
+
+
+class Cluster:
+    """The machine's own Slurm."""
+
+    def __init__(self, state):
+        self.state = state
+
+    def start(self):
+        subprocess.run([HERE / "cluster/start", self.state, "-q"], check=True)
+
+    def harm(self, *words):
+        subprocess.run([HERE / "cluster/stop", self.state, *words], check=True)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    state = os.environ.get("LUDUS_SLURM")
+    if not state:
+        pytest.skip("needs a Slurm of its own, which `make slurm` starts and stops (as root, on Debian or Ubuntu)")
+    config = re.search(r"SLURM_CONF=(\S+)", (Path(state) / "env").read_text())
+    os.environ["SLURM_CONF"] = config.group(1)
+    return Cluster(state)
+
+
+@dataclass
+class League:
+    """A run on Slurm."""
+
+    run: RunDirectory
+    place: Path
+
+    def ludus(self, *words, code=0):
+        """Run a command as a user does, and return what it printed."""
+        environment = {**os.environ, "PYTHONPATH": str(Path.cwd()), "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-m", "launch", *words]
+        done = subprocess.run(command, cwd=self.place, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == code, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def begin(self, *overrides):
+        self.ludus("run", "launch=slurm/small", f"name={self.run.name}", *SMALL, *overrides)
+        return self
+
+    def view(self):
+        return open_view(self.run)
+
+    def results(self):
+        return sum(self.view().state.results.values()) if self.run.ledger.exists() else 0
+
+    def heard(self, process, age=3.0):
+        return any(worker.name == process and worker.age < age for worker in self.view().workers)
+
+    def rows(self):
+        return dict(record.look(self.run))
+
+    def node(self, process):
+        return self.rows()[process].node
+
+    def alive(self):
+        return [row for row in self.rows().values() if row.alive]
+
+    def play_on(self, results=30, seconds=60):
+        """Wait for more results; return how long that took."""
+        before = self.results()
+        return wait_for(lambda: self.results() > before + results, seconds, f"{results} more results")[1]
+
+    def log(self, process):
+        path = self.run.logs / f"{process}.log"
+        return path.read_text() if path.exists() else ""
+
+    def is_sound(self):
+        return verify(self.run) == 0
+
+
+@pytest.fixture
+def league(cluster, tmp_path):
+    found = League(RunDirectory(tmp_path / "runs" / "league"), tmp_path)
+    yield found
+    if found.run.jobs.exists():
+        names = {job.name for job in record.read(found.run)}
+        for name in names:
+            subprocess.run(["scancel", "--quiet", f"--name={name}"], check=True)
+        wait_for(lambda: not found.alive(), 60, "the end of all jobs")
+
+
+@pytest.fixture
+def patiently():
+    return wait_for

@@ -1,0 +1,185 @@
+"""Leagues on a real Slurm, that go on whatever happens to their nodes; what was counted is what was played."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(300)]
+
+# One kind of node for each role, and room on a second one of that kind.
+APART = [
+    "launch.slurm.coordinator.constraint=cpu",
+    "launch.slurm.learner.constraint=gpu",
+    "launch.slurm.learner.gres=gpu:1",
+    "launch.slurm.collector.exclude='node1,node3'",
+    "launch.slurm.collector.cpus=5",
+]
+
+
+def accepted(run):
+    lines = [line for path in run.journals.glob("*.jsonl") for line in path.read_text().splitlines()]
+    told = [json.loads(line) for line in lines if line.endswith("}")]  # a kill may tear the last line
+    return [(line["ticket"], line["attempt"]) for line in told if line["verdict"] == "accepted"]
+
+
+def check(league):
+    """Hold the run against itself: counted is what was played."""
+    assert league.is_sound()
+    known = accepted(league.run)
+    assert known
+    assert len(known) == len(set(known))
+    state = league.view().state
+    print(f"\n{sum(state.results.values()):,} results counted, {len(known):,} known to be accepted, {state.term} terms")
+
+
+def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
+    """A login shell starts it and is gone; the league reaches its budget, and gives back all nodes."""
+    overrides = [
+        "env=connect_four",
+        "experiment=null",
+        "policy.hidden=[16]",
+        "league.budget.env_steps=20000",
+        "league.evaluation.final_games=8",
+        "collector.slots=16",
+        "launch.collectors=2",
+        "launch.slurm.memory=500M",
+        *APART,
+    ]
+    command = shlex.join([sys.executable, "-m", "launch", "run", "launch=slurm/small", "name=league", *overrides])
+    shell = subprocess.run(
+        ["bash", "-lc", f"export PATH={shlex.quote(os.environ['PATH'])}; {command}; exit"],
+        cwd=league.place,
+        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+        start_new_session=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert shell.returncode == 0, shell.stdout + shell.stderr
+    assert "3 jobs are in the queue" in shell.stdout
+    patiently(league.results, 60, "the first result")
+    rows = league.rows()
+    assert len({row.node for row in rows.values()}) == 4, "each on a node of its own"
+    assert json.loads(league.run.rendezvous.read_text())["address"].startswith(f"tcp://{rows['coordinator-0'].node}:")
+    status = league.ludus("status", "league")
+    assert all(word in status for word in ("coordinator-0", "learner-0", "collector-1", "running", "node1"))
+    assert "the budget of 20,000 env steps is spent" in league.ludus("attach", "league", "--plain")
+    patiently(lambda: not league.alive(), 30, "the end of all jobs")
+    assert {row.state for row in league.rows().values()} == {"COMPLETED"}
+    assert "the budget of 20,000 env steps is spent" in league.ludus("status", "league")
+    assert "term 1 at tcp://" in league.ludus("logs", "league", "coordinator")
+    check(league)
+
+
+def test_jobs_at_their_time_limit_go_on(league, patiently):
+    limits = [f"launch.slurm.{role}.time=1" for role in ("coordinator", "learner")]
+    league.begin(*APART, *limits, "launch.slurm.lead=50")  # so that USR1 comes ten seconds after the start
+    for process in ("coordinator-0", "learner-0"):
+        patiently(lambda p=process: league.rows()[p].restarts >= 1, 60, f"the requeue of {process}")
+        assert "to be continued: requeued" in league.log(process)
+    patiently(lambda: league.view().term >= 2 and league.heard("learner-0"), 60, "their return")
+    league.play_on()
+    league.ludus("stop", "league")
+    assert league.view().term >= 2
+    check(league)
+
+
+def test_crashes_cuts_and_split_brains(league, cluster, patiently):
+    league.begin(*APART)
+    patiently(league.results, 60, "the first result")
+    league.play_on()
+    times = {}
+
+    def term_after(term):
+        return patiently(lambda: league.view().live and league.view().term > term, 90, "the next term")[1]
+
+    # The coordinator's node crashes: it moves, and the others find it without a restart.
+    term, sessions = league.view().term, league.log("learner-0").count("restart")
+    cluster.harm("--node", league.node("coordinator-0"))
+    times["crash of the coordinator's node"] = term_after(term) + league.play_on()
+    assert league.log("learner-0").count("restart") == sessions
+    cluster.start()
+
+    # The nodes of the learner and of a collector crash: both start again, from the checkpoint and from nothing.
+    began = time.monotonic()
+    for process in ("learner-0", "collector-0"):
+        cluster.harm("--node", league.node(process))
+    for process in ("learner-0", "collector-0"):
+        before = league.rows()[process].restarts
+        patiently(lambda p=process, n=before: league.rows()[p].restarts > n, 60, f"the requeue of {process}")
+        if process == "learner-0":
+            patiently(lambda: league.heard("learner-0"), 60, "the learner's return")
+            times["crash of the learner's node"] = time.monotonic() - began
+            cluster.start()
+    patiently(lambda: league.heard("collector-0"), 60, "the collector's return")
+    times["crash of the collector's node"] = time.monotonic() - began
+    league.play_on()
+
+    # The learner's node is cut off: Slurm starts another one, and the old one sees that and leaves.
+    began, node = time.monotonic(), league.node("learner-0")
+    cluster.harm("--cut", node)
+    patiently(lambda: "leaving it to that one" in league.log("learner-0"), 60, "the end of the one that was cut off")
+    patiently(lambda: league.heard("learner-0"), 60, "the learner's return")
+    times["cut of the learner's node"] = time.monotonic() - began + league.play_on()
+    cluster.harm("--plug", node)
+
+    # slurmd dies, the coordinator lives: Slurm starts another, which waits for the ledger while the first plays on.
+    term, node = league.view().term, league.node("coordinator-0")
+    cluster.harm("--slurmd", node)
+    patiently(lambda: "waiting for it" in league.log("coordinator-0"), 60, "a second coordinator")
+    league.play_on()
+    assert league.view().term == term, "there is one coordinator, and it is the first"
+    began = time.monotonic()
+    cluster.start()
+    term_after(term)
+    times["takeover after a split brain"] = time.monotonic() - began + league.play_on()
+
+    league.ludus("stop", "league")
+    for what, seconds in times.items():
+        print(f"\n{what}: {seconds:.0f} s until the league played on", end="")
+    check(league)
+
+
+def test_preemption_scale_stop_and_resume(league, patiently):
+    league.begin("launch.slurm.collector.partition=low", "launch.slurm.collector.constraint=gpu")
+    patiently(league.results, 60, "the first result")
+    league.ludus("scale", "league", "collectors=4")
+    patiently(lambda: league.heard("collector-3"), 60, "a fourth collector")
+    league.ludus("scale", "league", "collectors=1")
+    patiently(lambda: sum(row.task is not None for row in league.alive()) == 1, 30, "one collector only")
+
+    # Somebody with a better claim takes the nodes on which the collector may run, for a while.
+    claim = [
+        "--parsable",
+        "--partition=main",
+        "--nodelist=node1,node2",
+        "--exclusive",
+        "--time=1",
+        "--output=/dev/null",
+    ]
+    other = subprocess.run(
+        ["sbatch", *claim, "--wrap=sleep 600"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    patiently(lambda: league.rows()["collector-0"].restarts >= 1, 60, "the preemption")
+    assert "PENDING" in {row.state for row in league.rows().values()}
+    status = json.loads(league.ludus("status", "league", "--json"))
+    assert any(job["state"] == "PENDING" and job["reason"] for job in status["jobs"]), "a job that pends says why"
+    subprocess.run(["scancel", other], check=True)
+    patiently(lambda: league.heard("collector-0"), 60, "the collector's return")
+    league.play_on()
+
+    assert "stopped; it goes on with: ludus resume league" in league.ludus("stop", "league")
+    assert not league.alive()
+    before = league.results()
+    assert "ludus stop" in league.ludus("status", "league")
+    league.ludus("resume", "league")
+    patiently(lambda: league.results() > before, 60, "new results")
+    assert "has jobs in the queue already" in league.ludus("resume", "league", code=2)
+    league.ludus("stop", "league")
+    check(league)
