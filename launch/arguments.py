@@ -18,6 +18,7 @@ EXAMPLES = {
     "explain": "ludus explain latest main_exploiter",
     "watch": "ludus watch latest main one_ply --delay 0.5",
     "replay": "ludus replay latest 812.3",
+    "export": "ludus export latest --to csv --out curves",
     "verify": "ludus verify latest",
     "check-env": "ludus check-env classic/go_v5 board_size=9",
 }
@@ -119,6 +120,9 @@ def _add_reading(commands: Commands) -> None:
     tables[-1].add_argument("--limit", metavar="N", type=int, default=20, help="how many (20)")
     explain = _add(commands, "explain", "say whom a player is matched with, and why")
     explain.add_argument("player", metavar="PLAYER")
+    export = _add(commands, "export", "draw all curves of a run anew, from its ledger")
+    export.add_argument("--to", required=True, choices=("csv", "tensorboard", "wandb"), help="who draws them")
+    export.add_argument("--out", metavar="DIR", help="where to (RUN/export/TO)")
     _add(commands, "verify", "check every promise that a run directory can break")
 
 

@@ -5,6 +5,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from launch.arguments import TRACEBACK, build_parser
@@ -141,6 +142,13 @@ def _explain(arguments: Namespace) -> int:
     return explain(_find(arguments), arguments.player)
 
 
+def _export(arguments: Namespace) -> int:
+    from launch.exporting import export
+
+    export(_find(arguments), arguments.to, Path(arguments.out) if arguments.out else None, say)
+    return 0
+
+
 def _verify(arguments: Namespace) -> int:
     from launch.verify import verify
 
@@ -195,6 +203,7 @@ COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "explain": _explain,
     "watch": _watch,
     "replay": _replay,
+    "export": _export,
     "verify": _verify,
     "check-env": _check_env,
 }

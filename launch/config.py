@@ -19,6 +19,7 @@ from collectors.collector import CollectorConfig
 from collectors.envs.config import EnvConfig
 from launch.schema import complaint, leaves
 from launch.slurm.config import SlurmConfig
+from launch.trackers.config import TrackConfig
 from league.policies.layout import PolicyConfig
 from league.rulebook import LeagueConfig
 from learners.algorithms.ppo_config import PPOConfig
@@ -26,7 +27,6 @@ from learners.config import LearnerConfig
 
 LAUNCHERS = ("local", "inline", "slurm")
 TRANSPORTS = ("ipc", "tcp")
-TRACKERS = ("none",)
 
 
 class ConfigError(ValueError):
@@ -62,18 +62,6 @@ class LaunchConfig:
             )
         if self.dry_run and self.name != "slurm":
             raise ValueError("launch.dry_run: there are scripts to look at only with launch=slurm")
-
-
-@dataclass(kw_only=True, slots=True)
-class TrackConfig:
-    """Where the curves go."""
-
-    name: str = "none"  # "none": the ledger keeps them, and no other tracker is told
-
-    def __post_init__(self) -> None:
-        """Refuse a tracker that does not exist."""
-        if self.name not in TRACKERS:
-            raise ValueError(f"track.name: unknown {self.name!r}; choose one of {', '.join(TRACKERS)}")
 
 
 @dataclass(kw_only=True, slots=True)

@@ -74,9 +74,12 @@ def play(
 
 def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] = ()) -> int:
     """`ludus run launch=inline`: play, then print the final report."""
+    from launch.exporting import export
     from launch.live import final_report
 
     state = play(config, run, allow)
+    for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger
+        export(run, name, run.track / name)
     if not quiet:
         final_report(state, run.name)
     return 0

@@ -45,7 +45,7 @@ def run(config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: S
         LiveTable(run.name, plain=plain, quiet=quiet) as table,
         Interrupts() as interrupts,
         Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
-        Supervisor(run, topology(config), allow, table.say) as supervisor,
+        Supervisor(run, topology(config), allow, table.say, config.track.seconds) as supervisor,
     ):
         viewer = Viewer(doors.coordinator(), config.league)
         try:

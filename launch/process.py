@@ -197,11 +197,25 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop) -> No
                 learner.ask_to_stop()
 
 
+def run_tracker(config: Config, run: RunDirectory, index: int, stop: Stop) -> int:
+    """Feed one tracker until SIGTERM; 1 if it cannot be fed now."""
+    from launch.trackers.sink import SinkError
+    from launch.trackers.tracker import run_tracker
+
+    os.nice(POLITE)
+    try:
+        run_tracker(config, run, index, lambda: stop.asked)
+    except (SinkError, OSError) as error:
+        log.error("%s: %s", config.track.to[index], error)
+        return 1
+    return 0
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Serve one role."""
     parser = argparse.ArgumentParser(prog="python -m launch.process", description=__doc__)
     parser.add_argument("--run", required=True, type=Path)
-    parser.add_argument("--role", required=True, choices=("coordinator", "collector", "learner"))
+    parser.add_argument("--role", required=True, choices=("coordinator", "collector", "learner", "tracker"))
     parser.add_argument("--index", type=int, default=0)
     parser.add_argument("--lone", action="store_true", help="there is no parent to obey")
     parser.add_argument("--allow", action="append", default=[])
@@ -217,6 +231,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         run_coordinator(config, run, stop, arguments.lone)
     elif arguments.role == "collector":
         run_collector(config, run, arguments.index, stop, arguments.allow)
+    elif arguments.role == "tracker":
+        sys.exit(run_tracker(config, run, arguments.index, stop))
     else:
         run_learner(config, run, arguments.index, stop)
     if stop.continued:

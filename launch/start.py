@@ -12,6 +12,7 @@ from collectors.envs.config import make_environment
 from coordinator.opening import check_seats
 from launch.changes import Change, differences
 from launch.config import Config, ConfigError, from_plain, to_plain
+from launch.trackers.sink import check_trackers
 from league.player import Player
 from league.plugins import resolve
 from league.policies.layout import describe
@@ -94,6 +95,7 @@ def _refusal(run: RunDirectory, changes: Sequence[Change]) -> str:
 def rehearse(config: Config, allow: Collection[str] = ()) -> EnvSpec:
     """Make every part once, so that what cannot work fails here, in one line, before there is a run directory."""
     players = _founders(config)
+    check_trackers(config.track.to)
     env = make_environment(config.env, 1, allow)
     try:
         check_seats(config.league, env.spec)

@@ -7,10 +7,12 @@ with Supervisor(run, topology(config), allow) as supervisor:
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +28,7 @@ HEALTHY = 30.0  # seconds after which earlier deaths are forgiven
 FATAL = 5  # failures in a row, none of them healthy before, after which the coordinator or a learner is given up
 KILLED = (-9, -15)  # somebody else's doing: no reason to give up, nor to wait for long
 KILLED_REST = 2.0
+FREE = ("collector", "tracker")  # the league can do without any one of them
 TAIL = 15  # lines of its log that a crash prints
 
 
@@ -40,6 +43,7 @@ class _Child:
     start_at: float = 0.0
     restarts: int = 0
     done: bool = False
+    said: str = ""  # by a tracker, last
 
 
 class GivenUp(RuntimeError):  # noqa: N818  (the condition is the name)
@@ -54,6 +58,7 @@ class Supervisor:
     parts: Sequence[Part]
     allow: Sequence[str] = ()
     say: Callable[[str], None] = log.warning
+    track_seconds: float = 15.0  # that trackers have to send the rest
     stopping: bool = False
     children: list[_Child] = field(default_factory=list)
 
@@ -67,6 +72,7 @@ class Supervisor:
         now = time.monotonic()
         for child in self.children:
             if child.process is not None:
+                self._listen(child)
                 code = child.process.poll()
                 if code is None:
                     if child.deaths and now - child.started > HEALTHY:
@@ -89,15 +95,27 @@ class Supervisor:
         child.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
-            stdout=child.log,
+            stdout=subprocess.PIPE if part.role == "tracker" else child.log,
             stderr=child.log,
             env=environment,
             cwd=Path.cwd(),
             start_new_session=True,
         )
         child.started = now
+        if child.process.stdout is not None:
+            os.set_blocking(child.process.stdout.fileno(), False)
+
+    def _listen(self, child: _Child) -> None:
+        """Pass on what a tracker tells the user; the same line is told once."""
+        if child.process is None or child.process.stdout is None:
+            return
+        for line in (child.process.stdout.read() or b"").decode(errors="replace").splitlines():
+            if line != child.said:
+                child.said = line
+                self.say(line)
 
     def _bury(self, child: _Child, code: int, now: float) -> None:
+        self._listen(child)
         self._close(child)
         if code == 0 or self.stopping:
             child.done = True
@@ -108,15 +126,24 @@ class Supervisor:
         rest = min(KILLED_REST if code in KILLED else LONGEST_REST, FIRST_REST * 2 ** (child.deaths - 1))
         child.start_at = now + rest
         path = self.run.log(child.part.role, child.part.index)
+        if child.part.role == "tracker":
+            self._excuse(child, tail(path, 1), path)
+            return
         self.say(f"{child.part.name} ended with {describe(code)}; it starts again in {rest:g} s. Its log: {path}")
         self.say(tail(path))
-        if child.failures >= FATAL and child.part.role != "collector":
+        if child.failures >= FATAL and child.part.role not in FREE:
             raise GivenUp(f"{child.part.name} failed {child.failures} times in a row: see {path}")
+
+    def _excuse(self, child: _Child, line: str, path: Path) -> None:
+        """Say once why a tracker ended: it is tried again and again, and the ledger keeps what it misses."""
+        if line != child.said:
+            child.said = line
+            self.say(f"{child.part.name} is tried again later, play goes on: {line} (its log: {path})")
 
     @property
     def finished(self) -> bool:
         """Whether every collector and learner has ended in order: the coordinator told them to."""
-        return all(child.done for child in self.children if child.part.role != "coordinator")
+        return all(child.done for child in self.children if child.part.role in ("collector", "learner"))
 
     def alive(self, role: str | None = None) -> list[int]:
         """Return the process ids of living children, of one role or of all."""
@@ -127,14 +154,15 @@ class Supervisor:
         ]
 
     def stop(self, seconds: float = 5.0) -> None:
-        """End every child: ask first, then insist. Workers go before the coordinator, which hears their last."""
+        """End every child: ask first, then insist. Workers go first, then trackers, which hear of their last."""
         self.stopping = True
-        for roles in (("collector", "learner"), ("coordinator",)):
+        patience = {("collector", "learner"): seconds, ("tracker",): self.track_seconds, ("coordinator",): seconds}
+        for roles in patience:
             chosen = [c for c in self.children if c.process is not None and c.part.role in roles]
             for child in chosen:
                 if child.process is not None and child.process.poll() is None:
                     child.process.terminate()
-            deadline = time.monotonic() + seconds
+            deadline = time.monotonic() + patience[roles]
             for child in chosen:
                 if child.process is not None:
                     try:
@@ -142,11 +170,16 @@ class Supervisor:
                     except subprocess.TimeoutExpired:
                         child.process.kill()
                         child.process.wait()
+                    self._listen(child)
                     self._close(child)
 
     def _close(self, child: _Child) -> None:
         if child.process is not None and child.process.stdin is not None:
             child.process.stdin.close()
+        if child.process is not None and child.process.stdout is not None:
+            child.process.stdout.close()
+            with suppress(ProcessLookupError):
+                os.killpg(child.process.pid, signal.SIGKILL)  # the service that wandb's client starts beside itself
         if child.log is not None:
             child.log.close()
         child.process = child.log = None

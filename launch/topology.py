@@ -27,4 +27,5 @@ def topology(config: Config) -> list[Part]:
         Part("coordinator", 0),
         *(Part("learner", i, config.launch.ranks) for i in range(config.launch.learners)),
         *(Part("collector", i) for i in range(collectors)),
+        *(Part("tracker", i) for i in range(len(config.track.to))),
     ]

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -37,8 +38,14 @@ Observe = Callable[[int, Event, LeagueState], None]
 """Sees every event with its number, and the state just before it is applied."""
 
 
-Measure = Callable[[Measured, LeagueState], None]
-"""Sees every row of metrics, and the state as it was when it was measured."""
+class Watcher(Protocol):
+    """Is told of everything that happened, in order: what a tracker is to a view."""
+
+    def event(self, seq: int, event: Event, state: LeagueState) -> None:
+        """See an event, and the state just after it."""
+
+    def metrics(self, row: Measured, state: LeagueState) -> None:
+        """See a row of metrics, and the state as it was when it was measured."""
 
 
 def see_nothing(seq: int, event: Event, state: LeagueState) -> None:
@@ -52,10 +59,10 @@ class ViewError(ValueError):
 class View:
     """The league as far as it is known here: the state after `seq` of `head` events, and who works on it.
 
-    With `measure` it also reads the metrics, each row just after the events that it was measured after.
+    With a `watcher` it also reads the metrics, each row just after the events that it was measured after.
     """
 
-    def __init__(self, config: LeagueConfig, observe: Observe = see_nothing, measure: Measure | None = None) -> None:
+    def __init__(self, config: LeagueConfig, observe: Observe = see_nothing, watcher: Watcher | None = None) -> None:
         self.state = LeagueState(config)
         self.seq = 0
         self.measured = 0  # the newest row of metrics that was told
@@ -65,12 +72,12 @@ class View:
         self.elapsed = 0.0
         self.seconds_left: float | None = None
         self.live = False
-        self._observe, self._measure = observe, measure
+        self._observe, self._watcher = observe, watcher
 
     @property
     def measures(self) -> bool:
         """Whether somebody wants the metrics."""
-        return self._measure is not None
+        return self._watcher is not None
 
     def begin_at(self, state: LeagueState, seq: int, measured: int = 0) -> None:
         """Go on from a state that somebody folded before."""
@@ -93,6 +100,8 @@ class View:
         self._observe(seq, event, self.state)
         apply(self.state, event)
         self.seq = seq
+        if self._watcher is not None:
+            self._watcher.event(seq, event, self.state)
 
     def take_in(self, bodies: Iterable[tuple[int, bytes]], metrics: Iterable[Measured]) -> None:
         """Take in the next events, and each row of metrics in its place among them."""
@@ -105,8 +114,8 @@ class View:
             self._tell(rows.pop())
 
     def _tell(self, row: Measured) -> None:
-        if self._measure is not None:
-            self._measure(row, self.state)
+        if self._watcher is not None:
+            self._watcher.metrics(row, self.state)
         self.measured = row.id
 
 
@@ -119,9 +128,9 @@ class Viewer(View):
         config: LeagueConfig,
         observe: Observe = see_nothing,
         clock: Callable[[], float] = time.monotonic,
-        measure: Measure | None = None,
+        watcher: Watcher | None = None,
     ) -> None:
-        super().__init__(config, observe, measure)
+        super().__init__(config, observe, watcher)
         self._client, self._clock = client, clock
         self._request = 0
         self._asked_at: float | None = None
@@ -155,7 +164,7 @@ class Viewer(View):
     def _ask(self, now: float) -> None:
         self._request += 1
         self._asked_at = now
-        measured = None if self._measure is None else self.measured
+        measured = None if self._watcher is None else self.measured
         self._client.send(Follow(request=self._request, since=self.seq, measured=measured))
 
     def _take(self, page: Page) -> None:
@@ -184,9 +193,9 @@ def read_rules(run: RunDirectory) -> LeagueConfig:
     return from_plain(run.read_config()).league
 
 
-def read_offline(run: RunDirectory, observe: Observe = see_nothing, measure: Measure | None = None) -> View:
+def read_offline(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> View:
     """Fold a copy of the ledger: for a run that no coordinator serves."""
-    return catch_up(View(read_rules(run), observe, measure), run)
+    return catch_up(View(read_rules(run), observe, watcher), run)
 
 
 def catch_up(view: View, run: RunDirectory) -> View:
@@ -209,28 +218,28 @@ def catch_up(view: View, run: RunDirectory) -> View:
 
 
 @contextmanager
-def following(run: RunDirectory, observe: Observe = see_nothing, measure: Measure | None = None) -> Iterator[Viewer]:
+def following(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> Iterator[Viewer]:
     """Open a viewer of a run's coordinator, which need not answer yet."""
     found = run.read_rendezvous()
     if found is None:
         raise ViewError(f"no coordinator of the run {run.name} has started yet")
     keys = None if is_ipc(found.address) else load_client_keys(run.keys, Role.VIEWER)
     with Sockets(PAGE_LIMIT) as sockets:
-        viewer = Viewer(sockets.connect(found.address, keys), read_rules(run), observe, measure=measure)
+        viewer = Viewer(sockets.connect(found.address, keys), read_rules(run), observe, watcher=watcher)
         try:
             yield viewer
         finally:
             viewer.close()
 
 
-def open_view(run: RunDirectory, observe: Observe = see_nothing, measure: Measure | None = None) -> View:
+def open_view(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> View:
     """Return the run as it is now: from its coordinator if one answers, else from a copy of its ledger.
 
     The ledger only grows, so a coordinator may fall silent in the middle: the copy goes on from there.
     """
     if not _may_answer(run.read_rendezvous()):
-        return read_offline(run, observe, measure)
-    with following(run, observe, measure) as viewer:
+        return read_offline(run, observe, watcher)
+    with following(run, observe, watcher) as viewer:
         while viewer.refresh(PATIENCE):
             if viewer.complete:
                 return viewer

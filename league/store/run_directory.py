@@ -52,6 +52,7 @@ class RunDirectory:
         self.slurm = root / "slurm"
         self.jobs = self.slurm / "jobs.json"
         self.ended = self.slurm / "ended"
+        self.track = root / "track"
 
     @property
     def name(self) -> str:

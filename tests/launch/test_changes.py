@@ -37,7 +37,7 @@ def test_an_empty_group_that_gets_a_key():
         ("launch.collectors", True),
         ("league.budget.minutes", True),
         ("collector.slots", True),
-        ("track.name", True),
+        ("track.to", True),
         ("name", True),
         ("collector.ticks", False),
         ("league.budgets", False),

@@ -133,7 +133,7 @@ def test_what_is_missing_in_a_stored_config_is_default():
             {"league": {"players": {"a": {"rat": 1}}}},
             "unknown key 'league.players.a.rat'; did you mean 'league.players.a.rate'?",
         ),
-        ({"track": {"name": "diary"}}, "track.name: unknown 'diary'; choose one of none"),
+        ({"track": {"to": ["diary"]}}, "track.to: unknown tracker 'diary'; choose from csv, tensorboard, wandb"),
     ],
 )
 def test_a_stored_config_is_checked(change, message):

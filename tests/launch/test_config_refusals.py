@@ -22,7 +22,11 @@ ROOT = Path(conf.__file__).parent.parent
         ("evn=tic_tac_toe", "unknown key 'evn'; did you mean 'env'?"),
         ("experimnt=tic_tac_toe", "unknown key 'experimnt'; did you mean 'experiment'?"),
         ("algo.lr.x=1", "unknown key 'algo.lr.x'; 'algo.lr' is a number and has no keys"),
-        ("+track.zzz=1", "unknown key 'track.zzz'; track has name"),
+        (
+            "+track.zzz=1",
+            "unknown key 'track.zzz'; track has to, every, payoff_every, frozen, project, entity, mode, artifacts, "
+            "seconds",
+        ),
         (
             "league.players.main.rat=1",
             "unknown key 'league.players.main.rat'; did you mean 'league.players.main.rate'?",

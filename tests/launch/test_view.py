@@ -233,26 +233,30 @@ def test_the_copy_of_a_run_is_a_run(run, state):
     assert same(open_view(RunDirectory.find(str(run.root))).state, state)
 
 
-def collecting():
-    """Return a list, and two observers that note in it what they are told."""
-    told = []
-    return (
-        told,
-        lambda seq, event, state: told.append(seq),
-        lambda row, state: told.append((row.id, row.seq, row.source)),
-    )
+class Notebook:
+    """A watcher that notes what it is told."""
+
+    def __init__(self):
+        self.told = []
+
+    def event(self, seq, event, state):
+        self.told.append(seq)
+
+    def metrics(self, row, state):
+        self.told.append((row.id, row.seq, row.source))
 
 
 def test_a_tracker_gets_every_row_of_metrics_once_and_in_its_place(run, clock, monkeypatch):
     monkeypatch.setattr(coordinator.service, "PAGE", 7)
     monkeypatch.setattr(coordinator.service, "ROWS", 3)
-    exchange, (told, observe, measure) = Exchange(), collecting()
+    exchange, notebook = Exchange(), Notebook()
+    told = notebook.told
     served = Served(run, exchange, clock)
     for i in range(40):  # rows among the newest events, some of them after the same event
         served.ledger.commit(
             [TermBegan(term=served.state.term)] * (i % 3), [(1.0, f"{i}.{j}", {"x": 1.0}) for j in range(i % 5)]
         )
-    viewer = Viewer(exchange.client(served.server.address), read_rules(run), observe, clock, measure)
+    viewer = Viewer(exchange.client(served.server.address), read_rules(run), clock=clock, watcher=notebook)
     while not viewer.complete:
         viewer.refresh(0)
         served.service.step(0)
@@ -262,9 +266,9 @@ def test_a_tracker_gets_every_row_of_metrics_once_and_in_its_place(run, clock, m
     viewer.refresh(0)
     assert told[-1][2] == "late", "a row without events arrives, too"
     served.service.close()
-    again, observe, measure = collecting()
-    view = read_offline(run, observe, measure)
-    assert told == again, "the copy of the ledger tells the same in the same order"
+    again = Notebook()
+    view = read_offline(run, watcher=again)
+    assert told == again.told, "the copy of the ledger tells the same in the same order"
     rows = [entry[0] for entry in told if isinstance(entry, tuple)]
     assert rows == list(range(1, len(rows) + 1))
     assert view.measured == len(rows) > 80

@@ -1,0 +1,46 @@
+"""`ludus export`: draw all curves of a run anew, from its ledger, at any time.
+
+export(run, "csv", Path("curves"))          # the same points that a tracker draws while the league plays
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from launch.progress import Progress
+from launch.start import stored
+from launch.trackers.points import Curves, Row
+from launch.trackers.sink import Sink, SinkError, check_trackers, make_sink
+from launch.trackers.tracker import place_of
+from launch.view import open_view
+from league.store.run_directory import RunDirectory
+
+
+class _Pen:
+    """Writes rows that the sink does not have yet, and counts all."""
+
+    def __init__(self, sink: Sink, have: int, progress: Progress) -> None:
+        self._sink, self._have, self._progress = sink, have, progress
+        self.count = 0
+
+    def __call__(self, row: Row) -> None:
+        if row.number >= self._have:
+            self._sink.write(row)
+        self.count += 1
+        self._progress.tell(f"match {row.matches:,}")
+
+
+def export(run: RunDirectory, to: str, out: Path | None = None, say: Callable[[str], None] = lambda line: None) -> int:
+    """Write every point of a run to a sink, but none that is there already; return how many rows it has then."""
+    check_trackers([to])
+    config = stored(run)
+    folder = out or run.root / "export" / to
+    try:
+        sink = make_sink(to, place_of(config, run, folder, say))
+        with Progress(f"export to {to}") as progress:
+            pen = _Pen(sink, sink.open(), progress)
+            open_view(run, watcher=Curves(config.track, pen))
+            sink.close()
+    except OSError as error:
+        raise SinkError(f"cannot write to {folder}: {error.strerror or error}") from error
+    say(f"{pen.count:,} rows of curves in {folder}")
+    return pen.count

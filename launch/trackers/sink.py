@@ -1,0 +1,80 @@
+"""What a tracker writes to, and how one is found by its name.
+
+    sink = make_sink("csv", place)
+    have = sink.open()                          # how many rows are there already, from an earlier life
+    for row in rows:
+        if row.number >= have:
+            sink.write(row)
+    sink.close()
+
+What is there already is asked of the sink itself, not of whoever wrote last: a tracker may be killed between
+writing a row and remembering that it did.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from launch.trackers.config import TrackConfig
+from launch.trackers.points import Row
+
+
+class SinkError(ValueError):
+    """A sink that cannot be written to; the message says why, in one line."""
+
+
+class Sink(Protocol):
+    """Takes rows in the order of their numbers."""
+
+    @property
+    def id(self) -> str:
+        """The name under which it can be opened again; empty if its place is enough."""
+
+    def open(self) -> int:
+        """Open it and return how many rows are there; raise SinkError if it cannot be opened."""
+
+    def write(self, row: Row) -> None:
+        """Write the next row."""
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system: it survives the death of this process."""
+
+    def close(self) -> None:
+        """Finish in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What a sink is told: where to write, of which run, and whom to tell of trouble."""
+
+    folder: Path
+    run: str
+    track: TrackConfig
+    config: dict[str, Any]
+    snapshots: Path
+    say: Callable[[str], None]
+    id: str = ""  # as it was called in an earlier life
+
+
+def check_trackers(names: Iterable[str]) -> None:
+    """Refuse a tracker whose package is not installed; nothing is imported."""
+    for name in names:
+        if name != "csv" and find_spec(name) is None:
+            raise SinkError(f"{name} is not installed: pip install {name}")
+
+
+def make_sink(name: str, place: Place) -> Sink:
+    """Return a sink by its name; what it needs is imported now, and not before."""
+    if name == "csv":
+        from launch.trackers.csv_files import CsvFiles
+
+        return CsvFiles(place)
+    if name == "tensorboard":
+        from launch.trackers.event_files import EventFiles
+
+        return EventFiles(place)
+    from launch.trackers.wandb_run import WandbRun
+
+    return WandbRun(place)

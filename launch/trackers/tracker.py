@@ -1,0 +1,144 @@
+"""A tracker process: follows the coordinator and feeds one sink. It may die, hang or lag: nobody waits for it.
+
+It pulls. What it has not written yet is in the ledger, so it needs no queue, drops nothing, and an unreachable
+server costs the league nothing. Where it is, it notes in the ledger.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from launch.config import Config, to_plain
+from launch.doors import Doors
+from launch.trackers.points import Curves, Position, Row
+from launch.trackers.sink import Place, Sink, make_sink
+from launch.view import PAGE_LIMIT, PATIENCE, Viewer
+from league.rulebook import LeagueConfig
+from league.state import LeagueState
+from league.store.fold import read_fold
+from league.store.run_directory import RunDirectory
+from league.wire.messages import Follow, Note, Page, Role
+from league.wire.ports import Client
+
+log = logging.getLogger("ludus.tracker")
+
+LOOK = 1.0  # seconds between two looks at the league
+NOTED = 5.0  # seconds between two notes of the position
+NEVER = 1 << 60  # an event that never happens: asking for what comes after it is asking for the notes alone
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What a tracker keeps in the ledger."""
+
+    id: str = ""
+    position: Position = Position()
+
+
+def run_tracker(config: Config, run: RunDirectory, index: int, stopped: Callable[[], bool]) -> None:
+    """Feed the sink with this index until it is time to stop; then send what is left."""
+    name = config.track.to[index]
+    with Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors:
+        link = doors.coordinator()
+        kept = ask_kept(link, name, stopped)
+        if kept is None:
+            return
+        sink = make_sink(name, place_of(config, run, run.track / name, say, kept.id))
+        tracker = Tracker(name, sink, link, config, run.fold, kept)
+        while not stopped():
+            tracker.step(LOOK)
+        tracker.finish(config.track.seconds / 2)
+
+
+def say(line: str) -> None:
+    """Tell the user, through the process that started this one."""
+    print(line, flush=True)  # noqa: T201  (standard output is the way to it)
+
+
+def place_of(config: Config, run: RunDirectory, folder: Path, say: Callable[[str], None], id: str = "") -> Place:
+    """Return what a sink is told of a run."""
+    return Place(
+        folder=folder,
+        run=config.name,
+        track=config.track,
+        config=to_plain(config),
+        snapshots=run.snapshots,
+        say=say,
+        id=id,
+    )
+
+
+def ask_kept(link: Client, name: str, stopped: Callable[[], bool]) -> Kept | None:
+    """Ask the coordinator what this tracker kept; None if it is time to stop before it answers."""
+    while not stopped():
+        link.send(Follow(request=0, since=NEVER, measured=NEVER))
+        for message, _ in link.receive(PATIENCE):
+            if isinstance(message, Page):
+                text = message.notes.get(name)
+                return Kept() if text is None else msgspec.json.decode(text, type=Kept)
+    return None
+
+
+def beginning(kept: Position, have: int, fold: Path, rules: LeagueConfig) -> tuple[Position, LeagueState | None, int]:
+    """Return from where to go on: the position that was kept, if the sink has all up to it, else the beginning.
+
+    A checkpoint of the fold, if it is not beyond that position, saves folding anew.
+    """
+    start = kept if kept.number <= have else Position()
+    found = read_fold(fold, rules)
+    if found is None or found[1] > start.seq:
+        return start, None, 0
+    return start, *found
+
+
+class Tracker:
+    """Between a viewer and a sink."""
+
+    def __init__(self, name: str, sink: Sink, link: Client, config: Config, fold: Path, kept: Kept) -> None:
+        self._name, self._sink, self._link = name, sink, link
+        self._have = sink.open()
+        start, state, seq = beginning(kept.position, self._have, fold, config.league)
+        self._rows: list[Row] = []
+        self._viewer = Viewer(link, config.league, watcher=Curves(config.track, self._rows.append, start))
+        if state is not None:
+            self._viewer.begin_at(state, seq, start.measured)
+        self._request = 0
+        self._noted_at = float("-inf")
+        self._last: Row | None = None
+        log.info("%s has %d rows; going on from event %d", name, self._have, start.seq)
+
+    def step(self, timeout: float) -> bool:
+        """Look once, and write what is new; True if all that happened is written."""
+        before = time.monotonic()
+        answered = self._viewer.refresh(timeout)
+        for row in self._rows:
+            if row.number >= self._have:
+                self._sink.write(row)
+        if self._rows:
+            self._last = self._rows[-1]
+            self._rows.clear()
+            self._sink.flush()
+        self._note()
+        if answered and self._viewer.complete:
+            time.sleep(max(0.0, timeout - (time.monotonic() - before)))
+        return answered and self._viewer.complete
+
+    def _note(self) -> None:
+        now = time.monotonic()
+        if self._last is None or now - self._noted_at < NOTED:
+            return
+        row, self._last, self._noted_at = self._last, None, now
+        self._request += 1
+        kept = Kept(self._sink.id, Position(row.number + 1, row.seq, row.measured))
+        self._link.send(Note(request=self._request, name=self._name, text=msgspec.json.encode(kept).decode()))
+
+    def finish(self, seconds: float) -> None:
+        """Write what happened until now, as far as time allows, and close the sink."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and not self.step(0.2):
+            pass
+        self._noted_at = float("-inf")
+        self._note()
+        self._sink.close()

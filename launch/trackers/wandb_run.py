@@ -1,0 +1,192 @@
+"""`track=wandb`: one Weights & Biases run for one league, whoever writes it and how often it dies.
+
+The number of a row is its step, so the server, or the files of an offline run, tell how many rows are there.
+Curves are drawn over matches and env steps (`define_metric`), not over that number.
+"""
+
+import io
+import netrc
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from launch.trackers.points import ENV_STEPS, MATCHES, Row
+from launch.trackers.readback import rows_in
+from launch.trackers.sink import Place, SinkError
+
+if TYPE_CHECKING:
+    import wandb
+
+CLOUD = "https://api.wandb.ai"
+PATIENCE = 20.0  # seconds for a server to let a run begin
+AXES = {
+    MATCHES: ("league/*", "elo/*", "elo_online/*", "score/*"),
+    ENV_STEPS: ("losses/*", "charts/*", "lag/*", "wait/*", "queue/*", "system/*", "player/*", "process/*"),
+}
+
+
+def has_key(environment: "os._Environ[str] | dict[str, str]") -> bool:
+    """Return whether there is a key for the server, in the environment or in netrc."""
+    if environment.get("WANDB_API_KEY"):
+        return True
+    host = urlsplit(environment.get("WANDB_BASE_URL") or CLOUD).hostname or ""
+    path = Path(environment.get("NETRC") or Path.home() / ".netrc")
+    try:
+        return netrc.netrc(str(path)).authenticators(host) is not None
+    except (OSError, netrc.NetrcParseError):
+        return False
+
+
+class WandbRun:
+    """A run of W&B: online if there is a key and a server answers, else in files that `wandb sync` sends later."""
+
+    def __init__(self, place: Place) -> None:
+        os.environ["WANDB_SILENT"] = "true"
+        os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
+        self._place = place
+        # wandb makes a folder of its own name in the one that it is given.
+        self._folder = place.folder.parent if place.folder.name == "wandb" else place.folder
+        self.id = place.id or secrets.token_hex(4)
+        self._run: wandb.Run | None = None
+
+    def open(self) -> int:
+        """Begin or resume the run; without a server, go on in files."""
+        asked = os.environ.get("WANDB_MODE") or self._place.track.mode
+        if asked == "online" and not has_key(os.environ):
+            self._offline("there is no key (WANDB_API_KEY, or `wandb login`)")
+        elif asked == "online" or (asked == "auto" and has_key(os.environ)):
+            try:
+                return self._online()
+            except SinkError as error:
+                self._offline(str(error))
+        else:
+            self._begin("offline")
+        return rows_in(self._folder / "wandb", self.id)
+
+    def _online(self) -> int:
+        try:
+            run = self._begin("online")
+        except SinkError as error:
+            if "deleted" not in str(error):
+                raise
+            old, self.id = self.id, secrets.token_hex(4)
+            self._place.say(f"wandb: somebody deleted the run {old}: all of it is sent again, as {self.id}")
+            run = self._begin("online")
+        self._place.say(f"wandb: {run.url}")
+        return int(run.starting_step)
+
+    def _offline(self, why: str) -> None:
+        place = self._folder / "wandb" / f"*-{self.id}"
+        self._place.say(f"wandb: {why}; recording offline, send it later with: wandb sync {place}")
+        self._begin("offline")
+
+    def _begin(self, mode: str) -> "wandb.Run":
+        import wandb
+
+        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._run = wandb.init(
+                project=self._place.track.project,
+                entity=self._place.track.entity,
+                id=self.id,
+                name=self._place.run,
+                resume="allow",
+                dir=str(self._folder),
+                config=self._place.config,
+                mode=mode,  # type: ignore[arg-type]
+                settings=_settings(wandb),
+            )
+        except Exception as error:  # wandb raises errors of many kinds; each is told, none may stop play
+            wandb.teardown(exit_code=1)
+            raise SinkError(_one_line(error)) from error
+        for axis, names in AXES.items():
+            self._run.define_metric(axis)
+            for name in names:
+                self._run.define_metric(name, step_metric=axis)
+        return self._run
+
+    def write(self, row: Row) -> None:
+        """Log a row; it is sent when the server is ready to take it."""
+        assert self._run is not None
+        values: dict[str, Any] = {**row.values, MATCHES: row.matches, ENV_STEPS: row.env_steps}
+        if row.elapsed is not None:
+            values["league/elapsed"] = row.elapsed
+        try:
+            self._log(row, values)
+            if row.frozen is not None and self._place.track.artifacts:
+                self._upload(row.frozen)
+        except Exception as error:
+            raise SinkError(_one_line(error)) from error
+
+    def _log(self, row: Row, values: dict[str, Any]) -> None:
+        assert self._run is not None
+        if row.payoff is not None:
+            try:
+                self._run.log(values | dict(_media(row)), step=row.number, commit=True)
+                return
+            except Exception as error:  # tables need rights, and answers, that numbers do not need
+                self._place.say(f"wandb: payoff tables are left out: {_one_line(error)}")
+        self._run.log(values, step=row.number, commit=True)
+
+    def _upload(self, player: str) -> None:
+        import wandb
+
+        assert self._run is not None
+        names = [path for path in self._place.snapshots.glob("*") if path.is_file()]
+        newest = max(names, key=lambda path: path.stat().st_mtime_ns, default=None)
+        if newest is not None:
+            artifact = wandb.Artifact(f"{self._place.run}-{player}".replace("/", "-"), "snapshot")
+            artifact.add_file(str(newest))
+            self._run.log_artifact(artifact)
+
+    def flush(self) -> None:
+        """Do nothing: what was logged is with wandb's own process, and its files tell how much arrived."""
+
+    def close(self) -> None:
+        """Finish the run: sends what is left."""
+        if self._run is not None:
+            self._run.finish()
+
+
+def _settings(wandb: Any) -> Any:
+    """Return settings for a quiet run; names that are private to wandb are set only if it has them."""
+    wanted = {
+        "console": "off",
+        "silent": True,
+        "init_timeout": PATIENCE,
+        "disable_git": True,
+        "disable_code": True,
+        "x_disable_stats": True,
+        "x_disable_meta": True,
+        "x_transaction_log_flush_interval": 0.2,
+        "x_graphql_timeout_seconds": PATIENCE / 2,
+        "x_graphql_retry_max": 2,
+    }
+    return wandb.Settings(**{name: value for name, value in wanted.items() if name in wandb.Settings.model_fields})
+
+
+def _media(row: Row) -> Iterator[tuple[str, Any]]:
+    """Yield the payoff as table and picture, and the family tree."""
+    import wandb
+    from PIL import Image
+
+    from launch.drawing import payoff_png
+
+    assert row.payoff is not None
+    cells = [[a, *(None if c is None else c.score for c in line)] for a, line in _lines(row)]
+    yield "payoff/table", wandb.Table(columns=["player", *row.payoff.players], data=cells)
+    yield "payoff/heatmap", wandb.Image(Image.open(io.BytesIO(payoff_png(row.payoff)[0])))
+    family = [[a.player, a.kind, a.parent, a.snapshot] for a in row.lineage]
+    yield "lineage", wandb.Table(columns=["player", "kind", "parent", "snapshot"], data=family)
+
+
+def _lines(row: Row) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    assert row.payoff is not None
+    return zip(row.payoff.players, row.payoff.cells, strict=True)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -1,0 +1,115 @@
+from itertools import pairwise
+
+import pytest
+
+from launch.trackers.config import TrackConfig
+from launch.trackers.points import ENV_STEPS, MATCHES, Curves, Position
+from launch.view import View, read_offline, read_rules
+from league.events import TermBegan
+from league.standings import standings
+from league.store.ledger import Ledger, open_copy
+
+VALUES = {
+    "collector-0": {"env_steps_per_second": 100.0, "wait_share": 0.25},
+    "collector-1": {"env_steps_per_second": 50.0, "wait_share": 0.5},
+    "learner-0": {"wait_share": 0.1, "player/main/losses/policy_loss": -0.01, "player/main/lag_mean": 0.5},
+    "coordinator": {"busy_share": 0.02, "open_tickets": 12.0, "load_per_core": 0.7},
+}
+
+
+@pytest.fixture
+def run(run):
+    """Return a run that went on for a while, and in which everybody measured."""
+    with Ledger.open(run.ledger) as ledger:
+        for i in range(6):
+            terms = [TermBegan(term=i)] * (i % 3)
+            ledger.commit(terms, [(5.0 * i, source, values) for source, values in VALUES.items()])
+    return run
+
+
+def rows_of(run, config=None, start=None):
+    rows = []
+    read_offline(run, watcher=Curves(config or TrackConfig(every=4), rows.append, start))
+    return rows
+
+
+def test_rows_are_numbered_and_never_go_back(run):
+    rows = rows_of(run)
+    assert [row.number for row in rows] == list(range(len(rows)))
+    assert {row.axis for row in rows} == {MATCHES, ENV_STEPS}
+    for before, after in pairwise(rows):
+        assert before.matches <= after.matches
+        assert before.env_steps <= after.env_steps
+        assert (before.seq, before.measured) <= (after.seq, after.measured)
+        assert (before.seq, before.measured) != (after.seq, after.measured)
+    for axis in (MATCHES, ENV_STEPS):
+        steps = [row.step for row in rows if row.axis == axis]
+        assert steps == sorted(steps)
+
+
+def test_the_last_row_tells_what_the_standings_tell(run, state):
+    last = [row for row in rows_of(run) if row.axis == MATCHES][-1]
+    rated = {row.player: row for row in standings(state.population, state.evaluation, state.elo)}
+    assert last.values["elo/main"] == pytest.approx(rated["main"].rating)
+    assert last.values["elo/main_low"] == pytest.approx(rated["main"].low)
+    assert last.values["elo/main_high"] == pytest.approx(rated["main"].high)
+    assert last.values["elo_online/main"] == pytest.approx(state.elo["main"])
+    assert last.values["league/size"] == len(state.population)
+    assert last.matches == sum(state.results.values())
+    assert last.env_steps == state.env_steps
+    assert {a.player: a.parent for a in last.lineage} == {p.id: p.parent for p in state.population}
+    assert "main" in last.payoff.players
+
+
+def test_what_was_measured_together_is_one_row(run):
+    rows = [row for row in rows_of(run) if row.axis == ENV_STEPS]
+    assert [row.elapsed for row in rows] == [5.0 * i for i in range(6)]
+    assert rows[0].values == {
+        "charts/SPS": 150.0,
+        "wait/collector-0": 0.25,
+        "wait/collector-1": 0.5,
+        "wait/learner-0": 0.1,
+        "losses/policy_loss/main": -0.01,
+        "lag/mean/main": 0.5,
+        "process/coordinator/busy_share": 0.02,
+        "queue/open_tickets": 12.0,
+        "system/load_per_core": 0.7,
+    }
+
+
+@pytest.mark.parametrize("cut", [1, 7, -3])
+def test_whoever_goes_on_from_a_position_gets_the_same_rows(run, cut):
+    whole = rows_of(run)
+    cut %= len(whole)
+    at = whole[cut]
+    assert rows_of(run, start=Position(at.number + 1, at.seq, at.measured)) == whole[cut + 1 :]
+
+
+def test_a_state_that_was_kept_saves_the_way_up_to_it(run):
+    whole = rows_of(run)
+    at = whole[12]
+    start, rows = Position(at.number + 1, at.seq, at.measured), []
+    before = View(read_rules(run))
+    with open_copy(run.ledger) as ledger:
+        before.take_in(ledger.read(0, at.seq - 3), [])
+        view = View(read_rules(run), watcher=Curves(TrackConfig(every=4), rows.append, start))
+        view.begin_at(before.state, before.seq, start.measured)
+        view.take_in(ledger.read(view.seq), ledger.metrics(view.measured, ledger.head))
+    assert rows == whole[13:]
+
+
+def test_points_come_less_often_as_a_league_grows(run, monkeypatch):
+    monkeypatch.setattr("launch.trackers.points.DENSE", 4)
+    rated = [row.matches for row in rows_of(run, TrackConfig(every=2)) if "elo/main" in row.values][:-1]
+    gaps = [b - a for a, b in pairwise(rated)]
+    assert gaps == sorted(gaps)
+    assert gaps[0] == 2
+    assert gaps[-1] >= 8
+
+
+def test_older_frozen_players_have_no_curve(run, state):
+    frozen = [player.id for player in state.population.frozen()]
+    assert len(frozen) > 1
+    last = [row for row in rows_of(run, TrackConfig(every=4, frozen=1)) if row.axis == MATCHES][-1]
+    assert f"elo_online/{frozen[-1]}" in last.values
+    assert f"elo_online/{frozen[0]}" not in last.values

@@ -1,0 +1,141 @@
+"""Files that a tracker writes: every point once, whatever happened to the writer."""
+
+import csv
+from collections import Counter
+
+import pytest
+
+from launch.exporting import export
+from launch.start import stored
+from launch.trackers.points import Curves, Row
+from launch.trackers.sink import SinkError, check_trackers, make_sink
+from launch.trackers.tracker import place_of
+from launch.view import read_offline
+
+
+def rows_of(run):
+    rows = []
+    read_offline(run, watcher=Curves(stored(run).track, rows.append))
+    return rows
+
+
+def read_csv(folder):
+    with (folder / "points.csv").open() as file:
+        return [(int(r["row"]), r["axis"], int(r["step"]), r["name"], float(r["value"])) for r in csv.DictReader(file)]
+
+
+def read_events(folder):
+    from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
+
+    found = []
+    for path in sorted(folder.glob("events.out*")):
+        for event in LegacyEventFileLoader(str(path)).Load():
+            values = {v.tag: v.simple_value for v in event.summary.value if v.HasField("simple_value")}
+            if values:
+                number = int(values.pop("ludus/row"))
+                found += [(number, event.step, name, value) for name, value in values.items()]
+    return found
+
+
+def expected(rows):
+    return [(row.number, *point) for row in rows for point in row.points()]
+
+
+def sink_at(run, name, folder, **more):
+    return make_sink(name, place_of(stored(run), run, folder, more.pop("say", print), **more))
+
+
+@pytest.mark.parametrize("torn", [0, 1, 40, 400])
+def test_csv_that_was_torn_is_whole_again(run, tmp_path, torn):
+    rows, folder = rows_of(run), tmp_path / "csv"
+    for part in (rows[:5], rows):
+        sink = sink_at(run, "csv", folder)
+        have = sink.open()
+        for row in part:
+            if row.number >= have:
+                sink.write(row)
+        sink.flush()
+        if part is not rows:
+            with (folder / "points.csv").open("r+b") as file:
+                file.truncate((folder / "points.csv").stat().st_size - torn)
+        sink.close()
+    assert read_csv(folder) == expected(rows)
+    assert (folder / "lineage.csv").read_text().startswith("player,kind,parent,snapshot\nmain,main,,\n")
+    assert list((folder / "payoff").glob("*.csv"))
+
+
+def test_csv_keeps_odd_names(run, tmp_path):
+    row = Row(
+        number=0, seq=1, measured=0, axis="league/matches", matches=3, env_steps=9, elapsed=None,
+        values={'elo/a,"b"': 0.1},
+    )  # fmt: skip
+    sink = sink_at(run, "csv", tmp_path)
+    assert sink.open() == 0
+    sink.write(row)
+    sink.close()
+    assert read_csv(tmp_path) == [(0, "league/matches", 3, 'elo/a,"b"', 0.1)]
+
+
+def test_tensorboard_has_every_point_once_though_its_writer_died(run, tmp_path):
+    rows, folder = rows_of(run), tmp_path / "tensorboard"
+    for count in (4, 9, len(rows)):
+        sink = sink_at(run, "tensorboard", folder)
+        have = sink.open()
+        for row in rows[:count]:
+            if row.number >= have:
+                sink.write(row)
+        sink.flush()
+        files = sorted(folder.glob("events.out*"))
+        if count == 9:
+            with files[-1].open("ab") as file:
+                file.write(b"\x10\x00\x00\x00torn")
+        sink.close()
+        files[-1].rename(folder / f"events.out.tfevents.{count:09}")  # two in one second share a name
+    got = sorted(
+        (number, step, name, pytest.approx(value, rel=1e-6)) for number, step, name, value in read_events(folder)
+    )
+    assert got == sorted((number, step, name, value) for number, _, step, name, value in expected(rows))
+
+
+def test_export_is_what_a_tracker_draws_and_is_not_drawn_twice(run):
+    told = []
+    assert export(run, "csv", say=told.append) == len(rows_of(run))
+    folder = run.root / "export" / "csv"
+    assert read_csv(folder) == expected(rows_of(run))
+    before = (folder / "points.csv").read_bytes()
+    export(run, "csv")
+    assert (folder / "points.csv").read_bytes() == before
+    assert str(folder) in told[0]
+
+
+def test_export_to_a_place_that_cannot_be_written(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SinkError, match=r"cannot write to .*file/csv"):
+        export(run, "csv", tmp_path / "file" / "csv")
+
+
+def test_a_full_disk_costs_no_point(run, tmp_path):
+    """The sink breaks in the middle of a row; whoever opens it again finds what is whole, and goes on."""
+    rows, folder = rows_of(run), tmp_path / "csv"
+    sink = sink_at(run, "csv", folder)
+    sink.open()
+    for row in rows[:6]:
+        sink.write(row)
+    sink.flush()
+    whole = (folder / "points.csv").read_bytes()
+    sink.close()
+    (folder / "points.csv").write_bytes(whole + b"6,league/matches,24,,elo/ma")
+    sink = sink_at(run, "csv", folder)
+    have = sink.open()
+    assert have == 5, "the last row is written again: nobody knows whether it was whole"
+    for row in rows[have:]:
+        sink.write(row)
+    sink.close()
+    assert Counter(read_csv(folder)) == Counter(expected(rows))
+
+
+def test_a_tracker_that_is_not_installed_is_refused(monkeypatch):
+    monkeypatch.setattr("launch.trackers.sink.find_spec", lambda name: None)
+    check_trackers(["csv"])
+    with pytest.raises(SinkError, match="pip install tensorboard"):
+        check_trackers(["csv", "tensorboard"])

@@ -1,0 +1,103 @@
+"""A tracker between a coordinator and a sink, with a wire of memory: it dies, and the next one goes on."""
+
+import csv
+import time
+
+import msgspec
+import pytest
+
+from coordinator.coordinator import Coordinator
+from coordinator.opening import open_league
+from coordinator.service import Service
+from launch.start import stored
+from launch.topology import topology
+from launch.trackers.points import Position
+from launch.trackers.sink import make_sink
+from launch.trackers.tracker import Kept, Tracker, ask_kept, beginning, place_of
+from league.events import TermBegan
+from league.store.fold import write_fold
+from league.store.ledger import Ledger
+from league.wire.memory import Exchange
+
+
+class World:
+    """A coordinator that serves whenever somebody listens."""
+
+    def __init__(self, run):
+        self.run, self.config = run, stored(run)
+        self.config.track.every = 4
+        self.exchange, self.ledger = Exchange(), Ledger.open(run.ledger)
+        founded = next(event for _, event in self.ledger.events())
+        state = open_league(self.ledger, self.config.league, founded.seed, founded.env, run.config_hash())
+        self.server = self.exchange.server("coordinator")
+        self.service = Service(Coordinator(state, ["learner-0"]), self.ledger, self.server, time.monotonic)
+        self.client = self.exchange.client(self.server.address)
+
+    def send(self, message, arrays=None):
+        return self.client.send(message, arrays)
+
+    def receive(self, timeout):
+        self.service.step(0)
+        return self.client.receive(0)
+
+    def close(self):
+        pass
+
+    def track(self, folder):
+        kept = ask_kept(self, "csv", lambda: False)
+        sink = make_sink("csv", place_of(self.config, self.run, folder, print, kept.id))
+        return kept, Tracker("csv", sink, self, self.config, self.run.fold, kept)
+
+
+def read(folder):
+    with (folder / "points.csv").open() as file:
+        return list(csv.reader(file))
+
+
+@pytest.mark.parametrize("with_fold", [False, True])
+def test_the_next_tracker_goes_on_where_the_last_one_died(run, tmp_path, with_fold):
+    world = World(run)
+    kept, tracker = world.track(tmp_path / "live")
+    assert kept == Kept()
+    while not tracker.step(0.0):
+        pass
+    world.service.step(0)
+    tracker._sink.close()  # it was killed: nothing else is done in order
+    before = read(tmp_path / "live")
+    if with_fold:
+        write_fold(run.fold, world.service.coordinator.state, world.ledger.head)
+    for i in range(4):
+        world.ledger.commit([TermBegan(term=9)], [(i, "collector-0", {"x": 1.0}), (i, "coordinator", {"y": i})])
+    kept, tracker = world.track(tmp_path / "live")
+    assert kept.position.number > 0
+    while not tracker.step(0.0):
+        pass
+    tracker.finish(5.0)
+    world.service.close()
+    assert len(read(tmp_path / "live")) > len(before)
+    rows = [(row[0], row[4]) for row in read(tmp_path / "live")]
+    assert len(rows) == len(set(rows)), "no point twice"
+    numbers = [int(row[0]) for row in read(tmp_path / "live")[1:]]
+    assert sorted(set(numbers)) == list(range(numbers[-1] + 1)), "no row is missing"
+
+
+def test_a_sink_that_lost_rows_gets_all_of_them_again(run, tmp_path):
+    world = World(run)
+    start = Position(number=10, seq=40, measured=0)
+    write_fold(run.fold, world.service.coordinator.state, 30)
+    assert beginning(start, 10, run.fold, world.config.league)[0] == start
+    assert beginning(start, 12, run.fold, world.config.league)[2] == 30, "the checkpoint saves the way to it"
+    assert beginning(start, 9, run.fold, world.config.league) == (Position(), None, 0)
+    world.service.close()
+
+
+def test_what_is_kept_fits_into_a_note():
+    kept = Kept("e97cc011", Position(1 << 40, 1 << 50, 1 << 50))
+    assert msgspec.json.decode(msgspec.json.encode(kept), type=Kept) == kept
+    assert len(msgspec.json.encode(kept)) < 1000
+
+
+def test_each_tracker_is_a_process(run):
+    config = stored(run)
+    config.track.to = ["csv", "wandb"]
+    assert [part.name for part in topology(config)][-2:] == ["tracker-0", "tracker-1"]

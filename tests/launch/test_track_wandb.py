@@ -1,0 +1,176 @@
+"""With wandb's own client: offline with its files read back, online against a server on loopback, and in trouble."""
+
+import json
+import os
+import runpy
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from launch.start import stored
+from launch.trackers.points import Curves
+from launch.trackers.readback import history, records, rows_in
+from launch.trackers.wandb_run import has_key
+from launch.view import read_offline
+
+ROOT = Path(__file__).parents[2]
+served = runpy.run_path(str(Path(__file__).with_name("fake_wandb.py")))["served"]
+KEY = "0" * 40
+
+# A process of its own, as a tracker is: it writes rows FIRST to LAST of a run, and may die in the end.
+WRITER = """
+import json, os, sys, time
+from pathlib import Path
+from launch.start import stored
+from launch.trackers.points import Curves
+from launch.trackers.sink import make_sink
+from launch.trackers.tracker import place_of
+from launch.view import read_offline
+from league.store.run_directory import RunDirectory
+
+run, last, end = RunDirectory(Path(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
+config, rows = stored(run), []
+config.track.project, config.track.every = "test", 4
+read_offline(run, watcher=Curves(config.track, rows.append))
+sink = make_sink("wandb", place_of(config, run, run.track / "wandb", print, "old"))
+began = time.monotonic()
+have = sink.open()
+opened = time.monotonic() - began
+for row in rows[:last]:
+    if row.number >= have:
+        sink.write(row)
+wrote = time.monotonic() - began - opened
+print(json.dumps({"have": have, "id": sink.id, "rows": len(rows), "opened": opened, "wrote": wrote}), flush=True)
+if end == "die":
+    time.sleep(1.5)
+    os._exit(9)
+if end == "close":
+    sink.close()
+"""
+
+
+def write(run, last=1000, end="close", **environment):
+    """Run a writer; return its last line and the lines before, which are for the user."""
+    quiet = {k: v for k, v in os.environ.items() if not k.startswith("WANDB")}
+    place = {"PYTHONPATH": str(ROOT), "HOME": str(run.root), "WANDB__SERVICE_WAIT": "30"}
+    done = subprocess.run(
+        [sys.executable, "-c", WRITER, str(run.root), str(last), end],
+        env={**quiet, **place, **environment},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.stdout.endswith("}\n"), done.stdout + done.stderr
+    *told, answer = done.stdout.splitlines()
+    return json.loads(answer), told
+
+
+def online(server):
+    return {"WANDB_BASE_URL": server.url, "WANDB_API_KEY": KEY}
+
+
+def steps(run, id="old"):
+    files = sorted((run.track / "wandb").glob(f"*-{id}/run-{id}.wandb"))
+    return [row["_step"] for path in files for row in history(path)]
+
+
+def expected(run):
+    config, rows = stored(run).track, []
+    config.every = 4
+    read_offline(run, watcher=Curves(config, rows.append))
+    return rows
+
+
+def test_offline_without_a_key_and_read_back(run):
+    answer, told = write(run)
+    assert told == [], "no key is no trouble: offline is the default then"
+    assert answer["have"] == 0
+    rows = expected(run)
+    assert steps(run) == [row.number for row in rows]
+    (path,) = (run.track / "wandb").glob("offline-run-*/run-old.wandb")
+    for row, read in zip(rows, history(path), strict=True):
+        assert {name: read[name] for name in row.values} == pytest.approx(row.values)
+        assert (read["league/matches"], read["league/env_steps"]) == (row.matches, row.env_steps)
+    last = list(history(path))[-1]
+    assert last["payoff/table/_type"] == "table-file"
+    assert last["payoff/heatmap/_type"] == "image-file"
+    assert rows_in(run.track / "wandb", "old") == len(rows)
+
+
+def test_a_torn_file_is_read_up_to_the_tear(tmp_path, run):
+    write(run, last=8)
+    (path,) = (run.track / "wandb").glob("offline-run-*/run-old.wandb")
+    data, whole = path.read_bytes(), len(list(records(path)))
+    for cut in (3, 100, len(data) // 2):
+        path.write_bytes(data[:-cut])
+        assert 0 < len(list(records(path))) < whole
+    path.write_bytes(data[:200] + bytes([data[200] ^ 1]) + data[201:])
+    assert len(list(records(path))) < whole
+    path.write_bytes(b"")
+    assert list(records(path)) == []
+
+
+def test_has_key(tmp_path):
+    netrc = tmp_path / "netrc"
+    assert not has_key({"NETRC": str(netrc)})
+    assert has_key({"WANDB_API_KEY": KEY, "NETRC": str(netrc)})
+    netrc.write_text(f"machine api.wandb.ai login user password {KEY}\n")
+    assert has_key({"NETRC": str(netrc)})
+    assert not has_key({"NETRC": str(netrc), "WANDB_BASE_URL": "http://elsewhere:1"})
+
+
+@pytest.mark.slow
+def test_offline_killed_in_the_middle_every_row_once(run):
+    first, _ = write(run, last=6, end="die")
+    second, _ = write(run, last=9, end="die")
+    third, _ = write(run)
+    assert (first["have"], third["have"]) == (0, 9)
+    assert second["have"] == 6
+    assert sorted(steps(run)) == list(range(third["rows"]))
+
+
+@pytest.mark.slow
+def test_online_and_resumed_every_row_once(run):
+    with served() as server:
+        _, told = write(run, last=7, **online(server))
+        assert [line for line in told if "wandb: http" not in line] == []
+        assert [row["_step"] for row in server.rows("old")] == list(range(7))
+        second, _ = write(run, last=10, end="die", **online(server))
+        assert second["have"] == 7, "the server tells how many rows it has"
+        time.sleep(1.0)
+        third, _ = write(run, **online(server))
+        assert third["have"] == len(range(third["have"])) >= 7
+        rows = expected(run)
+        assert [row["_step"] for row in server.rows("old")] == [row.number for row in rows]
+        for row, read in zip(rows, server.rows("old"), strict=True):
+            assert read["league/matches"] == row.matches
+        assert server.configs["old"]["env"]["value"]["name"] == "tic_tac_toe"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "words"), [("key", "not logged in"), ("rights", "permission denied"), ("hang", "")], ids=str
+)
+def test_a_server_in_trouble_is_told_in_one_line_and_nothing_is_lost(run, fault, words):
+    with served(fault) as server:
+        answer, told = write(run, **online(server))
+        assert len(told) == 1
+        assert words in told[0] or "401" in told[0] or "403" in told[0]
+        assert "recording offline" in told[0]
+        assert "wandb sync" in told[0]
+        assert steps(run) == list(range(answer["rows"]))
+        assert answer["wrote"] < 10
+
+
+@pytest.mark.slow
+def test_a_run_that_somebody_deleted_is_sent_again_under_another_id(run):
+    with served("deleted") as server:
+        answer, told = write(run, **online(server))
+        assert server.refused
+        assert "somebody deleted the run old" in told[0]
+        assert answer["id"] != "old"
+        assert [row["_step"] for row in server.rows(answer["id"])] == list(range(answer["rows"]))

@@ -1,0 +1,77 @@
+"""Trackers of a real league: killed with -9, in trouble with their server, and no point is lost or told twice."""
+
+import csv
+import os
+import random
+import runpy
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from launch.exporting import export
+from launch.trackers.readback import history
+from launch.verify import verify
+
+served = runpy.run_path(str(Path(__file__).parents[1] / "launch" / "fake_wandb.py"))["served"]
+SMALL = [
+    "experiment=tic_tac_toe",
+    "league.budget.minutes=30",
+    "launch.collectors=1",
+    "collector.slots=32",
+    "track.to=[csv,wandb]",
+]
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+def numbers(path):
+    """Return the number of each row, in the order in which they stand; a row has many lines."""
+    with path.open() as file:
+        lines = [int(line["row"]) for line in csv.DictReader(file)]
+    return [n for i, n in enumerate(lines) if not i or lines[i - 1] != n]
+
+
+def test_kill_trackers_and_every_point_is_there_once(start, patiently, monkeypatch, tmp_path):
+    with served() as server:
+        monkeypatch.setenv("WANDB_BASE_URL", server.url)
+        monkeypatch.setenv("WANDB_API_KEY", "0" * 40)
+        league = start(*SMALL)
+        patiently(league.results, 90, "the first result")
+        rng = random.Random(3)
+        for _ in range(5):
+            time.sleep(rng.uniform(3.0, 7.0))
+            pids = patiently(lambda: league.children()["tracker"], 60, "a tracker")
+            os.kill(rng.choice(pids), signal.SIGKILL)
+        os.kill(league.children()["coordinator"][0], signal.SIGKILL)
+        time.sleep(12)
+        assert league.interrupt(90) == 130, league.log.read_text()
+        run = league.run
+        assert verify(run) == 0
+        export(run, "csv", tmp_path / "whole")
+        whole = numbers(tmp_path / "whole" / "points.csv")
+        live = numbers(run.track / "csv" / "points.csv")
+        assert live == whole[: len(live)]
+        assert len(whole) - len(live) <= 2, "what was measured after the tracker had ended"
+        (name,) = server.history
+        steps = [row["_step"] for row in server.rows(name)]
+        assert steps == whole[: len(steps)]
+        assert len(whole) - len(steps) <= 2
+
+
+def test_a_hanging_server_never_stops_play(start, patiently, monkeypatch):
+    with served("hang") as server:
+        monkeypatch.setenv("WANDB_BASE_URL", server.url)
+        monkeypatch.setenv("WANDB_API_KEY", "0" * 40)
+        league = start(*SMALL[:-1], "track=wandb", "track.seconds=5")
+        patiently(league.results, 90, "the first result")
+        patiently(lambda: "recording offline" in league.log.read_text(), 90, "the line that says so")
+        before = league.results()
+        patiently(lambda: league.results() > before + 50, 60, "play going on")
+        time.sleep(5)
+        assert league.interrupt(60) == 130
+        files = list((league.run.track / "wandb").glob("offline-run-*/*.wandb"))
+        assert files
+        assert any(True for _ in history(files[0]))
+        assert league.log.read_text().count("recording offline") == 1
