@@ -18,11 +18,13 @@ EXAMPLES = {
     "explain": "ludus explain latest main_exploiter",
     "watch": "ludus watch latest main one_ply --delay 0.5",
     "replay": "ludus replay latest 812.3",
+    "report": "ludus report latest",
     "export": "ludus export latest --to csv --out curves",
     "verify": "ludus verify latest",
     "check-env": "ludus check-env classic/go_v5 board_size=9",
 }
 RUN_HELP = "the name of a run, its path, or 'latest'"
+LINES_HELP = "print a line of JSON now and then, and one with the standings at the end"
 TRACEBACK = "LUDUS_TRACEBACK"
 
 Commands = Any  # argparse keeps the type of its sub-parsers to itself
@@ -93,11 +95,13 @@ def _add_starting(commands: Commands) -> None:
         _add_allow(command)
         command.add_argument("--plain", action="store_true", help="print lines instead of a live table")
         command.add_argument("--quiet", action="store_true", help="print errors only")
+        command.add_argument("--json", action="store_true", help=LINES_HELP)
 
 
 def _add_operating(commands: Commands) -> None:
     attach = _add(commands, "attach", "show the live table of a run that is under way")
     attach.add_argument("--plain", action="store_true", help="print lines instead of a live table")
+    attach.add_argument("--json", action="store_true", help=LINES_HELP)
     logs = _add(commands, "logs", "show what the processes of a run wrote")
     logs.add_argument("role", metavar="ROLE", nargs="?", help="coordinator, learner, collector, or one: collector-3")
     logs.add_argument("-f", "--follow", action="store_true", help="go on as they write more")
@@ -120,6 +124,8 @@ def _add_reading(commands: Commands) -> None:
     tables[-1].add_argument("--limit", metavar="N", type=int, default=20, help="how many (20)")
     explain = _add(commands, "explain", "say whom a player is matched with, and why")
     explain.add_argument("player", metavar="PLAYER")
+    report = _add(commands, "report", "write all of a run into one HTML file, with its plots beside it")
+    report.add_argument("--out", metavar="DIR", help="where to (RUN/report)")
     export = _add(commands, "export", "draw all curves of a run anew, from its ledger")
     export.add_argument("--to", required=True, choices=("csv", "tensorboard", "wandb"), help="who draws them")
     export.add_argument("--out", metavar="DIR", help="where to (RUN/export/TO)")

@@ -85,13 +85,21 @@ def _resume(arguments: Namespace) -> int:
 def _launch(run: "RunDirectory", arguments: Namespace) -> int:
     from launch.start import launch
 
-    return launch(run, plain=arguments.plain, quiet=arguments.quiet, allow=arguments.allow)
+    show = {"plain": arguments.plain, "quiet": arguments.quiet, "as_json": arguments.json}
+    return launch(run, allow=arguments.allow, **show)
+
+
+def _report(arguments: Namespace) -> int:
+    from launch.reporting import write_report
+
+    sys.stdout.write(f"{write_report(_find(arguments), Path(arguments.out) if arguments.out else None)}\n")
+    return 0
 
 
 def _attach(arguments: Namespace) -> int:
     from launch.operating import attach
 
-    return attach(_find(arguments), arguments.plain)
+    return attach(_find(arguments), arguments.plain, arguments.json)
 
 
 def _logs(arguments: Namespace) -> int:
@@ -203,6 +211,7 @@ COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "explain": _explain,
     "watch": _watch,
     "replay": _replay,
+    "report": _report,
     "export": _export,
     "verify": _verify,
     "check-env": _check_env,

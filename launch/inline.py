@@ -72,7 +72,7 @@ def play(
         service.close()
 
 
-def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] = ()) -> int:
+def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] = (), as_json: bool = False) -> int:
     """`ludus run launch=inline`: play, then print the final report."""
     from launch.exporting import export
     from launch.live import final_report
@@ -81,5 +81,5 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger
         export(run, name, run.track / name)
     if not quiet:
-        final_report(state, run.name)
+        final_report(state, run.name, as_json=as_json)
     return 0

@@ -6,6 +6,8 @@ with LiveTable("first") as table:
 final_report(viewer.state, "first")
 """
 
+import json
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, Self
@@ -15,7 +17,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
-from launch.tables import candidate_scores, payoff_matrix, short, standings_table, status_json
+from launch.tables import candidate_scores, payoff_matrix, short, standings_json, standings_table, status_json
 from launch.view import View
 from league.player import Kind
 from league.standings import Standing, standings
@@ -36,12 +38,13 @@ class LiveTable:
         *,
         plain: bool = False,
         quiet: bool = False,
+        as_json: bool = False,
         console: Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._name, self._quiet, self._clock = run_name, quiet, clock
-        self._console = console or Console()
-        self._paints = self._console.is_terminal and not plain and not quiet
+        self._name, self._quiet, self._json, self._clock = run_name, quiet, as_json, clock
+        self._console = console or Console(stderr=as_json)  # standard output is for the program that reads it
+        self._paints = self._console.is_terminal and not (plain or quiet or as_json)
         self._live: Live | None = None
         self._shown_at = self._fitted_at = float("-inf")
         self._body: RenderableType = ""
@@ -67,6 +70,9 @@ class LiveTable:
         if self._quiet or now - self._shown_at < (REPAINT if self._live is not None else LINE):
             return
         self._shown_at = now
+        if self._json:
+            emit_line(status_json(view))
+            return
         if self._live is None:
             self.say(plain_line(view))
             return
@@ -74,6 +80,12 @@ class LiveTable:
             self._fitted_at = now
             self._body = standings_table(view.state, ROWS)
         self._live.update(Group(status_text(self._name, view), self._body), refresh=True)
+
+
+def emit_line(plain: dict[str, Any]) -> None:
+    """Print one line of JSON for a program that reads along."""
+    sys.stdout.write(json.dumps(plain, allow_nan=False) + "\n")
+    sys.stdout.flush()
 
 
 def status_text(name: str, view: View) -> Text:
@@ -97,13 +109,13 @@ def plain_line(view: View) -> str:
 
 def _time_left(status: dict[str, Any]) -> str:
     left = status["seconds_left"]
-    return f"{_clock_time(status['elapsed'])} played" if left is None else f"{_clock_time(left)} left"
+    return f"{clock_time(status['elapsed'])} played" if left is None else f"{clock_time(left)} left"
 
 
-def _clock_time(seconds: float) -> str:
+def clock_time(seconds: float) -> str:
     """Return hours, minutes and seconds as people write them.
 
-    >>> _clock_time(3725), _clock_time(65)
+    >>> clock_time(3725), clock_time(65)
     ('1:02:05', '1:05')
     """
     minutes, rest = divmod(round(seconds), 60)
@@ -145,8 +157,11 @@ def _strength(row: Standing) -> str:
     return f"Elo {row.rating:.0f} ±{(row.high - row.low) / 2:.0f}"
 
 
-def final_report(state: LeagueState, run_name: str, console: Console | None = None) -> None:
+def final_report(state: LeagueState, run_name: str, console: Console | None = None, *, as_json: bool = False) -> None:
     """Print the standings, the payoff, what each main scores against the anchors, and what to try next."""
+    if as_json:
+        emit_line({"phase": state.phase, "why": state.why, "standings": standings_json(state)})
+        return
     out = console or Console()
     out.print(f"[bold]{escape(run_name)}[/] is {state.phase}: {escape(state.why or 'no reason was given')}")
     out.print(standings_table(state, 2 * ROWS))

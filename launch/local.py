@@ -37,12 +37,14 @@ class Interrupts:
             signal.signal(number, handler)
 
 
-def run(config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = ()) -> int:
+def run(
+    config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = (), as_json: bool = False
+) -> int:
     """Run a league until it is over or interrupted; either way it can be resumed."""
     describe_environment(config, run, allow)
     make_keys(run.keys)
     with (
-        LiveTable(run.name, plain=plain, quiet=quiet) as table,
+        LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
         Interrupts() as interrupts,
         Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
         Supervisor(run, topology(config), allow, table.say, config.track.seconds) as supervisor,
@@ -60,7 +62,7 @@ def run(config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: S
         table.say(f"interrupted; the league goes on with: ludus resume {run.name}")
         return 130
     if not quiet:
-        final_report(read_offline(run).state, run.name)
+        final_report(read_offline(run).state, run.name, as_json=as_json)
     return 0
 
 

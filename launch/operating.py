@@ -23,11 +23,11 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def attach(run: RunDirectory, plain: bool = False) -> int:
+def attach(run: RunDirectory, plain: bool = False, as_json: bool = False) -> int:
     """Show the live table of a run until it is over; Ctrl-C leaves the table, not the league."""
     config = stored(run)
     with (
-        LiveTable(run.name, plain=plain) as table,
+        LiveTable(run.name, plain=plain, as_json=as_json) as table,
         Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
     ):
         viewer, heard = Viewer(doors.coordinator(), config.league), time.monotonic()
@@ -39,7 +39,7 @@ def attach(run: RunDirectory, plain: bool = False) -> int:
                 table.say(f"no coordinator answers for {SILENCE:g} s; why may be in: ludus status {run.name}")
                 heard = time.monotonic()
             time.sleep(REFRESH / 5)
-    final_report(viewer.state, run.name)
+    final_report(viewer.state, run.name, as_json=as_json)
     return 0
 
 

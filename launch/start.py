@@ -24,20 +24,35 @@ from league.store.run_directory import RunDirectory, RunError
 Say = Callable[[str], None]
 
 
-def launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str]) -> int:
+def launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as_json: bool = False) -> int:
     """Start a league in the way that its stored config names; return the exit code when it ends."""
     config = stored(run)
-    if config.launch.name == "inline":
-        from launch.inline import run as run_inline
-
-        return run_inline(config, run, quiet=quiet, allow=allow)
     if config.launch.name == "slurm":
         from launch.slurm.submit import run as run_slurm
 
         return run_slurm(config, run, say=(lambda line: None) if quiet else _print, allow=allow)
-    from launch.local import run as run_local
+    if config.launch.name == "inline":
+        from launch.inline import run as run_inline
 
-    return run_local(config, run, plain=plain, quiet=quiet, allow=allow)
+        code = run_inline(config, run, quiet=quiet, allow=allow, as_json=as_json)
+    else:
+        from launch.local import run as run_local
+
+        code = run_local(config, run, plain=plain, quiet=quiet, allow=allow, as_json=as_json)
+    if not code and not quiet:
+        _report(run)
+    return code
+
+
+def _report(run: RunDirectory) -> None:
+    """Write the report of a league that is over; whatever is wrong with it, the league is well."""
+    try:
+        from launch.reporting import write_report
+
+        line = f"the report, to look at or to send: {write_report(run)}"
+    except Exception as error:
+        line = f"no report was written ({type(error).__name__}: {error}); try again with: ludus report {run.name}"
+    sys.stderr.write(f"ludus: {line}\n")
 
 
 def _print(line: str) -> None:

@@ -74,8 +74,10 @@ class Position(msgspec.Struct, frozen=True):
 class Curves:
     """A watcher that emits rows, from a position on."""
 
-    def __init__(self, config: TrackConfig, emit: Callable[[Row], None], start: Position | None = None) -> None:
-        self._config, self._emit, self._start = config, emit, start or Position()
+    def __init__(
+        self, config: TrackConfig, emit: Callable[[Row], None], start: Position | None = None, dense: int = DENSE
+    ) -> None:
+        self._config, self._emit, self._start, self._dense = config, emit, start or Position(), dense
         self._number = self._start.number
         self._measured, self._group = self._start.measured, dict[str, float]()
 
@@ -84,7 +86,7 @@ class Curves:
         if seq <= self._start.seq:
             return
         if isinstance(event, ResultCounted):
-            spacing = _spacing(sum(state.results.values()), self._config.every)
+            spacing = _spacing(sum(state.results.values()), self._config.every, self._dense)
             if sum(state.results.values()) % spacing == 0:
                 self._rate(seq, state, spacing * self._config.payoff_every)
         elif isinstance(event, PhaseBegan) and event.phase == OVER:
@@ -126,14 +128,14 @@ class Curves:
         self._emit(Row(**(plain | more)))  # type: ignore[arg-type]
 
 
-def _spacing(matches: int, every: int) -> int:
+def _spacing(matches: int, every: int, dense: int = DENSE) -> int:
     """Return how many matches lie between two points: more, the longer the league.
 
     >>> _spacing(100, 20), _spacing(20 * 256 + 1, 20), _spacing(20 * 1024, 20)
     (20, 40, 80)
     """
     spacing = every
-    while matches > spacing * DENSE:
+    while matches > spacing * dense:
         spacing *= 2
     return spacing
 

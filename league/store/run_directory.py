@@ -53,6 +53,7 @@ class RunDirectory:
         self.jobs = self.slurm / "jobs.json"
         self.ended = self.slurm / "ended"
         self.track = root / "track"
+        self.report = root / "report"
 
     @property
     def name(self) -> str:

@@ -1,4 +1,5 @@
 import io
+import json
 from itertools import pairwise
 
 import pytest
@@ -6,7 +7,7 @@ from rich.console import Console
 
 from launch.arguments import build_parser
 from launch.live import LiveTable, candidate_lines, final_report, next_commands, plain_line, status_text
-from launch.tables import candidate_scores
+from launch.tables import candidate_scores, status_json
 from launch.view import View, read_offline
 from league.rulebook import LeagueConfig
 from league.state import LeagueState
@@ -102,6 +103,21 @@ def test_quiet_shows_nothing_but_what_is_said(view):
         assert console.file.getvalue() == ""
         table.say("collector-0 died [again]")
     assert console.file.getvalue() == "collector-0 died [again]\n"
+
+
+def test_json_lines_are_for_programs_and_words_for_people(view, capsys):
+    clock = Clock()
+    with LiveTable("first", as_json=True, clock=clock) as table:
+        for _ in range(21):
+            table.show(view)
+            clock.now += 0.5
+        table.say("collector-0 died")
+    final_report(view.state, "first", as_json=True)
+    said = capsys.readouterr()
+    assert said.err == "collector-0 died\n"
+    first, second, last = map(json.loads, said.out.splitlines())
+    assert first == second == status_json(view)
+    assert last["standings"][0]["place"] == 1
 
 
 def test_a_league_that_has_not_begun_can_be_shown():

@@ -27,9 +27,9 @@ def run(run):
     return run
 
 
-def rows_of(run, config=None, start=None):
+def rows_of(run, config=None, **more):
     rows = []
-    read_offline(run, watcher=Curves(config or TrackConfig(every=4), rows.append, start))
+    read_offline(run, watcher=Curves(config or TrackConfig(every=4), rows.append, **more))
     return rows
 
 
@@ -98,9 +98,8 @@ def test_a_state_that_was_kept_saves_the_way_up_to_it(run):
     assert rows == whole[13:]
 
 
-def test_points_come_less_often_as_a_league_grows(run, monkeypatch):
-    monkeypatch.setattr("launch.trackers.points.DENSE", 4)
-    rated = [row.matches for row in rows_of(run, TrackConfig(every=2)) if "elo/main" in row.values][:-1]
+def test_points_come_less_often_as_a_league_grows(run):
+    rated = [row.matches for row in rows_of(run, TrackConfig(every=2), dense=4) if "elo/main" in row.values][:-1]
     gaps = [b - a for a, b in pairwise(rated)]
     assert gaps == sorted(gaps)
     assert gaps[0] == 2
