@@ -127,7 +127,10 @@ def test_what_is_missing_in_a_stored_config_is_default():
         ({"algo": {"learning_rate": 1.0}}, "unknown key 'algo.learning_rate'; did you mean 'algo.lr'?"),
         ({"seed": "one"}, "seed: Expected `int`, got `str`"),
         ({"algo": {"lr": float("inf")}}, "algo.lr=inf: expected a finite number"),
-        ({"launch": {"learners": 0}}, "launch: collectors and drain_seconds must not be negative, learners at least 1"),
+        (
+            {"launch": {"learners": 0}},
+            "launch: collectors and drain_seconds must not be negative, learners and ranks at least 1",
+        ),
         ({"league": {"payoff": {"decay": 2.0}}}, "league.payoff.decay must be above 0 and at most 1, got 2.0"),
         (
             {"league": {"players": {"a": {"rat": 1}}}},
