@@ -53,10 +53,10 @@ class DyingLedger:
     def __getattr__(self, name):
         return getattr(self._ledger, name)
 
-    def commit(self, batch, metrics=()):
+    def commit(self, batch, *more):
         if batch and self._rng.random() < self._chance:
             raise CrashError
-        self._ledger.commit(batch, metrics)
+        self._ledger.commit(batch, *more)
 
 
 class Port:
