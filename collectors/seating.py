@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
+from collectors.outcomes import rank_alone, rank_sides
 from league.ids import PlayerId, TicketNumber
 from league.policies.actions import Actions
 from league.spec import EnvSpec
@@ -73,6 +73,8 @@ class Seating:
         self._seat_of = np.zeros(agents, np.intp)
         for i, seat in enumerate(spec.seats):
             self._seat_of[list(seat.agents)] = i
+        self._sizes = [len(seat.agents) for seat in spec.seats]
+        self._alone = len(set(spec.sides)) == len(spec.seats) == agents
         # Which entry plays for each agent, for every turn of the rotation that `seating` makes.
         orders = [seating(spec.roles, turn, spec.sides) for turn in range(turns(spec.roles, spec.sides))]
         self._orders = np.array(orders, np.intp)[:, self._seat_of]
@@ -162,7 +164,7 @@ class Seating:
         """Close the episodes that are over; return the tickets they belong to."""
         self._returns.reshape(-1)[self.index(ends.slot, ends.agent)] += ends.reward
         touched = []
-        for slot, episode in zip(ends.over.tolist(), self._outcomes(ends.over.astype(np.intp)), strict=True):
+        for slot, episode in zip(ends.over.tolist(), self._outcomes(ends), strict=True):
             playing = self.abandon(slot)
             if playing is not None:
                 playing.finished[int(self._episode[slot])] = episode
@@ -177,15 +179,19 @@ class Seating:
         self.room += 1
         return playing
 
-    def _outcomes(self, slots: Index) -> list[Episode]:
-        """Return how the episodes in these slots ended, told for each entry."""
-        entries = len(self.spec.seats)
+    def _outcomes(self, ends: Ends) -> list[Episode]:
+        """Return how the episodes that are over ended, told for each entry."""
+        slots, entries = ends.over.astype(np.intp), len(self.spec.seats)
         told_to = self.entry[slots] + np.arange(len(slots))[:, None] * entries
         flat = np.bincount(told_to.reshape(-1), self._returns[slots].reshape(-1), minlength=len(slots) * entries)
         earned = flat.astype(np.float64, copy=False).reshape(-1, entries)
-        told = zip(
-            slots.tolist(), ranks_of(earned).tolist(), earned.tolist(), self._length[slots].tolist(), strict=True
-        )
+        if ends.ranks is None:
+            ranked = rank_alone(earned) if self._alone else rank_sides(earned, self._sizes, self.spec.sides)
+        else:
+            ranked = np.zeros(earned.shape, np.int64)
+            seated = self.entry[slots][:, [seat.agents[0] for seat in self.spec.seats]]  # the entry in each seat
+            np.put_along_axis(ranked, seated, ends.ranks, axis=1)
+        told = zip(slots.tolist(), ranked.tolist(), earned.tolist(), self._length[slots].tolist(), strict=True)
         return [
             Episode(tuple(ranks), tuple(returns), length, self._actions(slot)) for slot, ranks, returns, length in told
         ]
@@ -194,16 +200,6 @@ class Seating:
         if not self._recording[slot]:
             return b""
         return pack_actions(self._history[slot, : self._written[slot]], self.spec)
-
-
-def ranks_of(returns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return each entry's rank by return, 0 for the best; equal returns share a rank.
-
-    >>> ranks_of(np.array([[0.0, 1.0, 0.0]])).tolist()
-    [[1, 0, 1]]
-    """
-    better: npt.NDArray[np.int64] = (returns[..., None, :] > returns[..., :, None]).sum(axis=-1)
-    return better
 
 
 def pack_actions(actions: Actions, spec: EnvSpec) -> bytes:

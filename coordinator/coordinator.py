@@ -7,6 +7,7 @@ batch = coordinator.take()                          # the events to commit befor
 """
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -173,6 +174,8 @@ class Coordinator:
         seats = len(ticket.entries)
         if any(len(e.ranks) != seats or len(e.returns) != seats or e.length < 0 for e in result.episodes):
             return f"a result whose episodes do not tell of {seats} entries"
+        if not all(math.isfinite(value) for e in result.episodes for value in e.returns):
+            return "a result with a return that is no number"
         return ""
 
     def _fault(self, fault: Fault, now: float) -> Ack:

@@ -5,7 +5,8 @@ from pathlib import Path
 from league.events import ConfigChanged, Event, LeagueFounded, PlayerAdded, TermBegan
 from league.ids import Hash
 from league.matchmaking.pool import fits
-from league.rulebook import LeagueConfig, founders
+from league.player import EXPLOITERS
+from league.rulebook import EACH, LeagueConfig, founders
 from league.spec import EnvSpec
 from league.state import LeagueState, apply
 from league.store.fold import read_fold
@@ -34,7 +35,7 @@ def open_league(
     events: list[Event] = []
     if state.env is None:
         events.append(LeagueFounded(seed=seed, config=config_hash, env=env))
-        events += [PlayerAdded(player=player) for player in founders(config)]
+        events += [PlayerAdded(player=player) for player in founders(config, env.roles)]
     else:
         if state.env != env:
             raise OpeningError(
@@ -43,7 +44,7 @@ def open_league(
             )
         if state.config_hash != config_hash:
             events.append(ConfigChanged(config=config_hash))
-        events += [PlayerAdded(player=p) for p in founders(config) if p.id not in state.population]
+        events += [PlayerAdded(player=p) for p in founders(config, env.roles) if p.id not in state.population]
     events.append(TermBegan(term=state.term + 1))
     ledger.commit(events)
     for event in events:
@@ -54,11 +55,17 @@ def open_league(
 def check_seats(config: LeagueConfig, env: EnvSpec) -> None:
     """Refuse players bound to roles that the environment does not have, and roles that no player could learn."""
     for name, player in config.players.items():
-        if player.role is not None and player.role not in env.roles:
+        if player.role not in (None, EACH, *env.roles):
             raise OpeningError(
                 f"league.players.{name}.role is {player.role!r}, but {env.name} has the roles {sorted(set(env.roles))}"
             )
-    learning = [player for player in founders(config) if player.learning]
+    learning = [player for player in founders(config, env.roles) if player.learning]
+    for learner in learning:
+        if env.cooperative and learner.kind in EXPLOITERS:
+            raise OpeningError(
+                f"league.players.{learner.id} is a {learner.kind}, but all seats of {env.name} are on one side: "
+                "there is nobody to exploit. Add league=cooperative, or make it a main."
+            )
     for role in sorted(set(env.roles)):
         if not any(fits(player, frozenset({role})) for player in learning):
             raise OpeningError(

@@ -5,7 +5,7 @@ import numpy as np
 from league.events import Event, PlayerFrozen, PlayerReset, SnapshotPruned
 from league.ids import PlayerId, derive_seed
 from league.player import Kind, Player
-from league.promotion import due, resets
+from league.promotion import due, due_together, resets
 from league.spec import EnvSpec
 from league.state import LeagueState
 
@@ -17,8 +17,12 @@ def promote(state: LeagueState, player: Player) -> list[Event]:
     if player.kind == Kind.MAIN and not state.population.frozen_of(player.id):
         return [_freeze(state, player, "the pool starts with one frozen player for every main")]
     assert state.env is not None
-    decisions, roles = state.since_freeze(player.id), _opponent_roles(state.env, player)
-    why = due(player, decisions, state.population, state.training, state.config.promotion, roles)
+    decisions, rules = state.since_freeze(player.id), state.config.promotion
+    if state.env.cooperative:
+        why = due_together(player, decisions, state.population, state.evaluation, rules)
+    else:
+        roles = opponent_roles(state.env, player)
+        why = due(player, decisions, state.population, state.training, rules, roles)
     if why is None:
         return []
     freeze = _freeze(state, player, why)
@@ -49,9 +53,8 @@ def _freeze(state: LeagueState, player: Player, why: str) -> PlayerFrozen:
     return PlayerFrozen(player=frozen, decisions=newest.decisions, why=why)
 
 
-def _opponent_roles(env: EnvSpec, player: Player) -> frozenset[str]:
-    """Return the roles of those that the player can meet."""
-    roles = list(env.roles)
-    if player.role is not None:
-        roles.remove(player.role)
-    return frozenset(roles)
+def opponent_roles(env: EnvSpec, player: Player) -> frozenset[str]:
+    """Return the roles of those that the player can meet: on other sides than the one it sits on."""
+    seats = list(zip(env.roles, env.sides, strict=True))
+    mine = {side for role, side in seats if player.role in (None, role)}
+    return frozenset(role for role, side in seats if mine - {side})

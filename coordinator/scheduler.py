@@ -46,12 +46,12 @@ class Scheduler:
         self._state = state
         self._matchmaker: Callable[..., list[Choice]] = matchmaker(state.config.matchmaking)
         self._draws = Draws()
-        self._known: dict[tuple[PlayerId, str], list[Choice]] = {}  # choices that hold for this batch
+        self._known: dict[tuple[PlayerId, str, bool], list[Choice]] = {}  # choices that hold for this batch
         self.backed_off: dict[frozenset[PlayerId], float] = {}  # pairings that were void, and until when
 
-    def choices(self, player: Player, roles: frozenset[str] | None = None) -> list[Choice]:
-        """Return whom the player would meet now, with exact probabilities and reasons."""
-        return self._matchmaker(player, self._state.population, self._state.training, roles)
+    def choices(self, player: Player, roles: frozenset[str] | None = None, mates: bool = False) -> list[Choice]:
+        """Return whom the player would meet now, or play with, with exact probabilities and reasons."""
+        return self._matchmaker(player, self._state.population, self._state.training, roles, mates)
 
     def next(self, now: float, starved: Collection[PlayerId] = ()) -> Ticket | None:
         """Return a new ticket, or None if there is nothing to play."""
@@ -80,10 +80,19 @@ class Scheduler:
         assert self._state.env is not None
         return self._state.env.roles
 
+    def _sides(self) -> tuple[int, ...]:
+        assert self._state.env is not None
+        return self._state.env.sides
+
     def _places(self, player: PlayerId) -> list[int]:
-        """Return where a player can sit: one seat of each role that it can take, as entries rotate within a role."""
-        roles = self._roles()
-        return [roles.index(role) for role in dict.fromkeys(roles) if self._fits(player, role)]
+        """Return where a player can sit: one seat of each kind, as entries rotate among those of a kind."""
+        roles, sides = self._roles(), self._sides()
+        kinds: dict[tuple[str, ...], int] = {}
+        for seat, role in enumerate(roles):
+            if self._fits(player, role):
+                company = sorted(other for other, side in zip(roles, sides, strict=True) if side == sides[seat])
+                kinds.setdefault((role, *company), seat)
+        return list(kinds.values())
 
     def _fits(self, player: PlayerId, role: str) -> bool:
         return fits(self._state.population[player], frozenset({role}))
@@ -118,28 +127,29 @@ class Scheduler:
         return sorted((p for p in ready if p.id not in starved and had[p.id] <= limit), key=lambda p: had[p.id])
 
     def _match(self, player: Player, rng: np.random.Generator, now: float) -> tuple[Entry, ...] | None:
-        """Return the player among opponents; None while one of them could only be somebody without weights."""
-        place = _any(self._places(player.id), rng)
+        """Return the player among others; None while one of them could only be somebody without weights."""
+        place, sides = _any(self._places(player.id), rng), self._sides()
         entries = []
         for seat, role in enumerate(self._roles()):
-            entry = Entry(player.id) if seat == place else self._opponent(player, role, rng, now)
+            mate = sides[seat] == sides[place]
+            entry = Entry(player.id) if seat == place else self._other(player, role, mate, rng, now)
             if entry is None:
                 return None
             entries.append(entry)
         return tuple(entries)
 
-    def _opponent(self, player: Player, role: str, rng: np.random.Generator, now: float) -> Entry | None:
-        choices = self._known_choices(player, role)
+    def _other(self, player: Player, role: str, mate: bool, rng: np.random.Generator, now: float) -> Entry | None:
+        choices = self._known_choices(player, role, mate)
         rested = choices  # most leagues never see a void pairing: then there is nothing to leave out
         if self.backed_off:
             rested = [c for c in choices if not self._rests(player.id, c.opponent, now)]
         return self._entry(draw(rested or choices, rng).opponent) if choices else None
 
-    def _known_choices(self, player: Player, role: str) -> list[Choice]:
-        found = self._known.get((player.id, role))
+    def _known_choices(self, player: Player, role: str, mate: bool) -> list[Choice]:
+        found = self._known.get((player.id, role, mate))
         if found is None:
-            found = [c for c in self.choices(player, frozenset({role})) if self._playable(c)]
-            self._known[player.id, role] = found
+            found = [c for c in self.choices(player, frozenset({role}), mate) if self._playable(c)]
+            self._known[player.id, role, mate] = found
         return found
 
     def forget(self) -> None:
@@ -184,28 +194,76 @@ class Scheduler:
     def _evaluation(self, number: TicketNumber, rng: np.random.Generator, now: float) -> Ticket | None:
         """Let the contestant with the fewest games meet those it met least: often anchors, so that no rating drifts."""
         contestants = self.contestants()
-        if len(contestants) < 2 or self._state.config.evaluation.share <= 0:
+        if not contestants or self._state.config.evaluation.share <= 0:
             return None
         first = _least(contestants, [self._state.evaluated[e.player] for e in contestants], rng)
         place = _any(self._places(first.player), rng)
+        fill = self._with_partner if self._cooperative() else self._against
+        entries = fill(first, place, contestants, rng, now)
+        if entries is None:
+            return None
+        return self._evaluation_ticket(number, entries, self._state.config.evaluation.episodes)
+
+    def _cooperative(self) -> bool:
+        return len(set(self._sides())) == 1
+
+    def _against(
+        self, first: Entry, place: int, contestants: Sequence[Entry], rng: np.random.Generator, now: float
+    ) -> list[Entry] | None:
+        """Return a match of sides: each is a team of one player, as far as its role allows.
+
+        So a rating is that of a player, and not of whom it happened to play with.
+        """
+        roles, sides = self._roles(), self._sides()
         others = [e for e in contestants if e.player != first.player]
         others = [e for e in others if not self._rests(first.player, e.player, now)] or others
         anchored = rng.random() < self._state.config.evaluation.anchored
-        entries: list[Entry] = []
-        for seat, role in enumerate(self._roles()):
-            fitting = [first] if seat == place else [e for e in others if self._fits(e.player, role)]
+        lineup: dict[int, Entry] = {place: first}
+        for seat, role in enumerate(roles):
+            if seat in lineup:
+                continue
+            mates = [e for s, e in lineup.items() if sides[s] == sides[seat] and self._fits(e.player, role)]
+            fitting = mates[:1] or [e for e in others if self._fits(e.player, role)]
             if not fitting:
                 return None
-            fresh = [e for e in fitting if e not in entries] or fitting
+            fresh = [e for e in fitting if e not in lineup.values()] or fitting
             if anchored:
                 fresh = [e for e in fresh if self._state.population[e.player].anchor is not None] or fresh
-            entries.append(_least(fresh, [self._met(first, e) for e in fresh], rng))
-        return self._evaluation_ticket(number, entries, self._state.config.evaluation.episodes)
+            lineup[seat] = _least(fresh, [self._met(first, e) for e in fresh], rng)
+        return [lineup[seat] for seat in range(len(roles))]
+
+    def _with_partner(
+        self, first: Entry, place: int, contestants: Sequence[Entry], rng: np.random.Generator, now: float
+    ) -> list[Entry] | None:
+        """Return a match of one side: a contestant with the partner, perhaps itself, that it has played with least."""
+        partners = [e for e in contestants if self._lineup(first, e, place)]
+        partners = [e for e in partners if not self._rests(first.player, e.player, now)] or partners
+        if len(self._roles()) == 1:
+            partners = [first]
+        if not partners:
+            return None
+        return self._lineup(first, _least(partners, [self._met(first, e) for e in partners], rng), place)
 
     def _met(self, a: Entry, b: Entry) -> float:
         """Return how often two contestants met in evaluation, matches under way included."""
         pending = self._state.pending[frozenset((a.player, b.player))]
-        return self._state.evaluation.games(a.player, b.player) + pending
+        met = self._state.evaluation.return_games if self._cooperative() else self._state.evaluation.games
+        return met(a.player, b.player) + pending
+
+    def _lineup(self, first: Entry, second: Entry, place: int) -> list[Entry] | None:
+        """Return a match of two: the first has a seat and as much of its side as it can, the second all others.
+
+        Where all are on one side, the first has only its seat. None if somebody's role does not allow it.
+        """
+        sides, lineup = self._sides(), []
+        for seat, role in enumerate(self._roles()):
+            mine = sides[seat] == sides[place]
+            order = (second, first) if self._cooperative() else (first, second) if mine else (second,)
+            fitting = [first] if seat == place else [e for e in order if self._fits(e.player, role)]
+            if not fitting:
+                return None
+            lineup.append(fitting[0])
+        return lineup
 
     def _evaluation_ticket(self, number: TicketNumber, entries: Sequence[Entry], episodes: int) -> Ticket:
         return Ticket(number=number, purpose=Purpose.EVALUATE, entries=tuple(entries), episodes=episodes)
@@ -213,35 +271,40 @@ class Scheduler:
     # --- the final evaluation --------------------------------------------------------------------------------
 
     def final_pairings(self) -> list[tuple[Entry, Entry, int]]:
-        """Return (candidate, anchor, episodes still to be handed out) of the final evaluation."""
+        """Return (candidate, other, episodes still to be handed out) of the final evaluation.
+
+        The others are the anchors; in co-operation the candidates, too: itself and all those it could play with.
+        """
         state = self._state
-        games = len(self._roles()) - 1  # in one episode: the anchor has all other seats
+        contestants = self.contestants()
+        candidates = [e for e in contestants if state.population[e.player].learning]
+        others = [e for e in contestants if state.population[e.player].anchor is not None]
+        if self._cooperative():
+            others = candidates + others if len(self._roles()) > 1 else []
+        games = max(1, len(set(self._sides())) - 1)  # in one episode: the anchor has all other sides
         missing = []
-        for entry in self.contestants():
-            if not state.population[entry.player].learning:
-                continue
-            for anchor in state.population.anchors():
-                played = sum(state.latest[entry.player].get(anchor.id, ()))
-                left = -(-(state.config.evaluation.final_games - played) // games) if games else 0
-                left -= state.pending[frozenset((entry.player, anchor.id))]
-                if left > 0 and self._final_places(entry.player, anchor.id):
-                    missing.append((entry, self._entry(anchor.id), left))
+        for entry in candidates:
+            for other in others or ([entry] if self._cooperative() else []):
+                played = sum(state.latest[entry.player].get(other.player, ()))
+                left = -(-(state.config.evaluation.final_games - played) // games)
+                left -= state.pending[frozenset((entry.player, other.player))]
+                if left > 0 and self._final_places(entry, other):
+                    missing.append((entry, other, left))
         return missing
 
-    def _final_places(self, player: PlayerId, anchor: PlayerId) -> list[int]:
-        """Return where a player can sit so that the anchor can have all other seats."""
-        stuck = [seat for seat, role in enumerate(self._roles()) if not self._fits(anchor, role)]
-        return [place for place in self._places(player) if all(seat == place for seat in stuck)]
+    def _final_places(self, entry: Entry, other: Entry) -> list[int]:
+        """Return where a player can sit so that the other can have the rest."""
+        return [place for place in self._places(entry.player) if self._lineup(entry, other, place)]
 
     def _final(self, number: TicketNumber, now: float) -> Ticket | None:
         pairings = self.final_pairings()
         if not pairings:
             return None
         rested = [p for p in pairings if not self._rests(p[0].player, p[1].player, now)]
-        candidate, anchor, left = (rested or pairings)[0]
-        places = self._final_places(candidate.player, anchor.player)
-        entries = [anchor] * len(self._roles())
-        entries[places[number % len(places)]] = candidate  # in every role in turn
+        candidate, other, left = (rested or pairings)[0]
+        places = self._final_places(candidate, other)
+        entries = self._lineup(candidate, other, places[number % len(places)])  # in every role in turn
+        assert entries is not None
         return self._evaluation_ticket(number, entries, min(left, self._state.config.evaluation.episodes))
 
 

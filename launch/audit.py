@@ -12,6 +12,7 @@ import msgspec
 from league.events import (
     CandidateWritten,
     Event,
+    LeagueFounded,
     PlayerFrozen,
     PlayerReset,
     ResultCounted,
@@ -37,6 +38,7 @@ class Audit:
 
     carry: float  # how much the evaluation games of an older candidate still count
     rows: int = 0
+    sides: tuple[int, ...] = ()  # of the seats
     unreadable: list[str] = field(default_factory=list)
     disorder: list[str] = field(default_factory=list)  # tickets and results that do not belong together
     issued: set[TicketNumber] = field(default_factory=set)
@@ -106,6 +108,8 @@ def _follow(audit: Audit, seq: int, event: Event) -> None:
 def _follow_players(audit: Audit, event: Event) -> None:
     """Follow snapshots from writing to pruning, and let games fade with the candidates that played them."""
     match event:
+        case LeagueFounded():
+            audit.sides = event.env.sides
         case CandidateWritten():
             audit.stored.add(event.snapshot)
             _fade(audit, event.player, audit.carry)
@@ -149,10 +153,15 @@ def _count(audit: Audit, seq: int, event: ResultCounted) -> None:
 
 
 def _score(audit: Audit, players: list[PlayerId], ranks: tuple[int, ...]) -> None:
+    sides = audit.sides if len(audit.sides) == len(players) else range(len(players))
+    met = {}  # two players meet once for each pair of sides
     for i, a in enumerate(players):
         for j, b in enumerate(players):
-            if a != b and ranks[i] <= ranks[j]:
-                audit.points[a, b] += 1.0 if ranks[i] < ranks[j] else 0.5
+            if a != b and sides[i] != sides[j]:
+                met[sides[i], sides[j], a, b] = ranks[i], ranks[j]
+    for (_, _, a, b), (mine, yours) in met.items():
+        if mine <= yours:
+            audit.points[a, b] += 1.0 if mine < yours else 0.5
 
 
 def _fade(audit: Audit, player: PlayerId, factor: float) -> None:

@@ -31,6 +31,28 @@ select json_extract(i.body, '$.ticket.purpose'), json_extract(a.value, '$[0]') m
 join json_each(i.body, '$.ticket.entries') a join json_each(i.body, '$.ticket.entries') b
 where r.kind = 'result_counted' and me <> you group by 1, 2, 3
 """
+_SIDES = """
+select coalesce(json_extract(s.value, '$.side'), s.key) from events join json_each(body, '$.env.seats') s
+where kind = 'league_founded' order by s.key
+"""
+# Where sides have several seats, two players meet once for each pair of sides.
+_TEAMS = f"""
+with sides as (
+    select s.key seat, coalesce(json_extract(s.value, '$.side'), s.key) side
+    from events join json_each(body, '$.env.seats') s where kind = 'league_founded'
+), games as (
+    select json_extract(i.body, '$.ticket.purpose') purpose,
+           json_extract(a.value, '$[0]') me, json_extract(b.value, '$[0]') you,
+           min(json_extract(e.value, '$[0][' || a.key || ']')) mine,
+           min(json_extract(e.value, '$[0][' || b.key || ']')) yours
+    {_PLAYED} join json_each(r.body, '$.episodes') e
+    join json_each(i.body, '$.ticket.entries') a join json_each(i.body, '$.ticket.entries') b
+    join sides x on x.seat = a.key join sides y on y.seat = b.key
+    where r.kind = 'result_counted' and me <> you and x.side <> y.side
+    group by r.ticket, e.key, x.side, y.side, me, you
+)
+select purpose, me, you, sum(mine < yours), sum(mine = yours) from games group by 1, 2, 3
+"""
 _KINDS = "select kind, count(*) from events group by kind"
 
 
@@ -46,7 +68,10 @@ def by_sql(ledger: Ledger) -> dict[str, int]:
         told |= {f"results ({purpose})": results, f"episodes ({purpose})": episodes}
     for purpose, steps in msgspec.convert(ledger.query(_STEPS), list[tuple[str, int]]):
         told[f"env steps ({purpose})"] = steps
-    pairs = msgspec.convert(ledger.query(_PAIRS), list[tuple[str, str, str, int, int]])
+    sides = [side for (side,) in ledger.query(_SIDES)]
+    pairs = msgspec.convert(
+        ledger.query(_PAIRS if len(set(sides)) == len(sides) > 1 else _TEAMS), list[tuple[str, str, str, int, int]]
+    )
     for purpose, me, you, wins, draws in pairs:
         told |= {f"{me} beat {you} ({purpose})": wins, f"{me} drew with {you} ({purpose})": draws}
     return told

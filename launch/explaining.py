@@ -4,11 +4,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from coordinator.promoting import opponent_roles
 from coordinator.scheduler import Scheduler
 from launch.tables import short
 from launch.view import View, find_player, open_view
 from league.player import Player
-from league.promotion import due, targets
+from league.promotion import due, due_together, targets
 from league.state import LeagueState
 from league.store.run_directory import RunDirectory
 
@@ -20,8 +21,8 @@ def explain(run: RunDirectory, player: str) -> int:
     console = Console()
     console.print(f"[bold]{found.id}[/] is {_origin(view, found)}", highlight=False)
     if found.learning:
-        for role in _other_roles(view.state, found):
-            console.print(_choices_table(view.state, found, role))
+        for role, mate in _other_seats(view.state, found):
+            console.print(_choices_table(view.state, found, role, mate))
         console.print(f"Promotion: {promotion_status(view.state, found)}", highlight=False)
     console.print(_scores_table(view.state, found))
     return 0
@@ -38,24 +39,38 @@ def _origin(view: View, player: Player) -> str:
     )
 
 
-def _other_roles(state: LeagueState, player: Player) -> list[str]:
-    """Return the roles of the seats that others take when this player trains."""
-    roles = [] if state.env is None else list(state.env.roles)
-    place = next((i for i, role in enumerate(roles) if player.role in (None, role)), None)
-    return sorted({role for i, role in enumerate(roles) if i != place})
+def _other_seats(state: LeagueState, player: Player) -> list[tuple[str, bool]]:
+    """Return role, and whether on its own side, of the seats that others take when this player trains."""
+    if state.env is None:
+        return []
+    seats = list(zip(state.env.roles, state.env.sides, strict=True))
+    places = [i for i, (role, _) in enumerate(seats) if player.role in (None, role)]
+    return sorted(
+        {
+            (role, side == seats[place][1])
+            for place in places
+            for i, (role, side) in enumerate(seats)
+            if i != place
+        }
+    )  # fmt: skip
 
 
-def _choices_table(state: LeagueState, player: Player, role: str) -> Table:
-    """Return the exact probabilities with which the scheduler draws the next opponent."""
-    title = f"Next opponent as {role} (recipe {state.config.matchmaking.name})"
-    table = Table("opponent", "weights", "score", box=SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+def _choices_table(state: LeagueState, player: Player, role: str, mate: bool) -> Table:
+    """Return the exact probabilities with which the scheduler draws the next opponent, or the next partner."""
+    title = f"Next opponent as {role} (recipe {state.config.matchmaking.name})" if not mate else f"Partner as {role}"
+    who, what = ("partner", "return") if mate else ("opponent", "score")
+    table = Table(who, "weights", what, box=SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
     table.add_column("probability", justify="right")
     table.add_column("why")
-    choices = Scheduler(state).choices(player, frozenset({role}))
+    choices = Scheduler(state).choices(player, frozenset({role}), mate)
     for choice in sorted(choices, key=lambda c: -c.probability):
         weights = "live" if choice.live else "frozen"
-        score = f"{100 * state.training.score(player.id, choice.opponent):.0f}"
-        table.add_row(choice.opponent, weights, score, f"{choice.probability:.2%}", choice.why)
+        if mate:
+            known = state.training.return_games(player.id, choice.opponent)
+            value = f"{state.training.return_interval(player.id, choice.opponent)[0]:.4g}" if known else "-"
+        else:
+            value = f"{100 * state.training.score(player.id, choice.opponent):.0f}"
+        table.add_row(choice.opponent, weights, value, f"{choice.probability:.2%}", choice.why)
     return table
 
 
@@ -65,12 +80,20 @@ def promotion_status(state: LeagueState, player: Player) -> str:
     count = f"{since:,} decisions since its last freeze or reset"
     if state.candidate(player.id) is None:
         return "it has no candidate yet"
-    if why := due(player, since, state.population, state.training, rules):
+    together = state.env is not None and state.env.cooperative
+    roles = None if state.env is None else opponent_roles(state.env, player)
+    if together:
+        why = due_together(player, since, state.population, state.evaluation, rules)
+    else:
+        why = due(player, since, state.population, state.training, rules, roles)
+    if why:
         return f"due with its next candidate: {why}"
     if since < rules.min_decisions:
         return f"{count}; no freeze before {rules.min_decisions:,}"
     latest = f"{count}; a freeze at {rules.max_decisions:,} at the latest"
-    lacking = [lack for p in targets(player, state.population) if (lack := _lack(state, player, p))]
+    if together:
+        return f"{latest}, or earlier when it surely returns more with itself than its newest past"
+    lacking = [lack for p in targets(player, state.population, roles) if (lack := _lack(state, player, p))]
     return f"{latest}, or earlier when it lacks no more: {'; '.join(lacking) or 'somebody to beat'}"
 
 

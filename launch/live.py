@@ -17,10 +17,18 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
-from launch.tables import candidate_scores, payoff_matrix, short, standings_json, standings_table, status_json
+from launch.tables import (
+    all_standings,
+    candidate_scores,
+    payoff_matrix,
+    short,
+    standings_json,
+    standings_table,
+    status_json,
+)
 from launch.view import View
 from league.player import Kind
-from league.standings import Standing, standings
+from league.standings import MeanReturn, Standing
 from league.state import LeagueState
 
 REPAINT = 0.5  # seconds between two paintings on a terminal
@@ -145,16 +153,22 @@ def _work(status: dict[str, Any]) -> str:
 
 
 def _mains(state: LeagueState) -> list[Standing]:
-    rows = standings(state.population, state.evaluation, state.elo)
-    return [row for row in rows if row.kind == Kind.MAIN]
+    return [row for row in all_standings(state) if row.kind == Kind.MAIN]
 
 
 def _strength(row: Standing) -> str:
+    if row.own is not None or row.cross is not None:
+        return " ".join(f"{mean.mean:.4g} with {whom}" for mean, whom in _returns(row))
     if row.rating is None:
         return "Elo -"
     if row.low is None or row.high is None:
         return f"Elo {row.rating:.0f} ±?"
     return f"Elo {row.rating:.0f} ±{(row.high - row.low) / 2:.0f}"
+
+
+def _returns(row: Standing) -> list[tuple[MeanReturn, str]]:
+    """Return what a player returned, and with whom, as far as it is known."""
+    return [(mean, whom) for mean, whom in ((row.own, "itself"), (row.cross, "others")) if mean is not None]
 
 
 def final_report(state: LeagueState, run_name: str, console: Console | None = None, *, as_json: bool = False) -> None:
@@ -177,6 +191,9 @@ def candidate_lines(state: LeagueState) -> list[str]:
     """Say what the last candidate of each main scored against each anchor."""
     lines = []
     for row in _mains(state):
+        for mean, whom in _returns(row):
+            reach = "" if mean.high is None else f" ±{mean.high - mean.mean:.2g}"
+            lines.append(f"{row.player}: returns {mean.mean:.4g}{reach} with {whom} over {mean.games:.0f} games")
         for anchor, (score, low, high, games) in candidate_scores(state, row.player).items():
             lines.append(
                 f"{row.player}: its last candidate scores {score:.1%} against {anchor} over {games} games "

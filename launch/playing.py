@@ -73,10 +73,19 @@ def find_entry(state: LeagueState, name: str) -> Entry:
 
 
 def seat(state: LeagueState, spec: EnvSpec, first: Entry, second: Entry) -> Ticket:
-    """Return a ticket with the first player in a seat of its role, and the second in all others."""
+    """Return a ticket with the first player on a side with a seat of its role, and the second in all other seats.
+
+    Where all are on one side, the first has one seat.
+    """
     role = state.population[first.player].role if first.player in state.population else None
     place = next((i for i, found in enumerate(spec.roles) if role in (None, found)), 0)
-    entries = tuple(first if i == place else second for i in range(len(spec.seats)))
+    alone = spec.cooperative
+    mine = {
+        i
+        for i, (found, side) in enumerate(zip(spec.roles, spec.sides, strict=True))
+        if i == place or (not alone and side == spec.sides[place] and role in (None, found))
+    }
+    entries = tuple(first if i in mine else second for i in range(len(spec.seats)))
     return Ticket(number=TicketNumber(0), purpose=Purpose.EVALUATE, entries=entries, episodes=1)
 
 
@@ -188,7 +197,7 @@ def _show(spec: EnvSpec, ticket: Ticket, episode: int, frames: Frames, delay: fl
             frame = next(frames)
         except StopIteration as stop:
             outcome: Episode = stop.value
-            console.print(told(ticket, outcome))
+            console.print(told(ticket, outcome, spec.cooperative))
             return outcome
         _print_frame(console, spec, ticket, frame, count)
         count += 1
@@ -209,11 +218,11 @@ def describe(entry: Entry) -> str:
     return f"{entry.player}, {f'snapshot {entry.snapshot[:12]}' if entry.snapshot else f'bot {entry.bot}'}"
 
 
-def told(ticket: Ticket, outcome: Episode) -> str:
+def told(ticket: Ticket, outcome: Episode, cooperative: bool = False) -> str:
     """Return the outcome in words."""
     seats = [f"{entry.player} {value:+g}" for entry, value in zip(ticket.entries, outcome.returns, strict=True)]
     best = [entry.player for entry, rank in zip(ticket.entries, outcome.ranks, strict=True) if rank == 0]
-    if len(ticket.entries) == 1:
+    if len(ticket.entries) == 1 or cooperative:
         verdict = "over"
     else:
         verdict = "a draw" if len(best) == len(ticket.entries) else f"{', '.join(dict.fromkeys(best))} wins"

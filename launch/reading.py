@@ -125,42 +125,49 @@ class Matches:
     def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
         """Take note of a ticket that is settled."""
         if isinstance(event, ResultCounted):
-            self._note(state.open[event.ticket], event.episodes, None)
+            self._note(state, state.open[event.ticket], event.episodes, None)
         elif isinstance(event, TicketVoided):
-            self._note(state.open[event.ticket], (), event.why)
+            self._note(state, state.open[event.ticket], (), event.why)
 
-    def _note(self, ticket: Ticket, episodes: tuple[Episode, ...], void: str | None) -> None:
+    def _note(self, state: LeagueState, ticket: Ticket, episodes: tuple[Episode, ...], void: str | None) -> None:
         if self._player is None or any(entry.player == self._player for entry in ticket.entries):
-            self.newest.append(match_json(ticket, episodes, void))
+            sides = None if state.env is None else state.env.sides
+            self.newest.append(match_json(ticket, episodes, void, sides))
 
 
-def match_json(ticket: Ticket, episodes: tuple[Episode, ...], void: str | None = None) -> dict[str, Any]:
+def match_json(
+    ticket: Ticket, episodes: tuple[Episode, ...], void: str | None = None, sides: Sequence[int] | None = None
+) -> dict[str, Any]:
     """Return a match.
 
-    ticket, attempt, purpose, players; scores: of each entry against all others; lengths: of its episodes in moves;
+    ticket, attempt, purpose, players; sides: of the entries, equal numbers win together; scores: of each entry against
+    all other sides, null if there is only one; returns: the mean of each entry; lengths: of its episodes in moves;
     recorded: the episodes that can be replayed; void: why nobody won it, null if it was played.
     """
     seats = range(len(ticket.entries))
+    where = list(sides or seats)
     return {
         "ticket": ticket.number,
         "attempt": ticket.attempt,
         "purpose": ticket.purpose.value,
         "players": [entry.player for entry in ticket.entries],
-        "scores": [_score(episodes, seat) for seat in seats] if episodes and len(seats) > 1 else None,
+        "sides": where,
+        "scores": [_score(episodes, seat, where) for seat in seats] if episodes and len(set(where)) > 1 else None,
+        "returns": [sum(e.returns[seat] for e in episodes) / len(episodes) for seat in seats] if episodes else None,
         "lengths": [episode.length for episode in episodes],
         "recorded": [i for i, episode in enumerate(episodes) if episode.actions],
         "void": void,
     }
 
 
-def _score(episodes: tuple[Episode, ...], entry: int) -> float:
-    """Return the share of points that an entry made against the others."""
-    points, games = 0.0, 0
+def _score(episodes: tuple[Episode, ...], entry: int, sides: Sequence[int]) -> float:
+    """Return the share of points that an entry made against the entries of other sides."""
+    others = [other for other, side in enumerate(sides) if side != sides[entry]]
+    points = 0.0
     for episode in episodes:
         mine = episode.ranks[entry]
-        points += sum(rank > mine for rank in episode.ranks) + (episode.ranks.count(mine) - 1) / 2
-        games += len(episode.ranks) - 1
-    return points / games
+        points += sum(0.5 if episode.ranks[o] == mine else float(episode.ranks[o] > mine) for o in others)
+    return points / (len(episodes) * len(others))
 
 
 def matches(run: RunDirectory, player: str | None = None, limit: int = 20, as_json: bool = False) -> int:
@@ -174,19 +181,30 @@ def matches(run: RunDirectory, player: str | None = None, limit: int = 20, as_js
     newest = list(reversed(found.newest))
     if as_json:
         return _emit(newest)
-    table = Table("ticket", "purpose", "players (score in %)", "moves", "recorded", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        "ticket", "purpose", "players (score in %, or return)", "moves", "recorded", box=SIMPLE_HEAD, pad_edge=False
+    )
     for match in newest:
         table.add_row(*_match_cells(match))
     Console().print(table if newest else "no match is finished yet")
     return 0
 
 
+def _names(match: dict[str, Any]) -> str:
+    """Return who played, side by side, with scores, or with returns where there is one side."""
+    values = [f"{100 * s:.0f}" for s in match["scores"] or ()] or [f"{r:.4g}" for r in match["returns"] or ()]
+    told = [f"{p} ({v})" for p, v in zip(match["players"], values, strict=False)] or match["players"]
+    teams: dict[int, list[str]] = {}
+    for side, text in zip(match["sides"], told, strict=True):
+        teams.setdefault(side, []).append(text)
+    return " v ".join(" + ".join(team) for team in teams.values())
+
+
 def _match_cells(match: dict[str, Any]) -> list[str | Text]:
-    scores = match["scores"] or [None] * len(match["players"])
-    names = [p if s is None else f"{p} ({100 * s:.0f})" for p, s in zip(match["players"], scores, strict=True)]
+    names = _names(match)
     lengths, recorded = match["lengths"], match["recorded"]
     if match["void"] is not None:
-        return [str(match["ticket"]), match["purpose"], " v ".join(names), "void", Text(match["void"], style="red")]
+        return [str(match["ticket"]), match["purpose"], names, "void", Text(match["void"], style="red")]
     span = str(min(lengths)) if min(lengths) == max(lengths) else f"{min(lengths)}-{max(lengths)}"
     kept = "all" if len(recorded) == len(lengths) else ",".join(map(str, recorded)) or "-"
-    return [str(match["ticket"]), match["purpose"], " v ".join(names), f"{len(lengths)} x {span}", kept]
+    return [str(match["ticket"]), match["purpose"], names, f"{len(lengths)} x {span}", kept]

@@ -109,20 +109,20 @@ def _refusal(run: RunDirectory, changes: Sequence[Change]) -> str:
 
 def rehearse(config: Config, allow: Collection[str] = ()) -> EnvSpec:
     """Make every part once, so that what cannot work fails here, in one line, before there is a run directory."""
-    players = _founders(config)
+    _founders(config)
     check_trackers(config.track.to)
     env = make_environment(config.env, 1, allow)
     try:
         check_seats(config.league, env.spec)
-        _check_parts(config, players, env.spec, allow)
+        _check_parts(config, _founders(config, env.spec.roles), env.spec, allow)
         return env.spec
     finally:
         env.close()
 
 
-def _founders(config: Config) -> list[Player]:
+def _founders(config: Config, roles: Sequence[str] = ()) -> list[Player]:
     try:
-        return founders(config.league)
+        return founders(config.league, roles)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 

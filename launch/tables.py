@@ -16,7 +16,17 @@ from league.ids import PlayerId
 from league.interval import wilson
 from league.payoff import Payoff
 from league.player import Kind
-from league.standings import Cell, PayoffTable, Standing, payoff_table, standings
+from league.standings import (
+    Cell,
+    CrossPlay,
+    MeanReturn,
+    PayoffTable,
+    Standing,
+    cooperative_standings,
+    cross_play,
+    payoff_table,
+    standings,
+)
 from league.state import LeagueState
 from league.wire.messages import Role, Worker
 
@@ -34,7 +44,9 @@ WEAK, STRONG = 0.4, 0.6  # scores beyond which a cell of the payoff matrix is co
 
 def candidate_scores(state: LeagueState, player: PlayerId) -> dict[PlayerId, tuple[float, float, float, int]]:
     """Return score, low, high and games of a player's newest candidate against each anchor that it met."""
-    found = {}
+    found: dict[PlayerId, tuple[float, float, float, int]] = {}
+    if is_cooperative(state):
+        return found
     for anchor in state.population.anchors():
         won, drawn, lost = state.latest.get(player, {}).get(anchor.id, (0, 0, 0))
         if games := won + drawn + lost:
@@ -49,11 +61,21 @@ def standings_json(state: LeagueState) -> list[dict[str, Any]]:
     place, player, kind; rating, low, high: Bradley-Terry on the Elo scale with its interval, null without games;
     elo: the online Elo; games: evaluation games that still count; anchors: score against each anchor;
     candidate: of a learning player, the newest candidate's score, low, high and games against each anchor.
+    In a co-operative league rating and elo are null, and there are own (with itself) and cross (with others), each with
+    mean, low, high and games.
     """
-    return [_standing_json(state, row) for row in _standings(state)]
+    return [_standing_json(state, row) for row in all_standings(state)]
 
 
-def _standings(state: LeagueState) -> list[Standing]:
+def is_cooperative(state: LeagueState) -> bool:
+    """Whether nobody is beaten in this league: then tables show returns instead of scores."""
+    return state.env is not None and state.env.cooperative
+
+
+def all_standings(state: LeagueState) -> list[Standing]:
+    """Return the standings of a league of either kind."""
+    if is_cooperative(state):
+        return cooperative_standings(state.population, state.evaluation)
     return standings(state.population, state.evaluation, state.elo)
 
 
@@ -66,15 +88,15 @@ def _standing_json(state: LeagueState, row: Standing) -> dict[str, Any]:
 
 def standings_table(state: LeagueState, limit: int | None = None) -> Table:
     """Return the standings as a table; `limit` leaves out frozen players, the weakest first."""
-    rows = _standings(state)
+    rows = all_standings(state)
     shown = _limited(state, rows, limit)
-    anchors = state.population.anchors()
+    anchors = [] if is_cooperative(state) else state.population.anchors()
     roomy = len(anchors) < 2  # with more of them, 80 columns would not do
     table = Table(box=SIMPLE_HEAD, padding=(0, int(roomy), 0, 0), pad_edge=False, header_style="bold")
-    table.add_column("#", justify="right")
+    table.add_column("#", justify="right", min_width=2)
     table.add_column("player", no_wrap=True, overflow="ellipsis", min_width=10)
     table.add_column("kind", no_wrap=True)
-    for name in ("Elo", "online", "games"):
+    for name in ("with itself", "with others", "games") if is_cooperative(state) else ("Elo", "online", "games"):
         table.add_column(name, justify="right", no_wrap=True)
     for anchor in anchors:
         table.add_column(f"v {anchor.id}", justify="right", no_wrap=True, overflow="ellipsis", min_width=8)
@@ -99,8 +121,10 @@ def _limited(state: LeagueState, rows: Sequence[Standing], limit: int | None) ->
 
 def _standing_cells(state: LeagueState, row: Standing) -> list[str | Text]:
     scores = candidate_scores(state, row.player)
-    cells: list[str | Text] = [str(row.place), row.player, KINDS.get(row.kind, row.kind.value), _rating(row)]
-    cells += [NOTHING if row.elo is None else f"{row.elo:.0f}", short(row.games)]
+    cells: list[str | Text] = [str(row.place), row.player, KINDS.get(row.kind, row.kind.value)]
+    if is_cooperative(state):
+        return [*cells, _returned(row.own), _returned(row.cross), short(row.games)]
+    cells += [_rating(row), NOTHING if row.elo is None else f"{row.elo:.0f}", short(row.games)]
     for anchor in state.population.anchors():
         plain = row.anchors.get(anchor.id)
         if anchor.id in scores:
@@ -119,12 +143,19 @@ def _rating(row: Standing) -> str | Text:
     return f"{row.rating:.0f} ±{reach:.0f}" if reach else f"{row.rating:.0f} fix"
 
 
+def _returned(found: MeanReturn | None) -> str | Text:
+    if found is None:
+        return NOTHING
+    reach = "?" if found.high is None else f"{found.high - found.mean:.2g}"
+    return f"{found.mean:.4g} ±{reach}"
+
+
 # --- the payoff matrix ---------------------------------------------------------------------------------------
 
 
 def relevant(state: LeagueState, limit: int | None = None) -> list[PlayerId]:
     """Return the players to show in a matrix: learning ones and anchors, then the strongest; by rating."""
-    rows = _standings(state)
+    rows = all_standings(state)
     return [row.player for row in _limited(state, rows, limit)][:limit]
 
 
@@ -132,22 +163,34 @@ def payoff_json(state: LeagueState) -> dict[str, Any]:
     """Return both payoff tables, `evaluate` (snapshots only) and `train` (the live side under its own name).
 
     Each has players, and cells[row][column] with score, low, high, games (that still count) and all wins, draws and
-    losses of the row player against the column player; null where they have not met.
+    losses of the row player against the column player; null where they have not met. Where team-mates play together,
+    returns[row][column] has mean, low, high and games of the row player's side when it played with the column player.
     """
     players = relevant(state)
     tables = {"evaluate": state.evaluation, "train": state.training}
-    return {name: msgspec.to_builtins(payoff_table(players, payoff)) for name, payoff in tables.items()}
+    plain = {name: msgspec.to_builtins(payoff_table(players, payoff)) for name, payoff in tables.items()}
+    if state.env is not None and (state.env.cooperative or len(set(state.env.sides)) < len(state.env.seats)):
+        for name, payoff in tables.items():
+            plain[name]["returns"] = msgspec.to_builtins(cross_play(players, payoff).cells)
+    return plain
 
 
 def payoff_matrix(state: LeagueState, payoff: Payoff, title: str, width: int = 80) -> Table:
-    """Return who scores what against whom as a table, with as many players as fit into the width."""
+    """Return who scores what against whom as a table, with as many players as fit into the width.
+
+    In co-operation it is the cross-play matrix: who returned what with whom.
+    """
     everybody = len(state.population)
-    shown = payoff_table(relevant(state, max(3, (width - 24) // 9)), payoff)
+    together = is_cooperative(state)
+    fitting = relevant(state, max(3, (width - 24) // (13 if together else 9)))
+    shown = cross_play(fitting, payoff) if together else payoff_table(fitting, payoff)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, title=title, title_justify="left")
     table.add_column("", justify="right", min_width=2)
-    table.add_column("score in %, games", no_wrap=True, overflow="ellipsis", max_width=20)
+    table.add_column(
+        "mean return, games" if together else "score in %, games", no_wrap=True, overflow="ellipsis", max_width=20
+    )
     for number in range(1, len(shown.players) + 1):
-        table.add_column(str(number), justify="right", no_wrap=True, min_width=8)
+        table.add_column(str(number), justify="right", no_wrap=True, min_width=12 if together else 8)
     for number, cells in enumerate(_matrix_rows(shown), start=1):
         table.add_row(str(number), *cells)
     if len(shown.players) < everybody:
@@ -155,16 +198,18 @@ def payoff_matrix(state: LeagueState, payoff: Payoff, title: str, width: int = 8
     return table
 
 
-def _matrix_rows(shown: PayoffTable) -> list[list[Text]]:
+def _matrix_rows(shown: PayoffTable | CrossPlay) -> list[list[Text]]:
     return [
         [Text(player), *(_cell(cell, player == other) for cell, other in zip(cells, shown.players, strict=True))]
         for player, cells in zip(shown.players, shown.cells, strict=True)
     ]
 
 
-def _cell(cell: Cell | None, same: bool) -> Text:
+def _cell(cell: Cell | MeanReturn | None, same: bool) -> Text:
     if cell is None:
         return Text("·" if same else "-", style="dim")
+    if isinstance(cell, MeanReturn):
+        return Text.assemble(f"{cell.mean:.4g}", (f" {short(cell.games):>4}", "dim"))
     style = "green" if cell.score > STRONG else "red" if cell.score < WEAK else "yellow"
     return Text.assemble((f"{100 * cell.score:.0f}", style), (f" {short(cell.games):>4}", "dim"))
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import PlayerId
-from league.interval import wilson
+from league.interval import quantile, wilson
 from league.pairs import Arrays, Field, Indices, Pairs
 
 Floats = npt.NDArray[np.float64]
@@ -30,9 +30,10 @@ FIELDS = {
     "raw_draws": Field("q"),
     "prior": Field("d", NEUTRAL),  # [i, j] the score that the virtual games of the pair have
     "return_sums": Field("d"),  # [i, j] decayed sum of the returns of i when it played with j
+    "return_squares": Field("d"),  # [i, j] decayed sum of their squares
     "return_games": Field("d"),
 }
-FADING = ("wins", "draws", "return_sums", "return_games")
+FADING = ("wins", "draws", "return_sums", "return_squares", "return_games")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -95,9 +96,9 @@ class Payoff(Pairs):
             raise ValueError(f"the return of {a!r} with {b!r} must be a finite number, got {value}")
         cell = (self.index(a), self.index(b))
         keep = self.config.decay if decay is None else decay
-        sums, games = self.matrix["return_sums"], self.matrix["return_games"]
-        sums[cell] = sums[cell] * keep + value
-        games[cell] = games[cell] * keep + 1.0
+        for name, amount in (("return_sums", value), ("return_squares", value * value), ("return_games", 1.0)):
+            matrix = self.matrix[name]
+            matrix[cell] = matrix[cell] * keep + amount
 
     def inherit(self, child: PlayerId, parent: PlayerId) -> None:
         """Give the child's virtual games the parent's scores of today: it was frozen from it just now."""
@@ -182,11 +183,74 @@ class Payoff(Pairs):
         means: Floats = np.divide(sums, games, out=np.full_like(sums, np.nan), where=games > 0)
         return means
 
+    def returns_with(self, a: PlayerId, partners: Sequence[PlayerId]) -> Floats:
+        """Return the mean return of a with each of the partners; nan where they never met."""
+        i, others = self.find(a), self.find_all(partners)
+        sums, games = self.matrix["return_sums"][i].take(others), self.matrix["return_games"][i].take(others)
+        means: Floats = np.divide(sums, games, out=np.full_like(sums, np.nan), where=games > 0)
+        return means
 
-def record_ranks(payoff: Payoff, players: Sequence[PlayerId], ranks: Sequence[int], decay: float | None = None) -> None:
-    """Count one match of any number of entries: a game for each pair of entries of different players.
+    def return_games(self, a: PlayerId, b: PlayerId) -> float:
+        """Return how many games of a with b still count."""
+        return float(self.matrix["return_games"][self.find(a), self.find(b)])
 
-    Rank 0 is the best; equal ranks are a draw.
+    def return_interval(self, a: PlayerId, b: PlayerId, confidence: float = 0.95) -> tuple[float, float, float]:
+        """Return the mean return of a with b and its interval; infinite with fewer than two games."""
+        cell = (self.find(a), self.find(b))
+        games = float(self.matrix["return_games"][cell])
+        mean = float(self.matrix["return_sums"][cell]) / games if games else 0.0
+        if games < 2:
+            return mean, -np.inf, np.inf
+        spread = float(self.matrix["return_squares"][cell]) / games - mean * mean
+        reach = quantile(confidence) * float(np.sqrt(max(spread, 0.0) / (games - 1)))
+        return mean, mean - reach, mean + reach
+
+
+def meetings(players: Sequence[PlayerId], sides: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the pairs of entries of a match whose ranks make a game: of different players on different sides.
+
+    Two players meet once for each pair of sides, however many seats they have there: a team of two equals that
+    beats another one has won one game, not four.
+
+    >>> meetings([PlayerId(p) for p in "aabb"], [0, 0, 1, 1]), meetings([PlayerId(p) for p in "abca"], [0, 1, 2, 3])
+    ([(0, 2)], [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)])
+    """
+    found: dict[tuple[int, int, PlayerId, PlayerId], tuple[int, int]] = {}
+    for i, j in combinations(range(len(players)), 2):
+        if sides[i] != sides[j] and players[i] != players[j]:
+            found.setdefault((sides[i], sides[j], players[i], players[j]), (i, j))
+    return list(found.values())
+
+
+def mates(players: Sequence[PlayerId], sides: Sequence[int]) -> list[tuple[PlayerId, PlayerId, int]]:
+    """Return who plays with whom on which side, in both orders; with itself only if it has the whole side.
+
+    Who has a seat against others, and nobody beside it, has no mates.
+
+    >>> a, b = PlayerId("a"), PlayerId("b")
+    >>> mates([a, b, b], [0, 0, 0]), mates([a, a], [0, 0]), mates([a], [0]), mates([a, b], [0, 1])
+    ([('a', 'b', 0), ('b', 'a', 0)], [('a', 'a', 0)], [('a', 'a', 0)], [])
+    """
+    found = []
+    for side in dict.fromkeys(sides):
+        team = [player for player, where in zip(players, sides, strict=True) if where == side]
+        different = list(dict.fromkeys(team))
+        found += [(a, b, side) for a in different for b in different if a != b]
+        if len(different) == 1 and (len(team) > 1 or len(team) == len(players)):
+            found.append((team[0], team[0], side))
+    return found
+
+
+def record_ranks(
+    payoff: Payoff,
+    players: Sequence[PlayerId],
+    ranks: Sequence[int],
+    decay: float | None = None,
+    met: Sequence[tuple[int, int]] | None = None,
+) -> None:
+    """Count one match of any number of entries: a game for each pair that `meetings` found.
+
+    Rank 0 is the best; equal ranks are a draw. Without `met` every entry is on a side of its own.
 
     >>> table = Payoff(); record_ranks(table, [PlayerId("a"), PlayerId("b"), PlayerId("c")], [0, 1, 1])
     >>> table.raw(PlayerId("a"), PlayerId("c")), table.raw(PlayerId("b"), PlayerId("c"))
@@ -194,6 +258,5 @@ def record_ranks(payoff: Payoff, players: Sequence[PlayerId], ranks: Sequence[in
     """
     if len(players) != len(ranks):
         raise ValueError(f"a match needs one rank for each entry: {list(players)} got {list(ranks)}")
-    for (a, rank_a), (b, rank_b) in combinations(zip(players, ranks, strict=True), 2):
-        if a != b:
-            payoff.record(a, b, 0.5 if rank_a == rank_b else float(rank_a < rank_b), decay)
+    for i, j in meetings(players, range(len(players))) if met is None else met:
+        payoff.record(players[i], players[j], 0.5 if ranks[i] == ranks[j] else float(ranks[i] < ranks[j]), decay)

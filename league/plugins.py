@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from importlib import import_module, metadata
 from typing import Any
 
-GROUPS = ("ludus.environments", "ludus.bots", "ludus.algorithms")
+GROUPS = ("ludus.environments", "ludus.bots", "ludus.algorithms", "ludus.outcomes")
 
 BUILTIN: dict[str, dict[str, str]] = {
     "ludus.environments": {
@@ -27,6 +27,7 @@ BUILTIN: dict[str, dict[str, str]] = {
     "ludus.algorithms": {
         "ppo": "learners.algorithms.ppo:PPO",
     },
+    "ludus.outcomes": {},
 }
 
 TRUSTED = frozenset({"league", "coordinator", "collectors", "learners", "launch", "pettingzoo", "mpe2", "gymnasium"})

@@ -78,6 +78,25 @@ def due(
     return f"scores surely more than {config.threshold:g} against all {len(found)} targets (at least {lowest:.3f})"
 
 
+def due_together(
+    player: Player, decisions: int, population: Population, evaluation: Payoff, config: PromotionConfig
+) -> str | None:
+    """Return why a player should be frozen now where nobody is beaten: its return with itself is what counts.
+
+    It has to be surely above that of its newest past: their intervals must not touch.
+    """
+    if decisions < config.min_decisions:
+        return None
+    if decisions >= config.max_decisions:
+        return f"{decisions} decisions since its last freeze"
+    past = [p.id for p in population.frozen_of(player.id)][-1:]
+    if not past or min(evaluation.return_games(p, p) for p in (player.id, *past)) < config.min_games:
+        return None
+    _, low, _ = evaluation.return_interval(player.id, player.id, config.confidence)
+    _, _, high = evaluation.return_interval(past[0], past[0], config.confidence)
+    return f"returns surely more than {past[0]} (at least {low:.3g}, it at most {high:.3g})" if low > high else None
+
+
 def resets(player: Player, config: PromotionConfig, rng: np.random.Generator) -> bool:
     """Return whether a player that has just been frozen begins again from its initial weights."""
     chances = {

@@ -6,7 +6,7 @@ On both scales 400 points are odds of ten to one, and anchors stay where they ar
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -83,6 +83,23 @@ class Elo:
             self._ratings[a] += gain
         if b not in self._pinned:
             self._ratings[b] -= gain
+
+    def update_sides(
+        self, a: Collection[PlayerId], b: Collection[PlayerId], outcome: float, share: float = 1.0
+    ) -> None:
+        """Move two sides by one game: the strength of a side is the mean of its players, who all move as far.
+
+        `share` is the weight of the game: in a match of n sides each meets n - 1 others, and each game counts as
+        much less.
+        """
+        if not 0 <= outcome <= 1:
+            raise ValueError(f"the outcome of {a} against {b} must lie between 0 and 1, got {outcome}")
+        strengths = [sum(self[player] for player in side) / len(side) for side in (a, b)]
+        gain = share * self.k * (outcome - expected(*strengths))
+        for side, step in ((a, gain), (b, -gain)):
+            for player in side:
+                if player not in self._pinned:
+                    self._ratings[player] += step
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain numbers and strings: JSON keeps floats exactly."""

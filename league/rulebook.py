@@ -1,5 +1,7 @@
 """The rules of one league: who is in it, how matches are made, when players freeze, when it ends."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from league.ids import PlayerId
@@ -15,7 +17,7 @@ class PlayerConfig:
 
     kind: str = "main"  # main, main_exploiter, league_exploiter or scripted
     rate: float = 1.0  # share of training episodes, relative to the other learning players
-    role: str | None = None  # bind it to one role; null: any seat
+    role: str | None = None  # bind it to one role; null: any seat; each: a player for each role, named after both
     bot: str | None = None  # scripted players: the name of the bot
     anchor: float | None = None  # pin its rating here; anchors are never trained against unless listed
 
@@ -98,19 +100,44 @@ class LeagueConfig:
             raise ValueError(f"league.episodes must be at least 1, got {self.episodes}")
 
 
-def founders(config: LeagueConfig) -> list[Player]:
-    """Return the players of the config, in its order; refuse a league that could never train."""
+EACH = "each"  # the role of a player that stands for one in every role
+
+
+def founders(config: LeagueConfig, roles: Sequence[str] = ()) -> list[Player]:
+    """Return the players of the config, in its order; refuse a league that could never train.
+
+    `roles` are those of the environment: a player with the role `each` becomes one for each of them, and where
+    there is only one, just itself.
+
+    >>> rules = LeagueConfig(players={"main": PlayerConfig(role="each")})
+    >>> [player.id for player in founders(rules, ["fox", "hound", "hound"])]
+    ['main_fox', 'main_hound']
+    """
     players = [
-        Player(id=PlayerId(name), kind=_kind(name, p.kind), role=p.role, bot=p.bot, anchor=p.anchor, rate=p.rate)
-        for name, p in config.players.items()
+        Player(id=PlayerId(name), kind=_kind(key, p.kind), role=role, bot=p.bot, anchor=p.anchor, rate=p.rate)
+        for key, p in config.players.items()
+        for name, role in _in_roles(key, p.role, roles)
     ]
     if not any(p.learning and p.rate > 0 for p in players):
         raise ValueError("the league has no learning player: add one to league.players, e.g. main: {kind: main}")
-    for name in config.players:
+    taken = [str(player.id) for player in players]
+    for name in taken:
         parent, dot, number = name.rpartition(".")
-        if dot and number.isdigit() and parent in config.players:
+        if dot and number.isdigit() and parent in taken:
             raise ValueError(f"league.players.{name}: this is what a frozen {parent!r} is called; choose another name")
+        if taken.count(name) > 1:
+            raise ValueError(f"league.players: {name!r} is there twice, once by role: each; choose another name")
     return players
+
+
+def _in_roles(name: str, role: str | None, roles: Sequence[str]) -> list[tuple[str, str | None]]:
+    """Return the names and roles of the players that one line of the config stands for."""
+    different = list(dict.fromkeys(roles))
+    if role != EACH:
+        return [(name, role)]
+    if len(different) < 2:
+        return [(name, None)]
+    return [(f"{name}_{re.sub(r'[^0-9A-Za-z]+', '_', one)}", one) for one in different]
 
 
 def _kind(name: str, text: str) -> Kind:

@@ -18,8 +18,20 @@ from league.population import Population
 from league.ratings import FADED, Elo, Ratings, bradley_terry
 
 
+class MeanReturn(msgspec.Struct, frozen=True, kw_only=True):
+    """A mean return with its interval (None with fewer than two games), and the games that still count."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    games: float
+
+
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """One row: a player, how strong it is, how sure that is, and what it scores against each anchor."""
+    """One row: a player, how strong it is, how sure that is, and what it scores against each anchor.
+
+    In co-operation nobody is beaten: there `own` is what it returns with itself, and `cross` with others.
+    """
 
     place: int
     player: PlayerId
@@ -30,6 +42,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     elo: float | None
     games: float
     anchors: dict[PlayerId, float | None]
+    own: MeanReturn | None = None
+    cross: MeanReturn | None = None
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +63,13 @@ class PayoffTable(msgspec.Struct, frozen=True, kw_only=True):
 
     players: tuple[PlayerId, ...]
     cells: tuple[tuple[Cell | None, ...], ...]
+
+
+class CrossPlay(msgspec.Struct, frozen=True, kw_only=True):
+    """What each player returned with each other one; None where the two have not played together."""
+
+    players: tuple[PlayerId, ...]
+    cells: tuple[tuple[MeanReturn | None, ...], ...]
 
 
 def rate(population: Population, evaluation: Payoff) -> Ratings:
@@ -88,6 +109,66 @@ def standings(
         )
         for place, i in enumerate(order, start=1)
     ]
+
+
+def cooperative_standings(population: Population, evaluation: Payoff) -> list[Standing]:
+    """Return all players where nobody is beaten: by what they return with themselves, the best first.
+
+    `cross` gives every partner the same weight, however often they met.
+    """
+    rows = []
+    everybody = [p.id for p in population]
+    for player in population:
+        own = mean_return(evaluation, player.id, player.id)
+        with_others = [mean_return(evaluation, player.id, other) for other in everybody if other != player.id]
+        cross = _mean_of([found for found in with_others if found is not None])
+        rows.append((player, own, cross))
+    rows.sort(key=lambda row: -(row[1] or row[2] or NOTHING).mean)
+    return [
+        Standing(
+            place=place,
+            player=player.id,
+            kind=player.kind,
+            rating=None,
+            low=None,
+            high=None,
+            elo=None,
+            games=(own.games if own else 0.0) + (cross.games if cross else 0.0),
+            anchors={},
+            own=own,
+            cross=cross,
+        )
+        for place, (player, own, cross) in enumerate(rows, start=1)
+    ]
+
+
+NOTHING = MeanReturn(mean=-math.inf, low=None, high=None, games=0.0)
+
+
+def mean_return(payoff: Payoff, a: PlayerId, b: PlayerId) -> MeanReturn | None:
+    """Return what a returned with b; None if they have not played together."""
+    games = payoff.return_games(a, b)
+    if games < FADED:
+        return None
+    mean, low, high = payoff.return_interval(a, b)
+    return MeanReturn(mean=mean, low=_finite(low), high=_finite(high), games=games)
+
+
+def _mean_of(returns: Sequence[MeanReturn]) -> MeanReturn | None:
+    """Return the mean of some means, each with the same weight."""
+    if not returns:
+        return None
+    mean = sum(r.mean for r in returns) / len(returns)
+    reaches = [r.high - r.mean if r.high is not None else math.inf for r in returns]
+    reach = math.sqrt(sum(one * one for one in reaches)) / len(returns)
+    games = sum(r.games for r in returns)
+    return MeanReturn(mean=mean, low=_finite(mean - reach), high=_finite(mean + reach), games=games)
+
+
+def cross_play(players: Sequence[PlayerId], payoff: Payoff) -> CrossPlay:
+    """Return what each of the players returned with each other one, itself included, in the order given."""
+    cells = tuple(tuple(mean_return(payoff, a, b) for b in players) for a in players)
+    return CrossPlay(players=tuple(players), cells=cells)
 
 
 def _finite(bound: float) -> float | None:

@@ -8,6 +8,8 @@ Nothing else changes a state, and nothing about a league lives anywhere else.
 """
 
 from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
 
 import msgspec
 
@@ -30,7 +32,7 @@ from league.events import (
     TicketWithdrawn,
 )
 from league.ids import Hash, PlayerId, TicketNumber
-from league.payoff import Payoff, record_ranks
+from league.payoff import Payoff, mates, meetings, record_ranks
 from league.player import Player
 from league.population import Population
 from league.ratings import Elo
@@ -231,23 +233,62 @@ def _count(state: LeagueState, event: ResultCounted) -> None:
         state.games[player] += len(event.episodes)
     table = state.training if ticket.purpose == Purpose.TRAIN else state.evaluation
     decay = None if ticket.purpose == Purpose.TRAIN else 1.0
+    sides = _sides(state, len(players))
+    met = meetings(players, sides)
     for episode in event.episodes:
-        record_ranks(table, players, episode.ranks, decay)
-        if ticket.purpose == Purpose.EVALUATE:
-            _rate(state, ticket, episode)
+        record_ranks(table, players, episode.ranks, decay, met)
+    if len(set(sides)) < len(sides) or len(sides) == 1:
+        _share(table, players, sides, event.episodes, decay)
+    if ticket.purpose == Purpose.EVALUATE:
+        _rate(state, ticket, sides, event.episodes)
+        _tally(state, ticket, sides, event.episodes)
 
 
-def _rate(state: LeagueState, ticket: Ticket, episode: Episode) -> None:
-    """Feed one evaluation episode to the online Elo and to the tally of the newest candidates."""
-    players = [entry.player for entry in ticket.entries]
-    for i, a in enumerate(ticket.entries):
-        newest = state.candidates.get(a.player)
-        for j, b in enumerate(ticket.entries):
-            if a.player == b.player:
-                continue
+def _sides(state: LeagueState, entries: int) -> Sequence[int]:
+    """Return the side of each entry: that of the seat it begins in."""
+    return range(entries) if state.env is None or len(state.env.seats) != entries else state.env.sides
+
+
+def _share(
+    table: Payoff, players: Sequence[PlayerId], sides: Sequence[int], episodes: Sequence[Episode], decay: float | None
+) -> None:
+    """Record what team-mates earned together: the mean return of the seats of their side."""
+    together = mates(players, sides)
+    for episode in episodes:
+        for a, b, side in together:
+            earned = [value for value, where in zip(episode.returns, sides, strict=True) if where == side]
+            table.record_return(a, b, sum(earned) / len(earned), decay)
+
+
+def _rate(state: LeagueState, ticket: Ticket, sides: Sequence[int], episodes: Sequence[Episode]) -> None:
+    """Feed evaluation episodes to the online Elo, a game for each pair of sides."""
+    teams: dict[int, dict[PlayerId, int]] = {}  # the players of each side; ranks are equal within a side
+    for i, (entry, side) in enumerate(zip(ticket.entries, sides, strict=True)):
+        teams.setdefault(side, {}).setdefault(entry.player, i)
+    games = [
+        (list(a), list(b), next(iter(a.values())), next(iter(b.values())))
+        for a, b in combinations(teams.values(), 2)
+        if a.keys() != b.keys()
+    ]
+    share = 1.0 / max(1, len(teams) - 1)
+    for episode in episodes:
+        for a, b, i, j in games:
             difference = episode.ranks[j] - episode.ranks[i]  # positive: a did better
-            if i < j:
-                state.elo.update(players[i], players[j], 0.5 if difference == 0 else float(difference > 0))
-            if newest is not None and newest.snapshot == a.snapshot:
-                tally = state.latest[a.player].setdefault(b.player, [0, 0, 0])
+            state.elo.update_sides(a, b, 0.5 if difference == 0 else float(difference > 0), share)
+
+
+def _tally(state: LeagueState, ticket: Ticket, sides: Sequence[int], episodes: Sequence[Episode]) -> None:
+    """Count wins, draws and losses of newest candidates; in co-operation every game is as good as drawn."""
+    entries = ticket.entries
+    players = [entry.player for entry in entries]
+    first = {player: i for i, player in reversed(list(enumerate(players)))}
+    pairs = [pair for i, j in meetings(players, sides) for pair in ((i, j), (j, i))]
+    if len(set(sides)) == 1:
+        pairs = [(first[a], first[b]) for a, b, _ in mates(players, sides)]
+    for i, j in pairs:
+        newest = state.candidates.get(players[i])
+        if newest is not None and newest.snapshot == entries[i].snapshot:
+            tally = state.latest[players[i]].setdefault(players[j], [0, 0, 0])
+            for episode in episodes:
+                difference = episode.ranks[j] - episode.ranks[i]
                 tally[0 if difference > 0 else 1 if difference == 0 else 2] += 1

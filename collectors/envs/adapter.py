@@ -126,6 +126,10 @@ class Adapter:
         agents = np.flatnonzero(self._table.ready[slot]).tolist()
         return "\n".join(f"{self.spec.agents[agent]} sees\n{self._table.observation[slot, agent]}" for agent in agents)
 
+    def infos(self, slot: int) -> dict[str, Mapping[str, Any]]:
+        """Return the last info of each agent of the episode that ended in a slot."""
+        return self._games[slot].chair.infos
+
     def close(self) -> None:
         """Close every environment."""
         for env in [self._spare, *(game.env for game in self._games.values())]:

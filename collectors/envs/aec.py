@@ -32,19 +32,19 @@ class AecGame:
     def __init__(self, env: Any, chair: Chair) -> None:
         self.env = env
         self._inner = strip(env)
-        self._chair = chair
+        self.chair = chair
         self._mover = 0
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
-        self._chair.clear()
+        self.chair.clear()
         self._inner.reset(seed=seed)
         self._settle()
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
-        self._inner.step(self._chair.plays[self._mover](actions[0]))
-        self._chair.reward(self._inner.rewards)
+        self._inner.step(self.chair.plays[self._mover](actions[0]))
+        self.chair.reward(self._inner.rewards)
         self._settle()
 
     def _settle(self) -> None:
@@ -55,7 +55,7 @@ class AecGame:
         agent = env.agent_selection
         if env.terminations[agent] or env.truncations[agent]:
             return self._bury()
-        self._mover = self._chair.ready(agent, env.observe(agent), env.infos[agent])
+        self._mover = self.chair.ready(agent, env.observe(agent), env.infos[agent])
         return None
 
     def _bury(self) -> None:
@@ -68,17 +68,17 @@ class AecGame:
         env.step(None)
         if agent in env.agents:
             raise BrokenError(f"agent {agent!r} is done but step(None) did not remove it from env.agents")
-        self._chair.reward({one: reward for one, reward in env.rewards.items() if one != agent})
+        self.chair.reward({one: reward for one, reward in env.rewards.items() if one != agent})
         return self._settle()
 
     def _finish(self) -> None:
-        for agent in self._chair.unended():
+        for agent in self.chair.unended():
             self._end(agent)
-        self._chair.over()
+        self.chair.over()
 
     def _end(self, agent: str) -> None:
         env = self._inner
         # An agent with both flags reached a true end: there is no future to estimate.
         truncated = bool(env.truncations.get(agent, False)) and not env.terminations.get(agent, False)
         seen = env.observe(agent) if truncated else None
-        self._chair.end(agent, truncated, seen, env.infos.get(agent, {}))
+        self.chair.end(agent, truncated, seen, env.infos.get(agent, {}))

@@ -16,6 +16,7 @@ class Game(Protocol):
     """
 
     env: Any
+    chair: "Chair"
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
@@ -41,11 +42,13 @@ class Chair:
         self._reward = table.reward[slot]
         self._acted = table.acted[slot]
         self._ended = [False] * len(agents)
+        self.infos: dict[str, Mapping[str, Any]] = {}  # the last one of each agent that ended
 
     def clear(self) -> None:
         """Make ready for a new episode."""
         self.table.clear(self.slot)
         self._ended = [False] * len(self.agents)
+        self.infos = {}
 
     def reward(self, rewards: Mapping[str, Any]) -> None:
         """Add to what the agents got since their last decisions."""
@@ -74,6 +77,7 @@ class Chair:
                 self._ready[number] = False
             self.table.news.ends.append((self.slot, number, truncated))
         self._ended[number] = True
+        self.infos[agent] = info
 
     def unended(self) -> list[str]:
         """Return the agents that acted and have no END row yet."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collectors.envs.rows import Environment
+from collectors.outcomes import Referee
 from league.plugins import PluginError, names, resolve
 
 
@@ -27,11 +28,15 @@ class EnvConfig:
     seats: list[list[str]] | None = None  # the agents of each seat, or patterns like wolf_*; null: a good guess
     roles: list[str] | None = None  # the role of each seat; null: told from the agents' names and spaces
     sides: list[str] | None = None  # the side of each seat: equal names win together; null: a good guess
+    outcome: str | None = None  # package.module:function that says who did best; null: the winner, or who returned most
+    draw_margin: float = 0.0  # a side has to be ahead by more than this, or it is a draw
 
     def __post_init__(self) -> None:
         """Refuse settings that only a PettingZoo environment has."""
         if self.name == "pettingzoo" and not self.id:
             raise ValueError("env.id is missing: name the PettingZoo environment, e.g. env.id=classic/connect_four_v3")
+        if not 0 <= self.draw_margin < float("inf"):
+            raise ValueError(f"env.draw_margin must be a number from 0 on, got {self.draw_margin}")
         given = [name for name in ("id", "seats", "roles", "sides") if getattr(self, name)]
         if self.name != "pettingzoo" and given:
             raise ValueError(f"env.{given[0]} is only for env.name=pettingzoo; the seats of {self.name!r} are fixed")
@@ -59,7 +64,18 @@ def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ())
     except Exception as error:  # whatever a foreign constructor raises is the fault of the config or of the package
         detail = " ".join(str(error).split())
         raise EnvError(f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}") from error
-    return env
+    return _with_referee(env, config, allow)
+
+
+def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -> Environment:
+    """Return the environment with a referee, if anybody but the returns has a say in who did best."""
+    judge = None if config.outcome is None else resolve("ludus.outcomes", config.outcome, allow)
+    if judge is not None and not callable(judge):
+        env.close()
+        raise EnvError(f"env.outcome={config.outcome} is no function, but a {type(judge).__name__}")
+    if judge is None and not config.draw_margin and not hasattr(env, "infos"):
+        return env
+    return Referee(env, judge, config.draw_margin, config.outcome or "")
 
 
 def _maker(config: EnvConfig, allow: Collection[str]) -> Any:

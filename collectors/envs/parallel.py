@@ -55,18 +55,18 @@ class ParallelGame:
     def __init__(self, env: Any, chair: Chair) -> None:
         self.env = env
         self._inner = Rounds(strip(env.aec_env)) if type(env) is aec_to_parallel_wrapper else env
-        self._chair = chair
+        self.chair = chair
         self._acting: list[str] = []
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
-        self._chair.clear()
+        self.chair.clear()
         seen, infos = self._inner.reset(seed=seed)
         self._settle(list(self._inner.agents), seen, infos)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready, in the order of agents."""
-        chair = self._chair
+        chair = self.chair
         chosen = {
             agent: chair.plays[chair.number[agent]](action) for agent, action in zip(self._acting, actions, strict=True)
         }
@@ -84,7 +84,7 @@ class ParallelGame:
         self._settle(live, seen, infos)
 
     def _settle(self, live: list[str], seen: Mapping[str, Any], infos: Mapping[str, Any]) -> None:
-        chair = self._chair
+        chair = self.chair
         if not live:
             return chair.over()
         for agent in live:

@@ -51,6 +51,7 @@ class Ends:
     truncated: BoolArray  # [m] bootstrap from the final observation; otherwise the agent terminated
     observation: npt.NDArray[Any]  # [m, *observation] final; only read where truncated
     over: IntArray  # [k] slots whose episode is complete; they are free again
+    ranks: npt.NDArray[np.int64] | None = None  # [k, seats] 0 for the best, if the environment tells; else by returns
     faults: tuple["SlotFault", ...] = ()  # slots whose episode broke; they are free, too, and have no END rows
 
 

@@ -21,16 +21,19 @@ class MatchmakingConfig:
     live_main_above: float = 0.3  # alphastar: a main plays another live main if it scores more, else its past
     live_target_above: float = 0.1  # alphastar: a main exploiter plays the live main if it scores more
     target_past: float = 0.0  # alphastar: a main exploiter's share against the past even then (the paper: 0.5)
+    partner_self: float = 0.5  # teams: share of matches in which a team-mate is the live self; else it is of the pool
+    partner_weighting: str = "uniform"  # which of the pool: uniform, or hard etc. by the return with each so far
     train_against_anchors: bool = False  # let anchors into the pool; they are a yardstick, so better not
 
     def __post_init__(self) -> None:
         """Refuse unknown names and shares that are no shares."""
         if self.name not in NAMES:
             raise ValueError(f"matchmaking.name: unknown recipe {self.name!r}; choose one of {', '.join(NAMES)}")
-        if self.weighting not in WEIGHTINGS:
-            raise ValueError(
-                f"matchmaking.weighting: unknown {self.weighting!r}; choose one of {', '.join(WEIGHTINGS)}"
-            )
+        for name in ("weighting", "partner_weighting"):
+            if getattr(self, name) not in WEIGHTINGS:
+                raise ValueError(
+                    f"matchmaking.{name}: unknown {getattr(self, name)!r}; choose one of {', '.join(WEIGHTINGS)}"
+                )
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, float) and not 0 <= value <= 1:

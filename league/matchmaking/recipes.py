@@ -5,6 +5,7 @@ from typing import Protocol
 from league.matchmaking.alphastar import alphastar
 from league.matchmaking.choice import Choice
 from league.matchmaking.config import MatchmakingConfig
+from league.matchmaking.partners import partners
 from league.matchmaking.pfsp import pfsp
 from league.matchmaking.pool import Roles
 from league.matchmaking.selfplay import fsp, selfplay
@@ -18,18 +19,22 @@ RECIPES = {"alphastar": alphastar, "pfsp": pfsp, "fsp": fsp, "selfplay": selfpla
 class Matchmaker(Protocol):
     """Says whom a player may meet, with exact probabilities. Asked once for each other seat of a match.
 
-    choice = draw(ask(player, population, payoff, frozenset({seat.role})), rng)
+    choice = draw(ask(player, population, payoff, frozenset({seat.role}), mates=seat.side == own.side), rng)
     """
 
-    def __call__(self, player: Player, population: Population, payoff: Payoff, roles: Roles = None) -> list[Choice]:
-        """Return the choices; their probabilities sum to 1. `roles` are those an opponent may take."""
+    def __call__(
+        self, player: Player, population: Population, payoff: Payoff, roles: Roles = None, mates: bool = False
+    ) -> list[Choice]:
+        """Return the choices; their probabilities sum to 1. `roles` are those of the seat; `mates`: on its own side."""
 
 
 def matchmaker(config: MatchmakingConfig) -> Matchmaker:
     """Return the matchmaker that the config names."""
     recipe = RECIPES[config.name]
 
-    def ask(player: Player, population: Population, payoff: Payoff, roles: Roles = None) -> list[Choice]:
-        return recipe(player, population, payoff, config, roles)
+    def ask(
+        player: Player, population: Population, payoff: Payoff, roles: Roles = None, mates: bool = False
+    ) -> list[Choice]:
+        return (partners if mates else recipe)(player, population, payoff, config, roles)
 
     return ask

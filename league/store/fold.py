@@ -26,7 +26,7 @@ from league.state import LeagueState
 from league.store.files import publish
 from league.ticket import Ticket
 
-FOLD_VERSION = 1
+FOLD_VERSION = 2
 
 
 class _Table(msgspec.Struct, frozen=True):

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.envs.rows import Ends, Rows
+from collectors.outcomes import rank_alone
 from collectors.seating import (
     ACTION_BYTES,
     Playing,
     Seating,
     episodes_to_record,
     pack_actions,
-    ranks_of,
     unpack_actions,
 )
 from league.spec import Array, EnvSpec, Seat
@@ -191,7 +191,7 @@ def test_a_broken_slot_is_free_again():
     [([3.0, 1.0, 2.0], [0, 2, 1]), ([1.0, 1.0, 0.0], [0, 0, 2]), ([0.0, 0.0], [0, 0]), ([5.0], [0])],
 )
 def test_ranks(returns, ranks):
-    assert ranks_of(np.array(returns)).tolist() == ranks
+    assert rank_alone(np.array(returns)).tolist() == ranks
 
 
 @given(st.integers(1, 70_000).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), max_size=50))))

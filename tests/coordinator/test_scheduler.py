@@ -256,6 +256,8 @@ def test_the_final_evaluation_keeps_to_roles_and_takes_all_of_them(bench, config
 
 def test_a_game_with_one_seat_trains_evaluates_and_ends(bench, config, env):
     league = final(bench, config, env("player"), {"main": PlayerConfig(), "bot": PlayerConfig(**BOT)})
+    assert sum(t.episodes for t in league.play(20)) == 6
+    league.tick()
     assert league.state.phase == "over"
     league.coordinator.reopen()
     tickets = league.play(30)

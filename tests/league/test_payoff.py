@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.ids import PlayerId
-from league.payoff import FIELDS, Payoff, PayoffConfig, record_ranks
+from league.payoff import FIELDS, Payoff, PayoffConfig, meetings, record_ranks
 
 A, B, C = PlayerId("a"), PlayerId("b"), PlayerId("c")
 PLAYERS = [PlayerId(f"p{i}") for i in range(5)]
@@ -283,3 +283,27 @@ def test_bad_results_are_refused_and_leave_no_count():
 def test_a_senseless_config_is_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         PayoffConfig(**wrong)
+
+
+# --- teams -------------------------------------------------------------------------------------------------
+
+
+def test_a_team_of_one_player_plays_one_game():
+    assert meetings([A, A, B, B], [0, 0, 1, 1]) == [(0, 2)]
+    assert meetings([A, B, B, C], [0, 0, 1, 1]) == [(0, 2), (0, 3), (1, 3)], "B is not its own opponent"
+    assert meetings([A, B], [0, 0]) == []
+
+
+def test_four_for_themselves_play_six_games():
+    assert meetings([A, B, C, "d"], range(4)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+
+
+def test_the_interval_of_a_mean_return_is_that_of_students_without_the_tails():
+    payoff = Payoff()
+    for value in (1.0, 2.0, 3.0, 4.0):
+        payoff.record_return(A, B, value, 1.0)
+    mean, low, high = payoff.return_interval(A, B)
+    reach = 1.959964 * np.std([1, 2, 3, 4], ddof=1) / 2  # the standard error of four numbers
+    assert (mean, low, high) == pytest.approx((2.5, 2.5 - reach, 2.5 + reach), rel=1e-5)
+    assert payoff.return_interval(B, A) == (0.0, -np.inf, np.inf)
+    assert payoff.returns_with(A, [B, C]).tolist() == pytest.approx([2.5, np.nan], nan_ok=True)

@@ -93,3 +93,29 @@ def test_elo_refuses_what_it_cannot_rate():
         elo.update(MAIN.id, OTHER.id, 2.0)
     with pytest.raises(ValueError, match="positive"):
         Elo(k=0)
+
+
+# --- sides -------------------------------------------------------------------------------------------------
+
+
+def test_two_sides_of_one_are_the_same_as_two_players():
+    plain, sides = elo_of(MAIN, OTHER), elo_of(MAIN, OTHER)
+    plain.update(MAIN.id, OTHER.id, 1.0)
+    sides.update_sides([MAIN.id], [OTHER.id], 1.0)
+    assert plain == sides
+
+
+def test_the_strength_of_a_side_is_the_mean_of_its_players():
+    """Known answer: ratings 400 and 0 against 200 and 200 are even, so a win moves each winner by K / 2."""
+    elo = Elo(k=16)
+    for player, rating in (("a", 400.0), ("b", 0.0), ("c", 200.0), ("d", 200.0)):
+        elo.add(Player(id=PlayerId(player), kind=Kind.MAIN))
+        elo._ratings[PlayerId(player)] = rating
+    elo.update_sides(["a", "b"], ["c", "d"], 1.0)
+    assert [elo[p] for p in "abcd"] == pytest.approx([408.0, 8.0, 192.0, 192.0])
+
+
+def test_in_a_free_for_all_of_four_a_game_counts_a_third():
+    elo = elo_of(MAIN, OTHER)
+    elo.update_sides([MAIN.id], [OTHER.id], 1.0, share=1 / 3)
+    assert elo[MAIN.id] == pytest.approx(elo.k / 6)

@@ -1,0 +1,219 @@
+"""Outcomes: who did best in an episode, told by ranks of seats. Seats of a side share a rank.
+
+The environment's own winner counts if it names one; else a function of the user's (`env.outcome`), if there is one;
+else the order of returns. Rewards that are shaped for training never come here: returns are the environment's own.
+
+    env = Referee(env, judge=resolve(...), margin=0.5)      # an environment whose END rows tell the ranks, too
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from collectors.envs.rows import Ends, Environment, IntArray, Rows, SlotFault
+from league.spec import EnvSpec
+
+Floats = npt.NDArray[np.float64]
+WINNER = "winner"  # the key of an info under which a PettingZoo environment may name who won
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """An episode that is over, as the user's function sees it."""
+
+    returns: dict[str, float]  # of each agent
+    infos: dict[str, Mapping[str, Any]]  # the last info of each agent, where the environment gives one
+    length: int  # moves
+
+
+Judge = Callable[[Finished], Mapping[str, float]]
+"""From a finished episode to a score for each agent, the more the better. A side has the mean of its agents."""
+
+
+class OutcomeError(ValueError):
+    """A winner or a score that means nothing; the message says what was expected."""
+
+
+def rank_sides(
+    totals: Floats, agents: Sequence[int], sides: Sequence[int], margin: float = 0.0
+) -> npt.NDArray[np.int64]:
+    """Return the rank of each seat, 0 for the best: its side's, by the mean of all agents of the side.
+
+    `totals[n, seats]` are sums over the agents of a seat, `agents` how many there are. A side is better than
+    another if it is ahead by more than the margin.
+
+    >>> rank_sides(np.array([[1.0, 0.0, 2.0, 2.0]]), [1, 1, 1, 1], [0, 0, 1, 1]).tolist()
+    [[1, 1, 0, 0]]
+    >>> rank_sides(np.array([[3.0, 2.0]]), [3, 1], [0, 1]).tolist()
+    [[1, 0]]
+    """
+    member = np.equal.outer(list(dict.fromkeys(sides)), list(sides)).astype(np.float64)  # [side, seat]
+    means = (totals @ member.T) / (member @ np.asarray(agents, np.float64))
+    return rank_alone(means, margin) @ member.astype(np.int64)
+
+
+def rank_alone(values: Floats, margin: float = 0.0) -> npt.NDArray[np.int64]:
+    """Return the rank of each seat where each has one agent and is on its own.
+
+    >>> rank_alone(np.array([[0.0, 1.0, 0.0]])).tolist(), rank_alone(np.array([[0.0, 1.0]]), margin=1.0).tolist()
+    ([[1, 0, 1]], [[0, 0]])
+    """
+    mine, others = values[..., :, None], values[..., None, :]
+    better: npt.NDArray[np.int64] = (others - mine > margin if margin else others > mine).sum(axis=-1)
+    return better
+
+
+class Referee:
+    """An environment that tells who did best: `Ends.ranks` has a rank for each seat of each slot that is over."""
+
+    def __init__(self, env: Environment, judge: Judge | None = None, margin: float = 0.0, name: str = "") -> None:
+        self.spec: EnvSpec = env.spec
+        self.slots = env.slots
+        self._env, self._judge, self._margin, self._name = env, judge, margin, name
+        self._rows: Rows | None = None
+        self._returns = np.zeros((env.slots, len(env.spec.agents)))
+        self._length = np.zeros(env.slots, np.int64)
+
+    def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
+        """Begin an episode in each of these slots."""
+        self._returns[slots] = 0.0
+        self._length[slots] = 0
+        self._env.start(slots, seeds)
+
+    def rows(self) -> Rows:
+        """Return the rows of the environment."""
+        self._rows = self._env.rows()
+        return self._rows
+
+    def step(self, actions: IntArray) -> Ends:
+        """Take the actions, and judge the episodes that end with them."""
+        rows = self._env.rows() if self._rows is None else self._rows
+        self._rows = None
+        np.add.at(self._returns, (rows.slot, rows.agent), rows.reward)
+        self._length[np.unique(rows.slot)] += 1
+        ends = self._env.step(actions)
+        np.add.at(self._returns, (ends.slot, ends.agent), ends.reward)
+        return self._judged(ends) if len(ends.over) else ends
+
+    def _judged(self, ends: Ends) -> Ends:
+        """Add ranks to END rows; an outcome that means nothing is a fault of its slot."""
+        ranks, faults = [], list(ends.faults)
+        for i, slot in enumerate(ends.over.tolist()):
+            told = None if ends.ranks is None else ends.ranks[i]
+            try:
+                ranks.append(self._rank(slot) if told is None else told)
+            except OutcomeError as error:
+                faults.append(SlotFault(slot, f"{self.spec.name}: {error}"))
+        broken = [fault.slot for fault in faults]
+        kept = ~np.isin(ends.slot, broken)
+        return Ends(
+            slot=ends.slot[kept],
+            agent=ends.agent[kept],
+            reward=ends.reward[kept],
+            truncated=ends.truncated[kept],
+            observation=ends.observation[kept],
+            over=ends.over[~np.isin(ends.over, broken)],
+            faults=tuple(faults),
+            ranks=np.array(ranks, np.int64).reshape(-1, len(self.spec.seats)),
+        )
+
+    def _rank(self, slot: int) -> npt.NDArray[np.int64]:
+        agents = self.spec.agents
+        infos: dict[str, Mapping[str, Any]] = getattr(self._env, "infos", lambda _: {})(slot)
+        returns = dict(zip(agents, self._returns[slot].tolist(), strict=True))
+        scores = winner_scores(agents, infos)
+        if scores is None and self._judge is not None:
+            scores = self._judgement(Finished(returns, infos, int(self._length[slot])))
+        totals, counts = self._seats(returns if scores is None else scores)
+        ranks: npt.NDArray[np.int64] = rank_sides(totals[None], counts, self.spec.sides, self._margin)[0]
+        return ranks
+
+    def _judgement(self, finished: Finished) -> dict[str, float]:
+        assert self._judge is not None
+        try:
+            scores = self._judge(finished)
+        except Exception as error:  # whatever the user's function raises is the user's to mend
+            raise OutcomeError(f"env.outcome={self._name} raised {type(error).__name__}: {error}") from error
+        return checked(scores, self.spec, self._name)
+
+    def _seats(self, scores: Mapping[str, float]) -> tuple[Floats, list[int]]:
+        """Return the sum of the scores of each seat, and how many agents it is of."""
+        names = [[self.spec.agents[agent] for agent in seat.agents] for seat in self.spec.seats]
+        known = [[scores[name] for name in seat if name in scores] for seat in names]
+        return np.array([sum(seat) for seat in known]), [len(seat) for seat in known]
+
+    def render(self, slot: int) -> str:
+        """Return the position as the environment shows it."""
+        return self._env.render(slot)
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+
+def checked(scores: object, spec: EnvSpec, name: str) -> dict[str, float]:
+    """Return what the user's function said, or refuse it: a finite number for each agent, at least one of a side."""
+    example = {agent: 1.0 if i == 0 else 0.0 for i, agent in enumerate(spec.agents[:2])}
+    wanted = f"expected a number for each agent, like {example}"
+    if not isinstance(scores, Mapping):
+        raise OutcomeError(f"env.outcome={name} returned {_short(scores)}; {wanted}")
+    for agent, score in scores.items():
+        if agent not in spec.agents:
+            raise OutcomeError(f"env.outcome={name} returned a score for {agent!r}; the agents are {list(spec.agents)}")
+        if not isinstance(score, int | float | np.number) or not math.isfinite(score):
+            raise OutcomeError(f"env.outcome={name} returned {_short(score)} for {agent!r}; {wanted}")
+    for side in set(spec.sides):
+        team = [
+            spec.agents[a] for s, seat in zip(spec.sides, spec.seats, strict=True) if s == side for a in seat.agents
+        ]
+        if not any(agent in scores for agent in team):
+            raise OutcomeError(f"env.outcome={name} returned no score for any of {team}; {wanted}")
+    return {agent: float(score) for agent, score in scores.items()}
+
+
+def winner_scores(agents: tuple[str, ...], infos: Mapping[str, Mapping[str, Any]]) -> dict[str, float] | None:
+    """Return 1 for the winners and 0 for the others if an info names them under `winner`, else None.
+
+    A winner is True or False in an agent's own info, or, in any info, a name or a list of names; None is a draw.
+
+    >>> winner_scores(("a", "b"), {"a": {"winner": "b"}}), winner_scores(("a", "b"), {"a": {}})
+    ({'a': 0.0, 'b': 1.0}, None)
+    """
+    told = {agent: info[WINNER] for agent, info in infos.items() if WINNER in info}
+    if not told:
+        return None
+    won: set[str] = set()
+    for agent, who in told.items():
+        if isinstance(who, bool | np.bool_):
+            won.update({agent} if who else set())
+        elif who is not None:
+            won.update([who] if isinstance(who, str) else who)
+    if unknown := won - set(agents):
+        raise OutcomeError(f"its info names the winner {sorted(map(str, unknown))}; the agents are {list(agents)}")
+    return {agent: float(agent in won) for agent in agents}
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def team_spirit(
+    reward: npt.NDArray[np.float32], team: npt.NDArray[np.intp], spirit: npt.NDArray[np.float32] | float
+) -> npt.NDArray[np.float32]:
+    """Return rewards for training: each row's own share, and the mean of all rows of its team in this tick.
+
+    `team` numbers the team of each row. With a spirit of 0 everybody is selfish, with 1 all of a team get the same.
+
+    >>> team_spirit(np.array([1.0, 0.0, 5.0], np.float32), np.array([0, 0, 1]), 0.5).tolist()
+    [0.75, 0.25, 5.0]
+    """
+    if not len(reward):
+        return reward
+    mean = np.bincount(team, reward) / np.maximum(np.bincount(team), 1)
+    mixed: npt.NDArray[np.float32] = ((1 - spirit) * reward + spirit * mean[team]).astype(np.float32)
+    return mixed
