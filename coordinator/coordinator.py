@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from coordinator.challenging import PATIENCE, ChallengeError, is_human, take_up
 from coordinator.leases import Leases
 from coordinator.promoting import promote, prune
 from coordinator.scheduler import Scheduler, final_is_done
@@ -32,6 +33,7 @@ from league.wire.messages import (
     Ack,
     Assignment,
     Candidate,
+    Challenge,
     Command,
     Done,
     Host,
@@ -50,7 +52,12 @@ log = logging.getLogger("ludus.coordinator")
 
 SILENT = 60.0  # seconds after which a process that says nothing is forgotten
 BACK_OFF = 60.0  # seconds for which a pairing that was void is not drawn again
-MAY_SAY: dict[type, Role] = {Report: Role.COLLECTOR, Progress: Role.LEARNER, Command: Role.OPERATOR}
+MAY_SAY: dict[type, Role] = {
+    Report: Role.COLLECTOR,
+    Challenge: Role.COLLECTOR,
+    Progress: Role.LEARNER,
+    Command: Role.OPERATOR,
+}
 
 
 @dataclass(slots=True)
@@ -77,8 +84,8 @@ class Coordinator:
         self._addresses: dict[str, tuple[str, ...]] = {}  # learner name -> where its ranks take segments
         self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
-        for number, ticket in state.open.items():
-            self.leases.grant(number, ticket.attempt, "", now)
+        for ticket in state.open.values():
+            self._grant(ticket, "", now)
         self._note_hosts()
 
     def emit(self, event: Event) -> None:
@@ -107,6 +114,8 @@ class Coordinator:
         match message:
             case Report():
                 return self._report(message, now)
+            case Challenge():
+                return self._challenge(message, now)
             case Progress():
                 return self._progress(message, now)
             case Command():
@@ -187,6 +196,9 @@ class Coordinator:
     def _retry(self, number: TicketNumber, why: str, now: float) -> None:
         """Give a ticket another attempt, or void it and let its pairing rest."""
         ticket = self.state.open[number]
+        if is_human(self.state, ticket):
+            self._withdraw(number)
+            return
         if ticket.attempt + 1 >= self.state.config.lease.attempts:
             self.leases.end(number)
             names = " v ".join(entry.player for entry in ticket.entries)
@@ -203,9 +215,29 @@ class Coordinator:
             ticket = self._again(report.starved) or self._new(report.starved, now)
             if ticket is None:
                 break
-            self.leases.grant(ticket.number, ticket.attempt, report.session, now)
+            self._grant(ticket, report.session, now)
             tickets.append(ticket)
         return tickets
+
+    def _grant(self, ticket: Ticket, session: str, now: float) -> None:
+        patience = PATIENCE if is_human(self.state, ticket) else 0.0
+        self.leases.grant(ticket.number, ticket.attempt, session, now + patience)
+
+    def _challenge(self, challenge: Challenge, now: float) -> Orders | Refused:
+        """Give a human the ticket of its game, or say why there is none."""
+        try:
+            events = take_up(self.state, challenge)
+        except ChallengeError as error:
+            return Refused(reason=str(error))
+        for event in events:
+            self.emit(event)
+        ticket = self.state.open[TicketNumber(self.state.tickets)]
+        self._grant(ticket, challenge.session, now)
+        return Orders(term=self.state.term, request=challenge.request, tickets=(ticket,))
+
+    def _withdraw(self, number: TicketNumber) -> None:
+        self.leases.end(number)
+        self.emit(TicketWithdrawn(ticket=number))
 
     def _again(self, starved: Sequence[PlayerId]) -> Ticket | None:
         for number in self.leases.waiting:
@@ -342,6 +374,9 @@ class Coordinator:
             if why:
                 self._finish(why)
         if self.state.phase == FINAL and (final_is_done(self.state, self.scheduler) or self._hopeless()):
+            for number, ticket in list(self.state.open.items()):
+                if is_human(self.state, ticket):
+                    self._withdraw(number)
             self.emit(PhaseBegan(phase=OVER, why=self.state.why))
 
     def budget_spent(self, elapsed: float) -> str:
@@ -362,8 +397,7 @@ class Coordinator:
         """Withdraw what is open and begin the final evaluation."""
         for number, ticket in list(self.state.open.items()):
             if ticket.purpose == Purpose.TRAIN:
-                self.leases.end(number)
-                self.emit(TicketWithdrawn(ticket=number))
+                self._withdraw(number)
         self.emit(PhaseBegan(phase=OVER if self._hopeless() else FINAL, why=why))
 
     def reopen(self) -> None:

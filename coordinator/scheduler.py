@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from coordinator.challenging import is_human
 from league.ids import PlayerId, TicketNumber
 from league.matchmaking.choice import Choice, draw
 from league.matchmaking.pool import fits
@@ -310,7 +311,8 @@ class Scheduler:
 
 def final_is_done(state: LeagueState, scheduler: Scheduler) -> bool:
     """Return whether the final evaluation has been played out."""
-    return not state.open and not scheduler.final_pairings()
+    others = any(not is_human(state, ticket) for ticket in state.open.values())
+    return not others and not scheduler.final_pairings()
 
 
 def _any(places: Sequence[int], rng: np.random.Generator) -> int:

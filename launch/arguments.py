@@ -17,6 +17,7 @@ EXAMPLES = {
     "matches": "ludus matches latest --player main --limit 50",
     "explain": "ludus explain latest main_exploiter",
     "watch": "ludus watch latest main one_ply --delay 0.5",
+    "play": "ludus play latest main --name ada --games 2",
     "replay": "ludus replay latest 812.3",
     "report": "ludus report latest",
     "export": "ludus export latest --to csv --out curves",
@@ -137,6 +138,12 @@ def _add_playing(commands: Commands) -> None:
     watch.add_argument("first", metavar="A", help="a player of the league, or a bot")
     watch.add_argument("second", metavar="B", help="its opponent")
     watch.add_argument("--seed", type=int, default=0, help="another seed is another game (0)")
+    play = _add(commands, "play", "play against a player yourself, for a rating")
+    play.add_argument("player", metavar="PLAYER", help="whom you challenge")
+    play.add_argument("--name", default="human", help="what you are called in the league (human)")
+    play.add_argument("--role", help="the role that you take, if there are several")
+    play.add_argument("--games", metavar="N", type=int, default=1, help="how many, a seat further each time (1)")
+    _add_allow(play)
     replay = _add(commands, "replay", "play a recorded match again, and check that it ends the same")
     replay.add_argument("match", metavar="MATCH", help="TICKET or TICKET.EPISODE, as `ludus matches` lists them")
     for command in (watch, replay):

@@ -170,6 +170,13 @@ def _watch(arguments: Namespace) -> int:
     return watch(run, *seats, arguments.seed, arguments.delay, arguments.allow)
 
 
+def _play(arguments: Namespace) -> int:
+    from launch.human import play_human
+
+    who = (arguments.player, arguments.name, arguments.role, arguments.games)
+    return play_human(_find(arguments), *who, arguments.allow)
+
+
 def _replay(arguments: Namespace) -> int:
     from launch.playing import replay
 
@@ -210,6 +217,7 @@ COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "matches": _matches,
     "explain": _explain,
     "watch": _watch,
+    "play": _play,
     "replay": _replay,
     "report": _report,
     "export": _export,

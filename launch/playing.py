@@ -53,7 +53,7 @@ def watch(
     with closing(make_environment(config.env, 1, allow)) as env:
         ticket = seat(state, env.spec, first, second)
         choose = casting(config, run, env.spec, ticket, seed, allow)
-        _show(env.spec, ticket, 0, play(env, ticket, 0, seed, choose), delay, sleep)
+        show(env.spec, ticket, 0, play(env, ticket, 0, seed, choose), delay, sleep)
     return 0
 
 
@@ -90,13 +90,20 @@ def seat(state: LeagueState, spec: EnvSpec, first: Entry, second: Entry) -> Tick
 
 
 def casting(
-    config: Config, run: RunDirectory, spec: EnvSpec, ticket: Ticket, seed: int, allow: Collection[str]
+    config: Config,
+    run: RunDirectory,
+    spec: EnvSpec,
+    ticket: Ticket,
+    seed: int,
+    allow: Collection[str],
+    skip: Collection[int] = (),
 ) -> Choose:
-    """Return what chooses the actions: the actor of each entry, sampling as in evaluation."""
+    """Return what chooses the actions: the actor of each entry, sampling as in evaluation; any for those to skip."""
     cache = config.collector.cache_megabytes << 20
     actors = Actors(spec, config.policy, SnapshotStore(run.snapshots), cache, allow)
     numbers: list[int] = []
-    for entry in ticket.entries:
+    for place, seated in enumerate(ticket.entries):
+        entry = Entry(seated.player, None, "random") if place in skip else seated
         try:
             number = actors.number(entry, lambda: set(numbers))
         except ValueError as error:  # weights or a bot of another environment
@@ -163,7 +170,7 @@ def replay(
     recorded = result.episodes[index]
     with closing(make_environment(config.env, 1, allow)) as env:
         frames = replay_episode(env, ticket, result.attempt, index, recorded.actions, state.seed)
-        outcome = _show(env.spec, ticket, index, frames, delay, sleep)
+        outcome = show(env.spec, ticket, index, frames, delay, sleep)
     if wrong := difference(recorded, outcome):
         Console().print(f"this is NOT what was recorded: {wrong}", style="red", highlight=False)
         return 1
@@ -186,7 +193,8 @@ def parse_match(text: str) -> tuple[int, int | None]:
 # --- on the terminal -----------------------------------------------------------------------------------------
 
 
-def _show(spec: EnvSpec, ticket: Ticket, episode: int, frames: Frames, delay: float, sleep: Sleep) -> Episode:
+def show(spec: EnvSpec, ticket: Ticket, episode: int, frames: Frames, delay: float, sleep: Sleep) -> Episode:
+    """Print every position, and return the outcome."""
     console = Console(highlight=False, markup=False)
     for seat_number, entry in enumerate(seating(spec.roles, episode, spec.sides)):
         agents = ", ".join(spec.agents[agent] for agent in spec.seats[seat_number].agents)
@@ -215,6 +223,8 @@ def _print_frame(console: Console, spec: EnvSpec, ticket: Ticket, frame: Frame, 
 
 def describe(entry: Entry) -> str:
     """Return who plays, and with which weights."""
+    if entry.snapshot is None and entry.bot is None:
+        return f"{entry.player}, a human"
     return f"{entry.player}, {f'snapshot {entry.snapshot[:12]}' if entry.snapshot else f'bot {entry.bot}'}"
 
 

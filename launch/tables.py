@@ -134,6 +134,13 @@ def _standing_cells(state: LeagueState, row: Standing) -> list[str | Text]:
     return cells
 
 
+def rating_text(row: Standing) -> str:
+    """Return a rating, or what it returns, in a few words."""
+    if row.own is not None or row.cross is not None:
+        return f"returns {_returned(row.cross or row.own)}"
+    return f"Elo {_rating(row)}" if row.rating is not None else "no rating yet"
+
+
 def _rating(row: Standing) -> str | Text:
     if row.rating is None:
         return NOTHING

@@ -68,6 +68,16 @@ class Report(_Message, frozen=True, tag="report"):
     metrics: dict[str, float] = {}
 
 
+class Challenge(_Message, frozen=True, tag="challenge"):
+    """A human wants to play one rated game against a player; the answer is orders with its ticket."""
+
+    request: int
+    session: str
+    name: PlayerId  # under which the human is a player of the league
+    opponent: PlayerId
+    role: str | None = None  # of the seat that the human takes; None: any
+
+
 class Ack(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What became of a result or fault."""
 
@@ -260,6 +270,6 @@ class Refused(_Message, frozen=True, tag="refused"):
 
 
 Message = (
-    Report | Orders | Progress | Roster | Follow | Page | Note | Command | Done
+    Challenge | Report | Orders | Progress | Roster | Follow | Page | Note | Command | Done
     | SegmentsHead | Pull | Weights | Credit | Refused
 )  # fmt: skip

@@ -1,0 +1,88 @@
+"""A human's challenge: a rated game against one player. Pure: state in, events out.
+
+The human is an ordinary player of the league. Its games are evaluation tickets of one episode, which nobody else can
+play: they are withdrawn, not tried again, if the human goes away.
+"""
+
+import re
+
+from league.events import Event, PlayerAdded, TicketIssued
+from league.ids import TicketNumber
+from league.matchmaking.pool import fits
+from league.player import Kind, Player
+from league.state import LeagueState
+from league.ticket import Entry, Purpose, Ticket
+from league.wire.messages import Challenge
+
+PATIENCE = 1800.0  # seconds that a human may think, all moves of a game together
+
+
+class ChallengeError(ValueError):
+    """A challenge that cannot be taken up; the message says why."""
+
+
+def is_human(state: LeagueState, ticket: Ticket) -> bool:
+    """Whether only a human can play this ticket."""
+    return any(state.population[entry.player].kind == Kind.HUMAN for entry in ticket.entries)
+
+
+def take_up(state: LeagueState, challenge: Challenge) -> list[Event]:
+    """Return the human, if it is new, and the ticket of its game; raise ChallengeError if there can be none."""
+    assert state.env is not None
+    human = _human(state, challenge)
+    opponent = _opponent(state, challenge)
+    entries = _entries(state, human, opponent)
+    ticket = Ticket(number=TicketNumber(state.tickets + 1), purpose=Purpose.EVALUATE, entries=entries, episodes=1)
+    joins = [] if human.id in state.population else [PlayerAdded(player=human)]
+    return [*joins, TicketIssued(ticket=ticket)]
+
+
+def _human(state: LeagueState, challenge: Challenge) -> Player:
+    assert state.env is not None
+    if not re.fullmatch(r"[A-Za-z][\w-]{0,63}", challenge.name):
+        raise ChallengeError(f"{challenge.name!r} is no name for a player: use letters, digits, - and _ (--name)")
+    if challenge.role not in (None, *state.env.roles):
+        raise ChallengeError(f"{state.env.name} has the roles {sorted(set(state.env.roles))}, not {challenge.role!r}")
+    if challenge.name not in state.population:
+        return Player(id=challenge.name, kind=Kind.HUMAN, role=challenge.role)
+    known = state.population[challenge.name]
+    if known.kind != Kind.HUMAN:
+        raise ChallengeError(f"{challenge.name!r} is a player of the league, and no human: choose another --name")
+    if challenge.role not in (None, known.role):
+        raise ChallengeError(
+            f"{challenge.name!r} plays {known.role or 'all roles'}: choose another --name, or no --role"
+        )
+    return known
+
+
+def _opponent(state: LeagueState, challenge: Challenge) -> Entry:
+    if challenge.opponent not in state.population:
+        raise ChallengeError(f"there is no player {challenge.opponent!r}")
+    player = state.population[challenge.opponent]
+    if player.kind == Kind.HUMAN:
+        raise ChallengeError(f"{player.id!r} is a human, too, and not here")
+    if not player.learning:
+        return Entry(player.id, player.snapshot, player.bot)
+    newest = state.candidate(player.id)
+    if newest is None:
+        raise ChallengeError(f"{player.id!r} has no candidate yet; try again in a while")
+    return Entry(player.id, newest.snapshot)
+
+
+def _entries(state: LeagueState, human: Player, opponent: Entry) -> tuple[Entry, ...]:
+    """Seat the human, in another seat each time, and the opponent in all others."""
+    assert state.env is not None
+    roles, other = state.env.roles, state.population[opponent.player]
+    places = [
+        place
+        for place, role in enumerate(roles)
+        if fits(human, frozenset({role}))
+        and all(fits(other, frozenset({r})) for seat, r in enumerate(roles) if seat != place)
+    ]
+    if not places:
+        raise ChallengeError(
+            f"{other.id!r} plays {other.role or 'all roles'}, and cannot have all seats but one of {list(roles)}: "
+            "choose another player, or another --role"
+        )
+    place = places[state.games[human.id] % len(places)]
+    return tuple(Entry(human.id) if seat == place else opponent for seat in range(len(roles)))
