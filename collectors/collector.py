@@ -134,13 +134,14 @@ class Collector:
         who = self._seating.index(rows.slot, rows.agent)
         numbers, entry = self._seating.actor.take(who), self._seating.entry.take(who)
         actions, log_probs = self._acting.act(rows, numbers)
-        self._recorder.decide(rows, entry, actions, log_probs, self._actors.version(numbers), now)
+        self._recorder.decide(self._seating.learnt(rows), entry, actions, log_probs, self._actors.version(numbers), now)
         self.env_steps += self._seating.note(rows, actions)
         self._settle(self._env.step(actions), now)
 
     def _settle(self, ends: Ends, now: float) -> None:
         if len(ends.slot):
-            self._recorder.end(ends, self._seating.entry.take(self._seating.index(ends.slot, ends.agent)))
+            who = self._seating.index(ends.slot, ends.agent)
+            self._recorder.end(self._seating.learnt(ends), self._seating.entry.take(who))
         if len(ends.slot) or len(ends.over):  # an agent that dies early has an END row, too
             self.episodes += len(ends.over)
             for playing in self._seating.finish(ends):

@@ -2,19 +2,21 @@
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
-from collectors.outcomes import rank_alone, rank_sides
+from collectors.outcomes import rank_alone, rank_sides, team_spirit
 from league.ids import PlayerId, TicketNumber
 from league.policies.actions import Actions
 from league.spec import EnvSpec
 from league.ticket import Episode, Purpose, Result, Ticket, seating, turns
 
+RowsOrEnds = TypeVar("RowsOrEnds", Rows, Ends)
 ACTION_BYTES = 1 << 17  # of one result: a report must fit on the wire; episodes beyond keep no actions
 
 
@@ -84,6 +86,9 @@ class Seating:
         self._episode = np.zeros(slots, np.int32)
         self.actor = np.zeros((slots, agents), np.int16)  # who acts for each agent; short numbers sort fast
         self.entry = np.zeros((slots, agents), np.intp)  # entry of the ticket that each agent plays for
+        self._spirit = np.zeros(slots, np.float32)  # of the ticket that is played there
+        self._spirited = False  # most leagues have none, and shall not pay for it
+        self._side_of = np.array(spec.sides, np.intp)[self._seat_of]
         self._returns = np.zeros((slots, agents))
         self._length = np.zeros(slots, np.int64)
         self._recording = np.zeros(slots, np.bool_)
@@ -128,6 +133,9 @@ class Seating:
         self._episode[slots] = index
         self.entry[slots] = entry
         self.actor[slots] = actors[which[:, None], entry]
+        self._spirited = self._spirited or any(start.playing.ticket.spirit for start in starts)
+        if self._spirited:
+            self._spirit[slots] = np.array([start.playing.ticket.spirit for start in starts], np.float32)[which]
         self._returns[slots] = 0.0
         self._length[slots] = 0
         self._written[slots] = 0
@@ -137,6 +145,14 @@ class Seating:
     def index(self, slot: IntArray, agent: IntArray) -> Index:
         """Return where agents in slots stand in `actor.take` and `entry.take`."""
         return slot.astype(np.intp) * self._agents + agent
+
+    def learnt(self, rows: RowsOrEnds) -> RowsOrEnds:
+        """Return rows with the rewards to learn from: with team spirit, those of a side in this tick are mixed."""
+        spirit = self._spirit[rows.slot] if self._spirited and len(rows.slot) else None
+        if spirit is None:
+            return rows
+        team = rows.slot.astype(np.intp) * self._agents + self._side_of[rows.agent]
+        return replace(rows, reward=team_spirit(rows.reward, team, spirit))
 
     def note(self, rows: Rows, actions: Actions) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""

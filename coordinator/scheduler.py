@@ -112,8 +112,13 @@ class Scheduler:
                     entries=entries,
                     episodes=self._state.config.episodes,
                     trains=player.id,
+                    spirit=self._spirit(player.id),
                 )
         return None
+
+    def _spirit(self, player: PlayerId) -> float:
+        newest = self._state.candidate(player)
+        return self._state.config.team.at(0 if newest is None else newest.decisions)
 
     def _hungry(self, starved: Collection[PlayerId]) -> list[Player]:
         """Return the learning players that can train now, the one furthest behind its rate first.

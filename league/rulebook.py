@@ -50,6 +50,33 @@ class EvaluationConfig:
 
 
 @dataclass(kw_only=True, slots=True)
+class TeamConfig:
+    """Whose rewards a player learns from: its agents' own, or those of its whole side. Outcomes are not changed."""
+
+    spirit: float = 0.0  # share of the side's mean in the reward of each agent: 0 is selfish, 1 all alike
+    spirit_final: float | None = None  # the share after `anneal_decisions`; null: the same for ever
+    anneal_decisions: int = 1_000_000  # of the player, over which the one becomes the other
+
+    def __post_init__(self) -> None:
+        """Refuse shares that are no shares."""
+        if not 0 <= self.spirit <= 1 or not 0 <= (self.spirit_final or 0.0) <= 1 or self.anneal_decisions < 1:
+            raise ValueError(
+                f"team: spirit and spirit_final must lie between 0 and 1, anneal_decisions be positive; "
+                f"got {self.spirit}, {self.spirit_final} and {self.anneal_decisions}"
+            )
+
+    def at(self, decisions: int) -> float:
+        """Return the spirit of a player that has trained on so many decisions.
+
+        >>> TeamConfig(spirit=0.2, spirit_final=1.0, anneal_decisions=100).at(50)
+        0.6
+        """
+        if self.spirit_final is None:
+            return self.spirit
+        return self.spirit + (self.spirit_final - self.spirit) * min(1.0, decisions / self.anneal_decisions)
+
+
+@dataclass(kw_only=True, slots=True)
 class BudgetConfig:
     """When training ends; null means never. After it comes the final evaluation."""
 
@@ -90,6 +117,7 @@ class LeagueConfig:
     matchmaking: MatchmakingConfig = field(default_factory=MatchmakingConfig)
     promotion: PromotionConfig = field(default_factory=PromotionConfig)
     payoff: PayoffConfig = field(default_factory=PayoffConfig)
+    team: TeamConfig = field(default_factory=TeamConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     lease: LeaseConfig = field(default_factory=LeaseConfig)

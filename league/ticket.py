@@ -27,7 +27,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     """An order to play: `entries` (one for each seat) for `episodes` episodes, both seat orders inside.
 
-    `trains` names the learning player whose decisions are recorded; an evaluation trains nobody.
+    `trains` names the learning player whose decisions are recorded; an evaluation trains nobody. `spirit` is the
+    share of its side's mean in the rewards that it learns from.
     """
 
     number: TicketNumber
@@ -36,6 +37,7 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     episodes: int
     trains: PlayerId | None = None
     attempt: int = 0
+    spirit: float = 0.0
 
 
 def seating(roles: Sequence[str], episode: int, sides: Sequence[int] | None = None) -> tuple[int, ...]:

@@ -34,7 +34,8 @@ ROOT = Path(conf.__file__).parent.parent
         ("algo=sac", "unknown algo 'sac'. Known: ppo."),
         (
             "league=alphstar",
-            "unknown league 'alphstar'. Did you mean 'alphastar'? Known: alphastar, fsp, pfsp, selfplay.",
+            "unknown league 'alphstar'. Did you mean 'alphastar'? "
+            "Known: alphastar, cooperative, cross_play, fsp, pfsp, selfplay.",
         ),
         ("algo=null", "unknown algo 'None'. Known: ppo."),
         ("algo.lr=fast", "algo.lr=fast: expected a number"),
