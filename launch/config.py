@@ -60,6 +60,11 @@ class LaunchConfig:
             raise ValueError(
                 "launch: on Slurm transport must be tcp, and collectors a number of jobs; use launch=slurm"
             )
+        if self.name == "slurm" and self.ranks % self.slurm.nodes:
+            raise ValueError(
+                f"launch.slurm.nodes: {self.ranks} ranks cannot be spread evenly over {self.slurm.nodes} nodes; "
+                "launch.ranks counts those of all nodes together"
+            )
         if self.dry_run and self.name != "slurm":
             raise ValueError("launch.dry_run: there are scripts to look at only with launch=slurm")
 

@@ -2,8 +2,7 @@
 
 It reads the resolved config from the run directory, serves its role until it is told to stop, and ends when its
 parent does: the parent holds the other end of its standard input. With `--lone` there is no parent, but a batch
-system: the coordinator ends by itself when the league is over, and USR1 asks for a checkpoint and for exit code 75,
-"to be continued".
+system: the coordinator ends by itself when the league is over. TERM and USR1 ask for a checkpoint and the end.
 """
 
 import argparse
@@ -35,26 +34,25 @@ log = logging.getLogger("ludus.process")
 
 POLITE = 5  # collectors give way to the learner and the coordinator on a crowded machine: all wait for those two
 HUNG = 70  # exit code of a process whose environment hung
-CONTINUED = 75  # exit code of a process that was asked to leave, and wants to go on elsewhere
 REPLACED = 71  # exit code of a process that found another one of its name
 QUIET = 5.0  # seconds without a word from anybody after which a coordinator of a league that is over may go
 LAST_WORDS = 120.0  # seconds after which it goes in any case
+ORDER = "LUDUS_ORDER"  # the variable with which a batch system tells its later processes from its earlier ones
 CLAIM = 1.0  # seconds between two looks at whose name it is
 LOCK_PATIENCE = 10.0  # seconds between two lines that say who holds the ledger
 
 
 class Stop:
-    """Set by SIGTERM and SIGUSR1, read by the loop; after the latter the process is to be continued."""
+    """Set by SIGTERM, and by SIGUSR1 before a time limit; read by the loop."""
 
     def __init__(self) -> None:
-        self.asked = self.continued = False
+        self.asked = False
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, self._ask)
         signal.signal(signal.SIGUSR1, self._ask)
 
     def _ask(self, number: int, frame: object) -> None:
         self.asked = True
-        self.continued = self.continued or number == signal.SIGUSR1
 
 
 def die_with_parent() -> None:
@@ -93,13 +91,18 @@ def watch_progress(ticks: Callable[[], int], seconds: float) -> None:
 
 
 class Claim:
-    """A process's claim to its name. Slurm may start it again while the old one, on a node that it lost, goes on."""
+    """A process's claim to its name. Slurm may start it again while the old one, on a node that it lost, goes on.
+
+    The one of the later order stays; where there is no order, the one that came last.
+    """
 
     def __init__(self, path: Path, session: str) -> None:
-        self._path, self._session = path, session
-        self._looked = time.monotonic()
+        self._path, self._text = path, f"{os.environ.get(ORDER, '0')} {session}\n"
+        self._looked = float("-inf")
         path.parent.mkdir(exist_ok=True)
-        publish(path, session.encode())
+        if path.exists() and path.read_text().split()[0] > self._text.split()[0]:
+            self._leave()
+        publish(path, self._text.encode())
 
     def check(self) -> None:
         """End this process, at once and without a trace, if there is a newer one of its name."""
@@ -107,10 +110,12 @@ class Claim:
         if now - self._looked < CLAIM:
             return
         self._looked = now
-        found = self._path.read_text()
-        if found != self._session:
-            log.error("another process took the name %s: leaving it to that one", self._path.name)
-            os._exit(REPLACED)
+        if self._path.read_text() != self._text:
+            self._leave()
+
+    def _leave(self) -> None:
+        log.error("another process took the name %s: leaving it to that one", self._path.name)
+        os._exit(REPLACED)
 
 
 class Farewell:
@@ -235,8 +240,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(run_tracker(config, run, arguments.index, stop))
     else:
         run_learner(config, run, arguments.index, stop)
-    if stop.continued:
-        sys.exit(CONTINUED)
 
 
 if __name__ == "__main__":

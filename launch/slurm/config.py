@@ -52,7 +52,7 @@ class SlurmConfig:
     coordinator: JobConfig = field(default_factory=JobConfig)  # the job that decides
     learner: JobConfig = field(default_factory=JobConfig)  # one job for each learner
     collector: JobConfig = field(default_factory=JobConfig)  # an array with a task for each collector
-    ranks: int = 1  # processes of each learner; more than one is not possible yet
+    nodes: int = 1  # over which the ranks of each learner are spread
     limit: int = 0  # collectors that run at the same time; 0: all of them
     interface: str | None = None  # the network interface whose address the others use, e.g. ib0; null: host names
     lead: int = 120  # seconds before the time limit at which a job writes its checkpoint and requeues itself
@@ -62,8 +62,8 @@ class SlurmConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot be laid out."""
         _check(self.time, self.cpus, self.memory, self.sbatch)
-        if self.ranks != 1:
-            raise ValueError("ranks: a learner is one process for now; give each player its own with launch.learners")
+        if self.nodes < 1:
+            raise ValueError("nodes: a learner needs at least one")
         if min(self.limit, self.lead, self.requeues, self.probe) < 0:
             raise ValueError("limit, lead, requeues and probe must not be negative")
 

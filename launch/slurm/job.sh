@@ -5,38 +5,54 @@
 #   LUDUS_REQUEUES  restarts of this job after which the league is given up
 # and then call: serve COMMAND...
 #
-# A process that ends with 0 has done its part; with 75 it wants to go on in a new allocation; with 71 it found that
-# Slurm had started it a second time, elsewhere. Any other end is a failure: it starts again a few times, then it is given up. Slurm sends USR1 before the time limit, and TERM when
-# it wants the node back; TERM needs no answer but haste, because Slurm itself requeues what it preempts.
+# A process that ends with 0 has done its part. Any other end is a failure: it starts again a few times, then it is
+# given up, unless Slurm has started the job a second time while it thought it dead. Slurm sends USR1 before the time
+# limit: the process writes its checkpoint and ends, and the job is requeued. Slurm sends TERM when it wants the node
+# back; that needs no answer but haste, because Slurm itself requeues what it preempts.
 
-CONTINUED=75
-REPLACED=71
 FATAL=5       # failures in a row after which a process is given up
+LAST_WORDS=30 # seconds that the others have to end by themselves when the league is over
 HEALTHY=60    # seconds after which earlier failures are forgiven
 
-told='' woken=0 child=''
-hand_on() { told=$1 woken=1; [ -z "$child" ] || kill -s "$1" "$child" 2>/dev/null; }
+# Of two processes with one name, that of the later order stays.
+export LUDUS_ORDER=$(printf '%012d.%06d' "$SLURM_JOB_ID" "${SLURM_RESTART_COUNT:-0}")
+
+told='' woken=0 child='' in_step=''
+hand_on() {
+    told=$1 woken=1
+    # srun kills its processes when it gets a TERM; they got it from Slurm already.
+    if [ -n "$child" ] && ! { [ "$1" = TERM ] && [ -n "$in_step" ]; }; then kill -s "$1" "$child" 2>/dev/null; fi
+}
 trap 'hand_on USR1' USR1
 trap 'hand_on TERM' TERM
 
 say() { printf '%s %s: %s\n' "$(date '+%F %T')" "$LUDUS_NAME" "$*" >&2; }
 
 serve() {
-    local failures=0 began code rest
+    local failures=0 attempt=0 began code rest
     say "job $(job_id) on $(hostname), restart ${SLURM_RESTART_COUNT:-0}"
     while :; do
-        began=$SECONDS
+        [ "$told" != USR1 ] || requeue
+        began=$SECONDS attempt=$((attempt + 1))
+        LUDUS_GROUP=$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}.$attempt
         attend "$@"; code=$?
         [ "$told" != TERM ] || { say "ended by Slurm"; exit 143; }
+        [ "$told" != USR1 ] || requeue
         [ "$code" != 0 ] || finish
-        [ "$code" != "$REPLACED" ] || { say "replaced by a newer one"; exit "$code"; }
-        [ "$code" != "$CONTINUED" ] && [ "$told" != USR1 ] || requeue
+        ! replaced || { say "replaced: Slurm has started another one"; exit 1; }
         [ $((SECONDS - began)) -le "$HEALTHY" ] || failures=0
         failures=$((failures + 1)) rest=$((2 ** failures))
         [ "$failures" -lt "$FATAL" ] || give_up "failed $failures times in a row (exit code $code)" "$code"
         say "ended with exit code $code; it starts again in $rest s"
         sleep "$rest"
     done
+}
+
+# Say that the command of `serve` is a step of several processes, and where these meet.
+step() {
+    in_step=yes
+    LUDUS_HEAD=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1):$((20000 + SLURM_JOB_ID % 20000))
+    export LUDUS_HEAD LUDUS_GROUP LUDUS_RUN
 }
 
 # Run a command and hand signals on to it; its exit code is ours. Each signal wakes `wait` up before the end.
@@ -49,10 +65,19 @@ attend() {
     return "$code"
 }
 
+replaced() {
+    local order
+    read -r order _ 2>/dev/null <"$LUDUS_RUN/claims/$LUDUS_NAME" && [[ $order > $LUDUS_ORDER ]]
+}
+
 finish() {
     say "done"
     # When the coordinator is done the league is over, or stopped: nobody else keeps an allocation.
-    case $LUDUS_NAME in coordinator*) end_others ;; esac
+    case $LUDUS_NAME in coordinator*)
+        end_others --state=PENDING
+        for ((i = 0; i < LAST_WORDS; i++)); do others_run || break; sleep 1; done
+        end_others ;;
+    esac
     exit 0
 }
 
@@ -83,11 +108,16 @@ give_up() {
     exit "$2"
 }
 
+# Cancel all other jobs of this league, or those that the options of scancel choose.
 end_others() {
     local name
     for name in $LUDUS_JOBS; do
-        [ "$name" = "$SLURM_JOB_NAME" ] || scancel --quiet --user="$(id -un)" --name="$name"
+        [ "$name" = "$SLURM_JOB_NAME" ] || scancel --quiet --user="$(id -un)" --name="$name" "$@"
     done
+}
+
+others_run() {
+    [ "$(squeue -h -r -t RUNNING,COMPLETING -u "$(id -un)" -n "${LUDUS_JOBS// /,}" -o %j | grep -cvxF "$SLURM_JOB_NAME")" != 0 ]
 }
 
 job_id() {

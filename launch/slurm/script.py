@@ -73,7 +73,7 @@ def script(job: Job, config: Config, run: RunDirectory, here: Path, allow: Seque
         "",
         *preparation(asked),
         "",
-        f"serve {command(job, asked, allow)}",
+        *_service(job, config, command(job, config, allow)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -93,6 +93,8 @@ def _options(job: Job, config: Config, run: RunDirectory, here: Path, asked: Job
         f"--signal=B:USR1@{slurm.lead}",
         f"--chdir={shlex.quote(str(here))}",
     ]
+    if job.role == "learner" and config.launch.ranks > 1:
+        options += [f"--nodes={slurm.nodes}", "--ntasks-per-node=1"]
     if job.tasks:
         options.append(f"--array={array(range(job.tasks), slurm.limit)}")
     return options + requests(asked)
@@ -141,8 +143,31 @@ def python(asked: JobConfig) -> str:
     return f"{asked.prefix or ''} {shlex.quote(asked.python or sys.executable)}".strip()
 
 
-def command(job: Job, asked: JobConfig, allow: Sequence[str]) -> str:
-    """Return the program of a job. A learner with several ranks would be started by srun and torchrun here."""
-    allowed = "".join(f" --allow {shlex.quote(package)}" for package in allow)
-    program = f'{python(asked)} -m launch.process --run "$LUDUS_RUN"'
-    return f"{program} --role {job.role} --index {job.index} --lone{allowed}"
+def command(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
+    """Return the program of a job, as words for a shell; with several ranks, torchrun starts them."""
+    asked, ranks = config.launch.slurm.job(job.role), config.launch.ranks if job.role == "learner" else 1
+    words = [python(asked), "-m"]
+    if ranks > 1:
+        nodes = config.launch.slurm.nodes
+        words += [
+            "torch.distributed.run",
+            f"--nnodes={nodes}",
+            f"--nproc-per-node={ranks // nodes}",
+            "--max-restarts=0",
+        ]
+        words += ["--rdzv-backend=c10d", '--rdzv-id="$LUDUS_GROUP"', '--rdzv-endpoint="$LUDUS_HEAD"', "-m --"]
+    words += ["launch.process", '--run "$LUDUS_RUN"', f"--role {job.role}", f"--index {job.index}", "--lone"]
+    return [*words, *(f"--allow {shlex.quote(package)}" for package in allow)]
+
+
+def _service(job: Job, config: Config, words: Sequence[str]) -> list[str]:
+    """Return the last lines of a script. Several ranks are a step of the job: a signal to it reaches all of them."""
+    if config.launch.ranks == 1 or job.role != "learner":
+        return [f"serve {' '.join(words)}"]
+    program = " ".join(words)
+    return [
+        "step  # sets where the ranks meet, LUDUS_HEAD, and what their group is called, LUDUS_GROUP",
+        "serve srun --kill-on-bad-exit=1 --export=ALL bash -c '",
+        '    trap "" USR1  # torchrun would die of it; the ranks have a handler of their own',
+        f"    exec {program}'",
+    ]

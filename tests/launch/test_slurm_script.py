@@ -56,6 +56,16 @@ LUDUS_NAME=learner-1
 """
 
 
+RANKS = """\
+step  # sets where the ranks meet, LUDUS_HEAD, and what their group is called, LUDUS_GROUP
+serve srun --kill-on-bad-exit=1 --export=ALL bash -c '
+    trap "" USR1  # torchrun would die of it; the ranks have a handler of their own
+    exec python3 -m torch.distributed.run --nnodes=2 --nproc-per-node=2 --max-restarts=0 --rdzv-backend=c10d \
+--rdzv-id="$LUDUS_GROUP" --rdzv-endpoint="$LUDUS_HEAD" -m -- launch.process --run "$LUDUS_RUN" --role learner \
+--index 0 --lone'
+"""
+
+
 def scripts(*overrides, allow=()):
     config = compose(["launch=slurm", *overrides])
     run = RunDirectory(Path("/shared/my runs/first"))
@@ -91,6 +101,13 @@ def test_a_role_overrides_what_is_said_for_all():
     assert f"serve {sys.executable} -m launch.process" in text
 
 
+def test_several_ranks_are_a_step_of_torchrun():
+    text = scripts("launch.ranks=4", "launch.slurm.nodes=2", "launch.slurm.python=python3")["learner-0"][1]
+    assert "#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n" in text
+    assert text.endswith(RANKS)
+    assert "torch" not in scripts("launch.ranks=4", "launch.slurm.nodes=2")["coordinator"][1]
+
+
 def test_two_runs_of_one_name_have_different_jobs():
     config = compose(["launch=slurm"])
     names = {jobs(config, RunDirectory(Path(place) / "a,b"))[0].name for place in ("/one", "/two")}
@@ -112,7 +129,8 @@ def test_presets_compose(preset):
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("launch.slurm.ranks=2", "one process for now"),
+        ("launch.slurm.nodes=0", "at least one"),
+        ("launch.slurm.nodes=2", "1 ranks cannot be spread evenly over 2 nodes"),
         ("launch.slurm.time=soon", "write minutes, hours:minutes:seconds or days-hours"),
         ("launch.slurm.learner.memory=lots", "write a number and K, M, G or T"),
         ("launch.slurm.learner.cpus=0", "at least one"),

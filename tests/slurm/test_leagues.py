@@ -48,7 +48,9 @@ def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
         "league.evaluation.final_games=8",
         "collector.slots=16",
         "launch.collectors=2",
-        "launch.slurm.memory=500M",
+        "launch.ranks=2",
+        "launch.slurm.nodes=2",
+        "launch.slurm.memory=1G",
         *APART,
     ]
     command = shlex.join([sys.executable, "-m", "launch", "run", "launch=slurm/small", "name=league", *overrides])
@@ -63,12 +65,13 @@ def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
     )
     assert shell.returncode == 0, shell.stdout + shell.stderr
     assert "3 jobs are in the queue" in shell.stdout
-    patiently(league.results, 60, "the first result")
+    patiently(league.results, 150, "the first result")
     rows = league.rows()
-    assert len({row.node for row in rows.values()}) == 4, "each on a node of its own"
+    assert rows["learner-0"].node == "node[1-2]"
+    assert {row.node for row in rows.values()} > {"node3", "node4"}
     assert json.loads(league.run.rendezvous.read_text())["address"].startswith(f"tcp://{rows['coordinator-0'].node}:")
     status = league.ludus("status", "league")
-    assert all(word in status for word in ("coordinator-0", "learner-0", "collector-1", "running", "node1"))
+    assert all(word in status for word in ("coordinator-0", "learner-0", "collector-1", "running", "node[1-2]"))
     assert "the budget of 20,000 env steps is spent" in league.ludus("attach", "league", "--plain")
     patiently(lambda: not league.alive(), 30, "the end of all jobs")
     assert {row.state for row in league.rows().values()} == {"COMPLETED"}
@@ -92,7 +95,7 @@ def test_jobs_at_their_time_limit_go_on(league, patiently):
 
 def test_crashes_cuts_and_split_brains(league, cluster, patiently):
     league.begin(*APART)
-    patiently(league.results, 60, "the first result")
+    patiently(league.results, 150, "the first result")
     league.play_on()
     times = {}
 
@@ -107,18 +110,15 @@ def test_crashes_cuts_and_split_brains(league, cluster, patiently):
     cluster.start()
 
     # The nodes of the learner and of a collector crash: both start again, from the checkpoint and from nothing.
-    began = time.monotonic()
+    began, before = time.monotonic(), league.rows()
     for process in ("learner-0", "collector-0"):
-        cluster.harm("--node", league.node(process))
+        cluster.harm("--node", before[process].node)
     for process in ("learner-0", "collector-0"):
-        before = league.rows()[process].restarts
-        patiently(lambda p=process, n=before: league.rows()[p].restarts > n, 60, f"the requeue of {process}")
-        if process == "learner-0":
-            patiently(lambda: league.heard("learner-0"), 60, "the learner's return")
-            times["crash of the learner's node"] = time.monotonic() - began
-            cluster.start()
-    patiently(lambda: league.heard("collector-0"), 60, "the collector's return")
-    times["crash of the collector's node"] = time.monotonic() - began
+        restarts = before[process].restarts
+        patiently(lambda p=process, n=restarts: league.rows()[p].restarts > n, 60, f"the requeue of {process}")
+        cluster.start()  # there is no second node for this collector
+        patiently(lambda p=process: league.heard(p), 90, f"the return of {process}")
+        times[f"crash of the node of {process}"] = time.monotonic() - began
     league.play_on()
 
     # The learner's node is cut off: Slurm starts another one, and the old one sees that and leaves.
@@ -148,7 +148,7 @@ def test_crashes_cuts_and_split_brains(league, cluster, patiently):
 
 def test_preemption_scale_stop_and_resume(league, patiently):
     league.begin("launch.slurm.collector.partition=low", "launch.slurm.collector.constraint=gpu")
-    patiently(league.results, 60, "the first result")
+    patiently(league.results, 150, "the first result")
     league.ludus("scale", "league", "collectors=4")
     patiently(lambda: league.heard("collector-3"), 60, "a fourth collector")
     league.ludus("scale", "league", "collectors=1")
