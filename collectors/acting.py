@@ -1,37 +1,56 @@
 """Acting: the actions of all rows of one tick, with one forward pass for each kind of network."""
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from collectors.actors import Actors
 from collectors.envs.rows import Rows
 from league.policies.actions import Actions, race
+from league.policies.actor import Actor
+from league.policies.layout import FloatArray
 from league.policies.numpy_actor import NumpyActor, forward
 from league.spec import EnvSpec
 
-Acted = tuple[Actions, npt.NDArray[np.float32]]  # actions and their log-probabilities
+Choice = tuple[Actions, npt.NDArray[np.float32]]
+
+
+class Acted(NamedTuple):
+    """What was done in one tick."""
+
+    actions: Actions
+    log_probs: npt.NDArray[np.float32]
+    memory: FloatArray | None = None  # [rows, M] what each row's agent remembered before; None if nobody has a memory
 
 
 class Acting:
-    """Lets numbered actors act.
+    """Lets numbered actors act, and remembers for them.
 
-    acting = Acting(spec, actors, rng)
-    actions, log_probs = acting.act(rows, numbers)      # `numbers` says which actor acts in each row
+    acting = Acting(spec, slots, actors, rng)
+    acted = acting.act(rows, numbers)      # `numbers` says which actor acts in each row
     """
 
-    def __init__(self, spec: EnvSpec, actors: Actors, rng: np.random.Generator) -> None:
+    def __init__(self, spec: EnvSpec, slots: int, actors: Actors, rng: np.random.Generator) -> None:
         self._spec, self._actors, self._rng = spec, actors, rng
+        self._place = places(spec)
+        self._memory = np.zeros((slots, len(spec.agents), 0), np.float32)
 
     def act(self, rows: Rows, numbers: npt.NDArray[np.int16]) -> Acted:
         """Return an action for each row: every actor gets a slice of the sorted rows."""
         counts = np.bincount(numbers)
         present = counts.nonzero()[0]
+        memory = self._recall(rows) if self._actors.memory else None
         if len(present) == 1:
-            return self._actors[int(present[0])].act(rows.observation, rows.mask, self._rng)
+            after = None if memory is None else memory.copy()
+            choice = self._alone(self._actors[int(present[0])], rows.observation, rows.mask, rows.agent, after)
+            return self._keep(rows, choice, memory, after)
         order = numbers.argsort(kind="stable")
         observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
+        after = None if memory is None else memory.take(order, axis=0)
+        agent = rows.agent.take(order)
         networks: dict[str, list[tuple[NumpyActor, slice]]] = {}
-        others: list[tuple[slice, Acted]] = []
+        others: list[tuple[slice, Choice]] = []
         end = 0
         for number, count in zip(present.tolist(), counts[present].tolist(), strict=True):
             actor, part = self._actors[number], slice(end, end + count)
@@ -39,20 +58,51 @@ class Acting:
             if isinstance(actor, NumpyActor) and actor.kind is not None:
                 networks.setdefault(actor.kind, []).append((actor, part))
             else:
-                others.append((part, actor.act(observation[part], mask[part], self._rng)))
+                mine = None if after is None else after[part]
+                others.append((part, self._alone(actor, observation[part], mask[part], agent[part], mine)))
         chosen, chances = self._race(networks, observation, mask)
         for part, choice in others:
             chosen[part], chances[part] = choice
         actions, log_probs = np.empty_like(chosen), np.empty_like(chances)
         actions[order], log_probs[order] = chosen, chances
-        return actions, log_probs
+        if after is not None:
+            after[order] = after.copy()
+        return self._keep(rows, (actions, log_probs), memory, after)
+
+    def _alone(
+        self,
+        actor: Actor,
+        observation: npt.NDArray[np.float32],
+        mask: npt.NDArray[np.bool_],
+        agent: npt.NDArray[np.int32],
+        memory: FloatArray | None,
+    ) -> Choice:
+        """Let one actor act. Bots are told nothing but what they see; `memory` is brought up to date."""
+        if not isinstance(actor, NumpyActor) or actor.kind is not None:
+            return actor.act(observation, mask, self._rng)
+        mine = memory[:, : actor.memory] if memory is not None and actor.memory else None
+        return actor.act(observation, mask, self._rng, self._place[agent], mine)
+
+    def _recall(self, rows: Rows) -> FloatArray:
+        """Return what each row's agent remembers; at the first decision of an episode that is nothing."""
+        missing = self._actors.memory - self._memory.shape[2]
+        if missing > 0:
+            self._memory = np.pad(self._memory, ((0, 0), (0, 0), (0, missing)))
+        memory = self._memory[rows.slot, rows.agent]
+        memory[rows.first] = 0
+        return memory
+
+    def _keep(self, rows: Rows, choice: Choice, memory: FloatArray | None, after: FloatArray | None) -> Acted:
+        if after is not None:
+            self._memory[rows.slot, rows.agent] = after
+        return Acted(*choice, memory)
 
     def _race(
         self,
         networks: dict[str, list[tuple[NumpyActor, slice]]],
         observation: npt.NDArray[np.float32],
         mask: npt.NDArray[np.bool_],
-    ) -> Acted:
+    ) -> Choice:
         """Let the networks of each kind go forward together; one race for all. Rows of others are for them to fill."""
         if not networks:
             shape = (len(mask), *self._spec.action.shape)
@@ -62,3 +112,16 @@ class Acting:
             logits += forward(parts, observation)
         draw = self._rng.standard_exponential(mask.shape[::-1], dtype=np.float32)
         return race(np.ascontiguousarray(logits.T), mask, draw)
+
+
+def places(spec: EnvSpec) -> npt.NDArray[np.intp]:
+    """Return the place of each agent in its seat.
+
+    >>> from league.spec import Array, Seat
+    >>> places(EnvSpec("toy", ("a", "b", "c"), (Seat((0, 2)), Seat((1,))), Array((1,), "int8"), actions=2)).tolist()
+    [0, 0, 1]
+    """
+    place = np.zeros(len(spec.agents), np.intp)
+    for seat in spec.seats:
+        place[list(seat.agents)] = range(len(seat.agents))
+    return place

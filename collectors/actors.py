@@ -5,7 +5,7 @@ live weights are swapped between ticks, for all slots at once.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,23 @@ from league.ticket import Entry
 
 
 class Actors:
-    """Numbered actors. A number stays the same while somebody plays with it."""
+    """Numbered actors. A number stays the same while somebody plays with it.
+
+    Live players are networks as `policies` says, or else as `policy` does; frozen ones as their snapshot says.
+    """
 
     def __init__(
-        self, spec: EnvSpec, policy: PolicyConfig, store: SnapshotStore, cache_bytes: int, allow: Collection[str] = ()
+        self,
+        spec: EnvSpec,
+        policy: PolicyConfig,
+        store: SnapshotStore,
+        cache_bytes: int,
+        allow: Collection[str] = (),
+        policies: Mapping[str, PolicyConfig] | None = None,
     ) -> None:
         self._spec, self._policy, self._store, self._allow = spec, policy, store, allow
+        self._policies = policies or {}
+        self.memory = 0  # numbers that any of the actors wants to be kept for an agent, at most
         self._cache_bytes = cache_bytes
         self._actors: list[Actor | None] = []
         self._versions = np.zeros(16, np.int32)
@@ -40,6 +51,10 @@ class Actors:
         actor = self._actors[number]
         assert actor is not None
         return actor
+
+    def policy_of(self, player: PlayerId) -> PolicyConfig:
+        """Return which network a live player is."""
+        return self._policies.get(player, self._policy)
 
     def version(self, numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int32]:
         """Return the version of the weights behind each number (0 for frozen players and bots)."""
@@ -63,10 +78,11 @@ class Actors:
 
     def update_live(self, player: PlayerId, version: int, flat: npt.NDArray[np.float32]) -> None:
         """Swap in new weights of a live player, in all slots. Raises ValueError if they do not fit the policy."""
-        actor = NumpyActor(self._policy, self._spec, flat)
+        actor = NumpyActor(self.policy_of(player), self._spec, flat)
         self._outdated.discard(player)
         if player in self._live:
             self._actors[self._live[player]] = actor
+            self.memory = max(self.memory, actor.memory)
         else:
             self._live[player] = self._add(actor)
         self._versions[self._live[player]] = version
@@ -98,6 +114,8 @@ class Actors:
                 total -= size
 
     def _add(self, actor: Actor) -> int:
+        if isinstance(actor, NumpyActor):
+            self.memory = max(self.memory, actor.memory)
         for number, taken in enumerate(self._actors):
             if taken is None:
                 self._actors[number] = actor

@@ -84,10 +84,11 @@ class Collector:
         self._journal = journal
         self._run_seed = run_seed
         rng = np.random.default_rng(derive_seed(run_seed, "act", name, session))
-        self._acting = Acting(env.spec, actors, rng)
+        self._acting = Acting(env.spec, env.slots, actors, rng)
         self._no_actions = np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
         self._seating = Seating(env.spec, env.slots)
-        self._recorder = Recorder(env.spec, env.slots, config.ticks)
+        remembered = lambda player: actors.policy_of(player).state_size  # noqa: E731
+        self._recorder = Recorder(env.spec, env.slots, config.ticks, remembered)
         self._held: dict[tuple[TicketNumber, int], Playing] = {}
         self._queue: list[Playing] = []  # those of them with episodes that no slot has taken yet, oldest first
         self._results: dict[tuple[TicketNumber, int], Result] = {}
@@ -133,10 +134,10 @@ class Collector:
     def _play(self, rows: Rows, now: float) -> None:
         who = self._seating.index(rows.slot, rows.agent)
         numbers, entry = self._seating.actor.take(who), self._seating.entry.take(who)
-        actions, log_probs = self._acting.act(rows, numbers)
-        self._recorder.decide(self._seating.learnt(rows), entry, actions, log_probs, self._actors.version(numbers), now)
-        self.env_steps += self._seating.note(rows, actions)
-        self._settle(self._env.step(actions), now)
+        acted = self._acting.act(rows, numbers)
+        self._recorder.decide(self._seating.learnt(rows), entry, acted, self._actors.version(numbers), now)
+        self.env_steps += self._seating.note(rows, acted.actions)
+        self._settle(self._env.step(acted.actions), now)
 
     def _settle(self, ends: Ends, now: float) -> None:
         if len(ends.slot):

@@ -8,15 +8,15 @@ A lane that is cut leaves its track as it is and goes on in another one: the arr
 once, from all its tracks together, and not at each cut.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from collectors.acting import Acted, places
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.tracks import Index, Tracks
 from league.ids import PlayerId
-from league.policies.actions import Actions
 from league.segment import Segments
 from league.spec import EnvSpec
 
@@ -27,14 +27,13 @@ NOBODY = -1
 class Recorder:
     """Lanes for all slots, and the segments cut from them."""
 
-    def __init__(self, spec: EnvSpec, slots: int, ticks: int) -> None:
+    def __init__(
+        self, spec: EnvSpec, slots: int, ticks: int, memory: Callable[[PlayerId], int] = lambda player: 0
+    ) -> None:
         self._entries = len(spec.seats)
-        place = [0] * len(spec.agents)
-        for seat in spec.seats:
-            for i, agent in enumerate(seat.agents):
-                place[agent] = i
-        self._place = np.array(place, np.intp)
-        self._tracks = Tracks(spec, ticks, agents=max(place) + 1)
+        self._place = places(spec)
+        self._memory = memory
+        self._tracks = Tracks(spec, ticks, agents=int(self._place.max()) + 1)
         lanes = slots * self._entries
         self._track = self._tracks.lease(lanes)  # which one each lane is written into
         self._owner = np.full(lanes, NOBODY, np.intp)
@@ -103,10 +102,7 @@ class Recorder:
 
     # --- writing ---------------------------------------------------------------------------------------------
 
-    def decide(
-        self, rows: Rows, entry: Index, actions: Actions, log_probs: npt.NDArray[np.float32],
-        version: IntArray, now: float,
-    ) -> None:  # fmt: skip
+    def decide(self, rows: Rows, entry: Index, acted: Acted, version: IntArray, now: float) -> None:
         """Write the decisions of one tick. `entry` and `version` tell, for each row, who decided."""
         lane = rows.slot.astype(np.intp) * self._entries + entry
         owner = self._owner[lane]
@@ -127,9 +123,11 @@ class Recorder:
         decisions = {
             "observation": observation,
             "mask": rows.mask.take(mine, axis=0),
-            "action": actions[mine],
-            "log_prob": log_probs[mine],
+            "action": acted.actions[mine],
+            "log_prob": acted.log_probs[mine],
         }
+        if acted.memory is not None:
+            self._tracks.remember(track, place, acted.memory[mine])
         self._tracks.write(track, place, decisions)
         self._unsent += self._count(owner[mine])
 
@@ -180,7 +178,8 @@ class Recorder:
         taken = []
         for number, tracks in zip(numbers, self._segments_of(numbers), strict=True):
             player, incarnation = self._owners[number]
-            taken.append(Segments(player=player, incarnation=incarnation, **self._tracks.gather(tracks)))
+            arrays = self._tracks.gather(tracks, self._memory(player))
+            taken.append(Segments(player=player, incarnation=incarnation, **arrays))
         return taken
 
     def _segments_of(self, numbers: Sequence[int]) -> list[Index]:

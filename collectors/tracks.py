@@ -42,6 +42,7 @@ class Tracks:
         self.version = np.zeros(0, np.int32)
         # Of each agent of each track, at `track * agents + place`: the decision that awaits its reward, or -1.
         self._open: Index = np.zeros((0, agents), np.intp)
+        self._memory = np.zeros((0, agents, 0), np.float32)  # of each agent of each track, before its first decision
         self._free: list[int] = []
 
     def lease(self, count: int) -> Index:
@@ -62,6 +63,7 @@ class Tracks:
         cells = len(self._buffer["end"]) * self._ticks * self.agents
         self._flat = {name: array.reshape(cells, *array.shape[3:]) for name, array in self._buffer.items()}
         self.length, self.version, self._open = longer(self.length), longer(self.version), longer(self._open, -1)
+        self._memory = longer(self._memory)
         self._free += range(before, before + count)
 
     def _at(self, track: Index, tick: Index, place: Index) -> Index:
@@ -88,6 +90,14 @@ class Tracks:
         self._flat["present"][at] = True
         self._await(track, place, at)
         self.length[track] = tick + 1  # agents of the same track write the same tick
+
+    def remember(self, track: Index, place: Index, memory: npt.NDArray[np.float32]) -> None:
+        """Keep what agents remember whose first decision in their track comes next."""
+        missing = memory.shape[1] - self._memory.shape[2]
+        if missing > 0:
+            self._memory = np.pad(self._memory, ((0, 0), (0, 0), (0, missing)))
+        first = ~self._buffer["present"][track, :, place].any(axis=1)
+        self._memory[track[first], place[first]] = memory[first]
 
     def reward(self, track: Index, place: Index, reward: npt.NDArray[np.float32]) -> None:
         """Credit each agent's last decision with what it earned since."""
@@ -140,8 +150,8 @@ class Tracks:
         held: npt.NDArray[np.int64] = present[tracks].sum(axis=1)
         return held
 
-    def gather(self, tracks: Index) -> Chunk:
-        """Return what these tracks hold, as the arrays of Segments, and free them."""
+    def gather(self, tracks: Index, memory: int = 0) -> Chunk:
+        """Return what these tracks hold, as the arrays of Segments, and free them. `memory` is that of the player."""
         chunk = {name: array.take(tracks, axis=0) for name, array in self._buffer.items()}
         chunk["length"], chunk["version"] = self.length[tracks].astype(np.int32), self.version[tracks]
         lane, tick, agent = np.nonzero(chunk["end"] == CUT)
@@ -149,6 +159,8 @@ class Tracks:
         chunk["tail_lane"], chunk["tail_tick"] = lane.astype(np.int32), tick.astype(np.int32)
         chunk["tail_agent"] = agent.astype(np.int32)
         chunk["tail_observation"] = np.array(tails, self._seen.dtype).reshape(-1, *self._seen.shape)
+        if memory:
+            chunk["memory"] = self._memory[tracks, :, :memory]
         self.release(tracks)
         return chunk
 
@@ -166,3 +178,5 @@ class Tracks:
         self._open[tracks] = -1
         for name in ("reward", "end", "present"):
             self._buffer[name][tracks] = CONTINUES
+        if self._memory.shape[2]:
+            self._memory[tracks] = 0

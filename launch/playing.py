@@ -110,11 +110,10 @@ def casting(
             raise ViewError(f"{entry.player!r} cannot play {spec.name}: {error}") from error
         assert number is not None  # only live weights can be missing
         numbers.append(number)
-    acting = Acting(spec, actors, np.random.default_rng(seed))
+    acting = Acting(spec, 1, actors, np.random.default_rng(seed))
 
     def choose(rows: Rows, entry: IntArray) -> Actions:
-        actions, _ = acting.act(rows, np.array(numbers, np.int16)[entry])
-        return actions
+        return acting.act(rows, np.array(numbers, np.int16)[entry]).actions
 
     return choose
 

@@ -17,6 +17,7 @@ BUILTIN: dict[str, dict[str, str]] = {
     "ludus.environments": {
         "connect_four": "collectors.envs.connect_four:ConnectFour",
         "tic_tac_toe": "collectors.envs.tic_tac_toe:TicTacToe",
+        "recall": "collectors.envs.recall:Recall",
         "rock_paper_scissors": "collectors.envs.rock_paper_scissors:RockPaperScissors",
         "pettingzoo": "collectors.envs.pettingzoo:make",
     },

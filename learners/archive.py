@@ -90,6 +90,7 @@ class Archive:
             incarnation=incarnation,
             algorithm=algorithm,
             weights=algorithm.flat(),
+            memory=self.policy.state_size,
             batcher=Batcher(incarnation=incarnation, batch=share, max_lag=self.algo.max_lag),
             rng=np.random.default_rng(derive_seed(*parts)),
             group=self.group,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from league.segment import Segments
+from league.segment import STEPS, Segments
 
 LIMIT = 4  # batches that may wait; credits keep it at 2, this holds against a peer that ignores them
 
@@ -121,9 +121,10 @@ def _padded(part: Segments, ticks: int, agents: int) -> dict[str, npt.NDArray[An
     lanes, own_ticks, own_agents = part.present.shape
     if (own_ticks, own_agents) == (ticks, agents):
         return arrays
-    for name, array in arrays.items():
-        if array.shape[:3] == (lanes, own_ticks, own_agents) and not name.startswith("tail_"):
-            wide = np.zeros((lanes, ticks, agents, *array.shape[3:]), dtype=array.dtype)
-            wide[:, :own_ticks, :own_agents] = array
-            arrays[name] = wide
+    for name in STEPS:
+        wide = np.zeros((lanes, ticks, agents, *arrays[name].shape[3:]), dtype=arrays[name].dtype)
+        wide[:, :own_ticks, :own_agents] = arrays[name]
+        arrays[name] = wide
+    if part.memory is not None:
+        arrays["memory"] = np.pad(part.memory, ((0, 0), (0, agents - own_agents), (0, 0)))
     return arrays

@@ -20,7 +20,6 @@ class Feed:
 
     inbox: Server
     spec: EnvSpec
-    batch: int
     clock: Callable[[], float]
     arrivals: int = 0  # segment messages so far: the order in which batches became full
     malformed: int = 0  # messages that nobody should have sent
@@ -68,7 +67,7 @@ class Feed:
 
     def _take_in(self, incoming: Incoming, head: SegmentsHead, trainee: Trainee) -> None:
         try:
-            segments = open_segments(head, incoming.arrays, self.spec)
+            segments = open_segments(head, incoming.arrays, self.spec, trainee.memory)
         except SegmentsError as error:
             self.malformed += 1
             self._refuse(incoming, f"segments of {head.player!r} from {head.name!r}: {error}")
@@ -87,7 +86,7 @@ class Feed:
             trainee.full_since = self.arrivals
 
     def _credits_of(self, trainee: Trainee) -> Credits:
-        return self._credits.setdefault(trainee.player, Credits(self.batch))
+        return self._credits.setdefault(trainee.player, Credits(trainee.batcher.batch))
 
     def _send_weights(self, peer: bytes, trainee: Trainee) -> None:
         message = Weights(player=trainee.player, incarnation=trainee.incarnation, version=trainee.version)

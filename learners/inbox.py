@@ -22,13 +22,17 @@ class SegmentsError(ValueError):
     """Segments that contradict their head, the environment or themselves: the collector's fault."""
 
 
-def open_segments(head: SegmentsHead, arrays: Arrays, spec: EnvSpec) -> Segments:
-    """Return the segments of a message, or raise SegmentsError with what is wrong with them."""
-    missing = [name for name in FIELDS if name not in arrays]
-    if missing or len(arrays) != len(FIELDS):
+def open_segments(head: SegmentsHead, arrays: Arrays, spec: EnvSpec, memory: int = 0) -> Segments:
+    """Return the segments of a message, or raise SegmentsError with what is wrong with them.
+
+    `memory` says how many numbers the player's network remembers.
+    """
+    names = (*FIELDS, "memory") if memory else FIELDS
+    missing = [name for name in names if name not in arrays]
+    if missing or len(arrays) != len(names):
         raise SegmentsError(f"missing {missing}" if missing else f"unknown arrays in {sorted(arrays)}")
     segments = Segments(head.player, head.incarnation, **arrays)
-    _check_shapes(segments, spec)
+    _check_shapes(segments, spec, memory)
     _check_values(segments, spec)
     _check_ends(segments)
     if segments.decisions != head.decisions:
@@ -36,7 +40,7 @@ def open_segments(head: SegmentsHead, arrays: Arrays, spec: EnvSpec) -> Segments
     return segments
 
 
-def _check_shapes(segments: Segments, spec: EnvSpec) -> None:
+def _check_shapes(segments: Segments, spec: EnvSpec, memory: int) -> None:
     if segments.present.ndim != 3:
         raise SegmentsError(f"present has shape {segments.present.shape}, not [lanes, ticks, agents]")
     steps = segments.present.shape
@@ -57,6 +61,8 @@ def _check_shapes(segments: Segments, spec: EnvSpec) -> None:
         "tail_agent": (tails, "int32"),
         "tail_observation": ((*tails, *seen), dtype),
     }
+    if memory:
+        expected["memory"] = ((steps[0], steps[2], memory), "float32")
     for name, (shape, kind) in expected.items():
         array: npt.NDArray[Any] = getattr(segments, name)
         if array.shape != shape or array.dtype != np.dtype(kind):
@@ -65,8 +71,7 @@ def _check_shapes(segments: Segments, spec: EnvSpec) -> None:
 
 def _check_values(segments: Segments, spec: EnvSpec) -> None:
     present = segments.present
-    for name in ("observation", "action", "log_prob", "reward", "tail_observation"):
-        array = getattr(segments, name)
+    for name, array in segments.arrays().items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise SegmentsError(f"{name} is not finite")
     if not legal(spec, segments.action[present], segments.mask[present]).all():

@@ -66,8 +66,7 @@ class Learner:
     def __post_init__(self) -> None:
         """Put the parts together."""
         self._addresses = self.group.gather(self.inbox.address)
-        share = -(-self.algo.batch // self.group.size)
-        self._feed = Feed(inbox=self.inbox, spec=self.spec, batch=share, clock=self.clock)
+        self._feed = Feed(inbox=self.inbox, spec=self.spec, clock=self.clock)
         self._archive = Archive(
             store=self.store,
             checkpoints=self.checkpoints,

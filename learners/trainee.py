@@ -24,6 +24,7 @@ class Trainee:
     algorithm: Algorithm
     batcher: Batcher
     rng: np.random.Generator
+    memory: int = 0  # numbers that its network remembers for each agent
     weights: FloatArray  # of this version: what collectors get, also in the middle of an update
     version: int = 0
     decisions: int = 0  # trained on in all incarnations

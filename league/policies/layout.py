@@ -17,12 +17,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from league.policies.convolution import Convolution, board_convolutions, image_convolutions, image_shape
 from league.spec import EnvSpec
 
 FloatArray = npt.NDArray[np.float32]
 
-NETWORKS = ("mlp", "board_conv")
+NETWORKS = ("mlp", "board_conv", "cnn", "resnet")
 ACTIVATIONS = ("tanh", "relu")
+GATES = {"none": 0, "gru": 3, "lstm": 4}  # of each kind of memory
+STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors that a memory keeps: an lstm has its output and its cell
+CRITICS = ("shared", "central")
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
 LOG_STD = -0.5  # of fresh Gaussians
 LOG_STD_RANGE = (-5.0, 2.0)  # outside of it a Gaussian is a point, or noise
@@ -31,30 +35,63 @@ EDGE = float(np.float32(1 - 1e-6))  # continuous actions stay this far within -1
 
 @dataclass(kw_only=True, slots=True)
 class PolicyConfig:
-    """Which network a player is. Actor and critic share all layers but their heads."""
+    """Which network a player is. Actor and critic share all layers but their heads, unless the critic is central."""
 
-    name: str = "mlp"  # "mlp", or "board_conv" for observations of shape (height, width, planes)
+    name: str = "mlp"  # "mlp"; for observations of shape (height, width, planes): "board_conv", "cnn", "resnet"
     hidden: list[int] = field(default_factory=lambda: [128, 128])  # units of each fully connected layer
-    activation: str = "tanh"  # of the mlp: "tanh" or "relu"; a board_conv always uses relu
-    channels: int = 64  # board_conv: features for each place of the kernel on the board
+    activation: str = "tanh"  # of the mlp: "tanh" or "relu"; the others always use relu
+    channels: int = 64  # board_conv, resnet: features for each place of the kernel on the board
     kernel: list[int] = field(default_factory=lambda: [4, 4])  # board_conv: height and width of the kernel
+    filters: list[list[int]] = field(default_factory=list)  # cnn: channels, kernel, stride of each layer; []: by size
+    blocks: int = 3  # resnet: residual blocks of two convolutions
+    agent_id: bool = False  # tell the network which agent of its seat it acts for (one-hot)
+    memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
+    memory_size: int = 128  # units of the memory
+    critic: str = "shared"  # "shared": layers of the actor; "central": its own, on what all agents of the seat see
 
     def __post_init__(self) -> None:
         """Refuse a network that does not exist."""
+        for key, known in (("activation", ACTIVATIONS), ("memory", tuple(GATES)), ("critic", CRITICS)):
+            if getattr(self, key) not in known:
+                raise ValueError(f"policy.{key}: unknown {getattr(self, key)!r}. Known: {', '.join(known)}.")
         if self.name not in NETWORKS:
             raise ValueError(f"policy.name: unknown network {self.name!r}. Known: {', '.join(NETWORKS)}.")
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(f"policy.activation: unknown {self.activation!r}. Known: {', '.join(ACTIVATIONS)}.")
-        if len(self.kernel) != 2 or min([*self.hidden, *self.kernel, self.channels], default=1) < 1:
+        sizes = [*self.hidden, *self.kernel, self.channels, self.blocks, self.memory_size]
+        if len(self.kernel) != 2 or min(sizes) < 1:
             raise ValueError(
-                f"policy: hidden {list(self.hidden)}, channels {self.channels} and kernel {list(self.kernel)}"
-                " must be positive, and the kernel needs a height and a width"
+                f"policy: hidden {list(self.hidden)}, channels {self.channels}, kernel {list(self.kernel)}, blocks "
+                f"{self.blocks} and memory_size {self.memory_size} must be positive, and the kernel needs a height "
+                "and a width"
             )
+        if any(len(layer) != 3 or min(layer) < 1 for layer in self.filters):
+            raise ValueError("policy.filters: each layer needs channels, kernel and stride, all positive")
 
     @property
     def rectified(self) -> bool:
         """Whether the layers use relu."""
-        return self.activation == "relu" or self.name == "board_conv"
+        return self.activation == "relu" or self.name != "mlp"
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether the network has a memory."""
+        return self.memory != "none"
+
+    @property
+    def state_size(self) -> int:
+        """How many numbers an agent's memory has: 0 without one."""
+        return STATES[self.memory] * self.memory_size
+
+    def convolutions(self, spec: EnvSpec) -> list[Convolution]:
+        """Return the convolutions of a cnn or resnet; none for the other networks."""
+        if self.name == "cnn":
+            return image_convolutions(spec.observation.shape, self.filters)
+        if self.name == "resnet":
+            return board_convolutions(spec.observation.shape, self.channels, self.blocks)
+        return []
+
+    def scale(self, spec: EnvSpec) -> float:
+        """Return what observations are multiplied with: bytes of images become numbers up to 1."""
+        return 1 / 255 if self.name == "cnn" and spec.observation.dtype == "uint8" else 1.0
 
 
 def policy_from(plain: Mapping[str, Any]) -> PolicyConfig:
@@ -104,11 +141,7 @@ def board_patches(shape: tuple[int, ...], kernel: list[int]) -> npt.NDArray[np.i
     >>> board_patches((2, 3, 1), [2, 2]).tolist()
     [[0, 1, 3, 4], [1, 2, 4, 5]]
     """
-    if len(shape) != 3:
-        raise ValueError(
-            f"policy board_conv needs observations of shape (height, width, planes), this environment has "
-            f"{shape}. Use policy.name=mlp."
-        )
+    image_shape("board_conv", shape)
     if shape[0] < kernel[0] or shape[1] < kernel[1]:
         raise ValueError(
             f"policy board_conv: the kernel {list(kernel)} is larger than the board {list(shape[:2])}. "
@@ -119,6 +152,11 @@ def board_patches(shape: tuple[int, ...], kernel: list[int]) -> npt.NDArray[np.i
     return windows.transpose(0, 1, 3, 4, 2).reshape(-1, kernel[0] * kernel[1] * shape[2])
 
 
+def team_size(spec: EnvSpec) -> int:
+    """Return how many agents the largest seat has."""
+    return max(len(seat.agents) for seat in spec.seats)
+
+
 def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
     """Return the parameters of a network. Weights are [outputs, inputs]."""
     shapes: dict[str, tuple[int, ...]] = {}
@@ -127,15 +165,29 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
         shapes[f"{name}.weight"] = (outputs, inputs)
         shapes[f"{name}.bias"] = (outputs,)
 
+    def stack(name: str, width: int) -> int:
+        for number, units in enumerate(config.hidden):
+            add(f"{name}_{number}", units, width)
+            width = units
+        return width
+
     width = spec.observation.size
     if config.name == "board_conv":
         places, patch = board_patches(spec.observation.shape, config.kernel).shape
         add("conv", config.channels, patch)
         width += places * config.channels
-    for number, units in enumerate(config.hidden):
-        add(f"hidden_{number}", units, width)
-        width = units
+    for convolution in config.convolutions(spec):
+        add(convolution.name, convolution.channels, convolution.patch)
+        width = math.prod(convolution.output)
+    width = stack("hidden", width + (team_size(spec) if config.agent_id else 0))
+    if config.recurrent:
+        gates = GATES[config.memory] * config.memory_size
+        add("memory_input", gates, width)
+        add("memory_state", gates, config.memory_size)
+        width = config.memory_size
     add("policy", spec.actions + spec.continuous, width)
+    if config.critic == "central":
+        width = stack("critic", team_size(spec) * (spec.observation.size + 1))
     add("value", 1, width)
     if spec.continuous:
         shapes["log_std"] = (spec.continuous,)
@@ -147,12 +199,16 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
     rng = np.random.default_rng(seed)
     layout = describe(config, spec)
     flat = np.zeros(layout.size, dtype=np.float32)
-    gains = {"policy.weight": 0.01, "value.weight": 1.0}
+    gains = {"policy.weight": 0.01, "value.weight": 1.0, "memory_input.weight": 1.0, "memory_state.weight": 1.0}
+    # Residual blocks begin close to doing nothing: else the sum grows with every block.
+    gains |= {f"block_{block}_b.weight": 0.1 for block in range(config.blocks)}
     for name, view in layout.views(flat).items():
         if name.endswith(".weight"):
             view[:] = gains.get(name, math.sqrt(2)) * _orthogonal(view.shape[0], view.shape[1], rng)
         elif name == "log_std":
             view[:] = LOG_STD
+        elif name == "memory_input.bias" and config.memory == "lstm":
+            view[config.memory_size : 2 * config.memory_size] = 1  # forget little at first
     return flat
 
 

@@ -4,6 +4,7 @@ Activations are [rows, features], so that several networks can fill one array, e
 of a board's convolution are the other way round: a gather then copies whole rows of memory.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -11,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from league.policies.actions import Actions, best, sample
-from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, policy_from
+from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, policy_from, team_size
+from league.policies.memory import remember
 from league.spec import EnvSpec
 
+Places = npt.NDArray[np.intp]
 Layer = tuple[FloatArray, FloatArray]  # weight [in, out] and bias [out]
 
 
@@ -27,6 +30,10 @@ class Described(Protocol):
     @property
     def signature(self) -> str:
         """The signature of the environment that the weights were trained for."""
+
+
+def _layer(views: Mapping[str, FloatArray], name: str) -> Layer:
+    return np.ascontiguousarray(views[f"{name}.weight"].T), views[f"{name}.bias"]
 
 
 def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
@@ -49,6 +56,7 @@ class NumpyActor:
 
     actor = NumpyActor(config, spec, flat)
     actions, log_probs = actor.act(rows.observation, rows.mask, rng)
+    actor.act(rows.observation, rows.mask, rng, place, memory)      # if it has an agent id or a memory
 
     It keeps a copy of the weights: training may go on in the caller's array.
     """
@@ -56,14 +64,20 @@ class NumpyActor:
     def __init__(self, config: PolicyConfig, spec: EnvSpec, flat: FloatArray, greedy: bool = False) -> None:
         self.greedy = greedy
         self.rectified = config.rectified
+        self.memory = config.state_size  # numbers that `act` keeps for each agent between its decisions
         # Networks of the same kind can go forward together, and race together for their actions.
-        self.kind = repr(config) if spec.single and not greedy else None
-        self._spec, self.size = spec, spec.observation.size
-        views = describe(config, spec).views(np.array(flat))
-        names = [*(f"hidden_{i}" for i in range(len(config.hidden))), "policy"]
-        layers = [(np.ascontiguousarray(views[f"{name}.weight"].T), views[f"{name}.bias"]) for name in names]
-        self.layers = layers if config.rectified else fold_tanh(layers)
+        alone = greedy or config.agent_id or config.recurrent or not spec.single
+        self.kind = None if alone else repr(config)
+        self._spec, self._config, self.size = spec, config, spec.observation.size
+        self._scale = np.float32(config.scale(spec))
+        self._views = views = describe(config, spec).views(np.array(flat))
+        self.layers = [_layer(views, f"hidden_{i}") for i in range(len(config.hidden))]
+        self.layers.append(_layer(views, "memory_input" if config.recurrent else "policy"))
+        if not config.rectified:
+            self.layers = fold_tanh(self.layers)
+        self._after = [_layer(views, name) for name in ("memory_state", "policy")] if config.recurrent else []
         self._log_std = views.get("log_std", np.zeros(0, np.float32))
+        self._convolutions = config.convolutions(spec)
         self._patches: npt.NDArray[np.int64] | None = None
         if config.name == "board_conv":
             self._patches = board_patches(spec.observation.shape, config.kernel)
@@ -84,23 +98,66 @@ class NumpyActor:
             raise ValueError(f"this snapshot has no array 'flat' but {sorted(arrays)}: it holds no policy")
         return cls(policy_from(manifest.policy), spec, arrays["flat"], greedy)
 
-    def outputs(self, observation: npt.NDArray[Any]) -> FloatArray:
-        """Return the unmasked logits of all options, then the means of the Gaussians: [rows, actions + continuous]."""
-        return forward([(self, slice(None))], observation)
+    def outputs(
+        self, observation: npt.NDArray[Any], place: Places | None = None, memory: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the unmasked logits of all options, then the means of the Gaussians: [rows, actions + continuous].
+
+        `place` is the place of each row's agent in its seat. `memory` [rows, memory] is what each remembers, zeros
+        at the first decision of an episode; afterwards it holds what each will remember at its next decision.
+        """
+        places = np.zeros(len(observation), np.intp) if place is None and self._config.agent_id else place
+        found = forward([(self, slice(None))], observation, places)
+        if not self.memory:
+            return found
+        before = np.zeros((len(found), self.memory), np.float32) if memory is None else memory
+        (weight, bias), (out_weight, out_bias) = self._after
+        after = remember(self._config.memory, found, before[:, : len(weight)] @ weight + bias, before)
+        if memory is not None:
+            memory[:] = after
+        return after[:, : len(weight)] @ out_weight + out_bias
 
     def act(
-        self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
+        self,
+        observation: npt.NDArray[Any],
+        mask: npt.NDArray[np.bool_],
+        rng: np.random.Generator,
+        place: Places | None = None,
+        memory: FloatArray | None = None,
     ) -> tuple[Actions, npt.NDArray[np.float32]]:
         """Return a legal action for each row and its log-probability (a greedy choice is certain: 0)."""
-        outputs = self.outputs(observation)
+        outputs = self.outputs(observation, place, memory)
         if self.greedy:
             return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
         return sample(self._spec, outputs, self._log_std, mask, rng)
 
-    def features(self, x: FloatArray) -> FloatArray:
-        """Return what the first layer sees of flat observations: with a convolution, what it found and the board."""
-        if self._patches is None:
+    def features(self, x: FloatArray, place: Places | None) -> FloatArray:
+        """Return what the first layer sees of flat observations: what convolutions found, which agent it is."""
+        if self._patches is not None:
+            x = self._patterns(x)
+        elif self._convolutions:
+            x = self._convolve(x)
+        if place is None or not self._config.agent_id:
             return x
+        who = np.eye(team_size(self._spec), dtype=np.float32)[place]
+        return np.concatenate([x, who], axis=1)
+
+    def _convolve(self, x: FloatArray) -> FloatArray:
+        images = (x if self._scale == 1 else x * self._scale).reshape(len(x), *self._spec.observation.shape)
+        skipped = images
+        for convolution in self._convolutions:
+            name = convolution.name
+            images = convolution(images, self._views[f"{name}.weight"], self._views[f"{name}.bias"])
+            if name.endswith("_b"):
+                images += skipped
+            np.maximum(images, 0, out=images)
+            if not name.endswith("_a"):
+                skipped = images
+        return images.reshape(len(x), math.prod(images.shape[1:]))
+
+    def _patterns(self, x: FloatArray) -> FloatArray:
+        """Return what the one convolution of a board_conv finds, and the board."""
+        assert self._patches is not None
         weight, bias = self._conv
         cells = np.ascontiguousarray(x.T)
         places, channels = len(self._patches), len(weight)
@@ -113,15 +170,17 @@ class NumpyActor:
         return out.T
 
 
-def forward(parts: Sequence[tuple[NumpyActor, slice]], observation: npt.NDArray[Any]) -> FloatArray:
+def forward(
+    parts: Sequence[tuple[NumpyActor, slice]], observation: npt.NDArray[Any], place: Places | None = None
+) -> FloatArray:
     """Return the outputs of several networks of one kind, each for its slice of the rows: [rows, outputs].
 
-    Rows of nobody come out as zeros. The networks go from layer to layer together, which saves most of the small
-    array calls where each has few rows.
+    Outputs are those of the last layer, or with a memory what it takes in; rows of nobody are zeros. The networks go
+    from layer to layer together, which saves most of the small array calls where each has few rows.
     """
     some, _ = parts[0]
     x: FloatArray = observation.reshape(len(observation), some.size).astype(np.float32)
-    inputs = [actor.features(x[part]) for actor, part in parts]
+    inputs = [actor.features(x[part], None if place is None else place[part]) for actor, part in parts]
     with np.errstate(over="ignore"):  # beyond float32, exp is infinite and 1 / (1 + exp) is the 0 it should be
         for depth, (weight, _) in enumerate(some.layers):
             out = np.zeros((len(x), weight.shape[1]), dtype=np.float32)

@@ -1,4 +1,9 @@
-"""Networks that learn, in torch: the same layout as league.policies.numpy_actor, the same results."""
+"""Networks that learn, in torch: the same layout as league.policies.numpy_actor, the same results.
+
+Legend of shapes: B decisions, L lanes, T ticks, A agents of the seat, F features, M numbers of a memory.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -6,8 +11,27 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from league.policies.distribution import Distribution, distribution
-from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe
+from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, team_size
 from league.spec import EnvSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """How decisions follow each other in time, for a network with a memory. Decisions are in the order of `present`."""
+
+    present: Tensor  # [L, T, A]
+    restart: Tensor  # [L, T, A] whether a new episode of that agent begins: nothing is remembered
+    memory: Tensor  # [L, A, M] before the first tick
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a network is told of each of B decisions."""
+
+    observation: Tensor  # [B, ...]
+    place: Tensor | None = None  # [B] of the agent in its seat; None: the first
+    joint: Tensor | None = None  # [B, A, observation] what all agents of the seat see: for a central critic
+    lanes: Lanes | None = None  # None: every decision is the first of an episode
 
 
 class TorchPolicy(nn.Module):
@@ -15,34 +39,33 @@ class TorchPolicy(nn.Module):
 
     policy = TorchPolicy(config, spec)
     policy.write(initial(config, spec, seed))
-    distribution, value_B = policy(observation_BX, mask_BN)
+    distribution, value_B = policy(Seen(observation_BX), mask_BN)
     """
 
     def __init__(self, config: PolicyConfig, spec: EnvSpec) -> None:
         super().__init__()
         layout = describe(config, spec)
-        self._spec = spec
+        self._config, self._spec = config, spec
         self._shapes, self._sizes = layout.shapes, layout.sizes
-        self._hidden = len(config.hidden)
-        self._rectified = config.rectified
-        self._features = spec.observation.size
+        self._convolutions, self._scale, self._team = config.convolutions(spec), config.scale(spec), team_size(spec)
         self.flat = nn.Parameter(torch.zeros(layout.size))
         self._patches: Tensor | None = None
         if config.name == "board_conv":
             self._patches = torch.from_numpy(board_patches(spec.observation.shape, config.kernel))
 
-    def forward(self, observation: Tensor, mask: Tensor) -> tuple[Distribution, Tensor]:
-        """Return the distribution over actions and the value of each row."""
+    def forward(self, seen: Seen, mask: Tensor) -> tuple[Distribution, Tensor]:
+        """Return the distribution over actions and the value of each decision."""
         parameters = self._parameters_by_name()
-        x = self._trunk(observation, parameters)
-        outputs = functional.linear(x, parameters["policy.weight"], parameters["policy.bias"])
+        x, _ = self._features(seen, parameters)
+        outputs = _linear(x, parameters, "policy")
         log_std = parameters["log_std"] if self._spec.continuous else outputs.new_zeros(0)
-        return distribution(self._spec, outputs, mask, log_std), _value(x, parameters)
+        return distribution(self._spec, outputs, mask, log_std), self._value(x, seen, parameters)
 
-    def value(self, observation: Tensor) -> Tensor:
-        """Return the value of each row: what tails need, which have no mask."""
+    def values(self, seen: Seen) -> tuple[Tensor, Tensor | None]:
+        """Return the value of each decision, and what its agent remembers after it (None without a memory)."""
         parameters = self._parameters_by_name()
-        return _value(self._trunk(observation, parameters), parameters)
+        x, memory = self._features(seen, parameters)
+        return self._value(x, seen, parameters), memory
 
     def read(self) -> FloatArray:
         """Return a copy of the weights."""
@@ -64,17 +87,91 @@ class TorchPolicy(nn.Module):
         pieces = self.flat.split(self._sizes)
         return {name: piece.view(shape) for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)}
 
-    def _trunk(self, observation: Tensor, parameters: dict[str, Tensor]) -> Tensor:
-        x = observation.reshape(-1, self._features).float()
+    def _features(self, seen: Seen, parameters: dict[str, Tensor]) -> tuple[Tensor, Tensor | None]:
+        """Return what the heads see, and the memory after each decision."""
+        x = self._trunk(seen, parameters)
+        if not self._config.recurrent:
+            return x, None
+        gates = _linear(x, parameters, "memory_input")
+        memory = self._unroll(gates, seen.lanes, parameters)
+        return memory[:, : self._config.memory_size], memory
+
+    def _trunk(self, seen: Seen, parameters: dict[str, Tensor]) -> Tensor:
+        x = seen.observation.reshape(-1, self._spec.observation.size).float()
         if self._patches is not None:
-            seen = functional.linear(x[:, self._patches], parameters["conv.weight"], parameters["conv.bias"])
-            x = torch.cat((seen.relu().flatten(1), x), dim=1)
-        for number in range(self._hidden):
-            weight, bias = parameters[f"hidden_{number}.weight"], parameters[f"hidden_{number}.bias"]
-            x = functional.linear(x, weight, bias)
-            x = x.relu() if self._rectified else x.tanh()
+            found = functional.linear(x[:, self._patches], parameters["conv.weight"], parameters["conv.bias"])
+            x = torch.cat((found.relu().flatten(1), x), dim=1)
+        elif self._convolutions:
+            x = self._convolve(x, parameters)
+        if self._config.agent_id:
+            x = torch.cat((x, self._who(seen)), dim=1)
+        return self._stack("hidden", x, parameters)
+
+    def _stack(self, name: str, x: Tensor, parameters: dict[str, Tensor]) -> Tensor:
+        for number in range(len(self._config.hidden)):
+            x = _linear(x, parameters, f"{name}_{number}")
+            x = x.relu() if self._config.rectified else x.tanh()
         return x
 
+    def _who(self, seen: Seen) -> Tensor:
+        if seen.place is None:
+            return functional.one_hot(torch.zeros(len(seen.observation), dtype=torch.long), self._team).float()
+        return functional.one_hot(seen.place, self._team).float()
 
-def _value(x: Tensor, parameters: dict[str, Tensor]) -> Tensor:
-    return functional.linear(x, parameters["value.weight"], parameters["value.bias"]).squeeze(-1)
+    def _convolve(self, x: Tensor, parameters: dict[str, Tensor]) -> Tensor:
+        images = (x * self._scale).reshape(-1, *self._spec.observation.shape).permute(0, 3, 1, 2)
+        skipped = images
+        for one in self._convolutions:
+            weight = parameters[f"{one.name}.weight"].view(one.channels, one.kernel, one.kernel, one.input[2])
+            images = functional.conv2d(
+                images, weight.permute(0, 3, 1, 2), parameters[f"{one.name}.bias"], one.stride, one.padding
+            )
+            if one.name.endswith("_b"):
+                images = images + skipped
+            images = images.relu()
+            if not one.name.endswith("_a"):
+                skipped = images
+        return images.permute(0, 2, 3, 1).flatten(1)
+
+    def _unroll(self, gates_BG: Tensor, lanes: Lanes | None, parameters: dict[str, Tensor]) -> Tensor:  # noqa: N803
+        """Return the memory after each decision: tick by tick, all lanes and agents at once."""
+        if lanes is None:
+            empty = gates_BG.new_zeros(len(gates_BG), self._config.state_size)
+            return self._remember(gates_BG, empty, parameters)
+        gates = gates_BG.new_zeros(*lanes.present.shape, gates_BG.shape[1])
+        gates[lanes.present] = gates_BG
+        memory, after = lanes.memory, []
+        for tick in range(lanes.present.shape[1]):
+            memory = memory.masked_fill(lanes.restart[:, tick, :, None], 0)
+            new = self._remember(gates[:, tick], memory, parameters)
+            memory = torch.where(lanes.present[:, tick, :, None], new, memory)
+            after.append(memory)
+        return torch.stack(after, dim=1)[lanes.present]
+
+    def _remember(self, gates: Tensor, memory: Tensor, parameters: dict[str, Tensor]) -> Tensor:
+        size = self._config.memory_size
+        recalled = _linear(memory[..., :size], parameters, "memory_state")
+        if self._config.memory == "gru":
+            reset, update = (gates + recalled)[..., : 2 * size].sigmoid().split(size, dim=-1)
+            new = (gates[..., 2 * size :] + reset * recalled[..., 2 * size :]).tanh()
+            kept: Tensor = new + update * (memory - new)
+            return kept
+        let_in, keep, seen, let_out = (gates + recalled).split(size, dim=-1)
+        cell = keep.sigmoid() * memory[..., size:] + let_in.sigmoid() * seen.tanh()
+        return torch.cat((let_out.sigmoid() * cell.tanh(), cell), dim=-1)
+
+    def _value(self, x: Tensor, seen: Seen, parameters: dict[str, Tensor]) -> Tensor:
+        if self._config.critic == "central":
+            joint = seen.joint if seen.joint is not None else self._alone(seen)
+            x = torch.cat((joint.flatten(1).float() * self._scale, self._who(seen)), dim=1)
+            x = self._stack("critic", x, parameters)
+        return _linear(x, parameters, "value").squeeze(-1)
+
+    def _alone(self, seen: Seen) -> Tensor:
+        """Return what a seat sees whose other agents are not there."""
+        own = seen.observation.reshape(-1, 1, self._spec.observation.size).float()
+        return own * self._who(seen)[:, :, None]
+
+
+def _linear(x: Tensor, parameters: dict[str, Tensor], name: str) -> Tensor:
+    return functional.linear(x, parameters[f"{name}.weight"], parameters[f"{name}.bias"])

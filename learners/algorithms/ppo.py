@@ -1,11 +1,10 @@
 """Proximal policy optimization (Schulman et al. 2017), for segments of any number of agents.
 
-Legend of shapes: L lanes, T ticks, A agents of the seat, K tails, B decisions of a batch or minibatch,
-N options, X the observation's own shape.
+With agents that share one network it is IPPO, with a central critic (`policy.critic`) MAPPO (Yu et al. 2022); with a
+memory it learns from whole lanes, from the state that the collector stored. Legend of shapes: see learners.decisions.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,29 +20,12 @@ from league.spec import EnvSpec
 from learners.algorithms.algorithm import State, nothing
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batch
+from learners.decisions import Decisions, seen_in, seen_in_tails
 from learners.distributed import ALONE, Group
+from learners.normaliser import Normaliser
 from learners.returns import generalised_advantages
 
 PROBE = 64  # decisions that the new weights must answer with finite numbers before anyone gets them
-
-
-@dataclass(frozen=True, slots=True)
-class Decisions:
-    """The present decisions of a batch, flattened, with all that the loss needs."""
-
-    observation: Tensor  # [B, X]
-    mask: Tensor  # [B, N]
-    action: Tensor  # [B], or [B, parts]
-    old_log_prob: Tensor  # [B] and so are all that follow
-    old_value: Tensor
-    advantage: Tensor
-    target: Tensor  # what the value should have been: the return
-
-    def __len__(self) -> int:
-        return len(self.action)
-
-    def __getitem__(self, index_B: Tensor) -> "Decisions":
-        return Decisions(*(getattr(self, name)[index_B] for name in self.__slots__))
 
 
 def ppo_loss(
@@ -86,8 +68,9 @@ class PPO:
     def __init__(
         self, config: PPOConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
-        self.config, self._spec, self._group = config, spec, group
+        self.config, self._policy, self._spec, self._group = config, policy, spec, group
         self.policy = TorchPolicy(policy, spec)
+        self._values = Normaliser()
         self.policy.write(flat)
         self.decisions = 0
         weights = self.policy.flat
@@ -120,12 +103,13 @@ class PPO:
     def prepare(self, segments: Segments) -> Decisions:
         """Compute values and advantages under the present weights and flatten the decisions."""
         present_LTA = torch.from_numpy(segments.present)
-        observation_BX = torch.from_numpy(segments.observation[segments.present]).float()
-        value_B = self.policy.value(observation_BX)
+        seen = seen_in(segments, self._policy)
+        old_value_B, memory_BM = self.policy.values(seen)
+        value_B = self._stretched(old_value_B)
         advantage_LTA = generalised_advantages(
             torch.from_numpy(segments.reward),
             torch.zeros(present_LTA.shape).masked_scatter(present_LTA, value_B),
-            self._tail_values(segments),
+            self._tail_values(segments, memory_BM),
             torch.from_numpy(segments.end),
             present_LTA,
             discount=(self.config.gamma, self.config.gae_lambda),
@@ -133,21 +117,34 @@ class PPO:
         advantage_B = advantage_LTA[present_LTA]
         action = torch.from_numpy(segments.action)[present_LTA]
         return Decisions(
-            observation=observation_BX,
+            observation=seen.observation,
             mask=torch.from_numpy(segments.mask)[present_LTA],
             action=action.long() if self._spec.single else action,
             old_log_prob=torch.from_numpy(segments.log_prob)[present_LTA],
-            old_value=value_B,
+            old_value=old_value_B,
             advantage=self._normalised(advantage_B) if self.config.normalise_advantages else advantage_B,
-            target=advantage_B + value_B,
+            target=self._shrunk(advantage_B + value_B),
+            place=seen.place,
+            joint=seen.joint,
+            lane=present_LTA.nonzero()[:, 0] if seen.lanes is not None else None,
+            lanes=seen.lanes,
         )
 
-    def _tail_values(self, segments: Segments) -> Tensor:
+    def _tail_values(self, segments: Segments, memory_BM: Tensor | None) -> Tensor:
         value_LTA = torch.zeros(segments.present.shape)
         if len(segments.tail_lane):
-            value_K = self.policy.value(torch.from_numpy(segments.tail_observation))
-            value_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent] = value_K
+            value_K, _ = self.policy.values(seen_in_tails(segments, self._policy, memory_BM))
+            value_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent] = self._stretched(value_K)
         return value_LTA
+
+    def _stretched(self, value: Tensor) -> Tensor:
+        return self._values.stretch(value) if self.config.normalise_values else value
+
+    def _shrunk(self, target_B: Tensor) -> Tensor:
+        if not self.config.normalise_values:
+            return target_B
+        self._values.learn(*self._moments_of(target_B))
+        return self._values.shrink(target_B)
 
     def flat(self) -> FloatArray:
         """Return a copy of the weights."""
@@ -156,23 +153,24 @@ class PPO:
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy of weights, moments and counters."""
         moments = {name: moment.numpy().copy() for name, moment in self._moments.items()}
-        return {"flat": self.flat(), "decisions": np.array(self.decisions, dtype=np.int64), **moments}
+        decisions = np.array(self.decisions, dtype=np.int64)
+        return {"flat": self.flat(), "decisions": decisions, "values": self._values.state(), **moments}
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
         self.policy.write(state["flat"])
         self.decisions = int(state["decisions"])
+        self._values.restore(state["values"])
         for name, moment in self._moments.items():
             moment.copy_(torch.from_numpy(np.array(state[name])))
 
     def _train(self, data: Decisions, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
         entropy_coef = self.config.entropy_coef(self.decisions)
-        pieces = max(1, round(self._group.total(len(data)) / self.config.minibatch))  # the same on every rank
+        pieces = self._pieces(data)
         collected: list[dict[str, float]] = []
         for _ in range(self.config.epochs):
-            for index in np.array_split(rng.permutation(len(data)), pieces):
-                minibatch = data[torch.from_numpy(index)]
-                actions, value_B = self.policy(minibatch.observation, minibatch.mask)
+            for minibatch in data.minibatches(pieces, rng):
+                actions, value_B = self.policy(minibatch.seen, minibatch.mask)
                 loss, metrics = ppo_loss(actions, value_B, minibatch, self.config, entropy_coef)
                 collected.append({name: float(value) for name, value in metrics.items()})
                 if self._moved_enough(collected[-1], len(minibatch)):
@@ -180,6 +178,12 @@ class PPO:
                 self._descend(loss, len(minibatch))
                 between()
         return _mean(collected) | {"losses/gradient_steps": float(len(collected))}
+
+    def _pieces(self, data: Decisions) -> int:
+        """Return how many minibatches there are: the same on every rank, and none of them empty."""
+        wanted = round(self._group.total(len(data)) / self.config.minibatch)
+        possible = -int(self._group.most(np.array([-data.units]))[0])
+        return max(1, min(wanted, possible))
 
     def _moved_enough(self, metrics: dict[str, float], decisions: int) -> bool:
         if self.config.target_kl is None:
@@ -201,7 +205,8 @@ class PPO:
 
     @torch.no_grad()
     def _probe(self, data: Decisions) -> None:
-        actions, value_B = self.policy(data.observation[:PROBE], data.mask[:PROBE])
+        some = data[torch.arange(min(PROBE, len(data)))]
+        actions, value_B = self.policy(some.seen, some.mask)
         told = (self.policy.flat, actions.log_probs, actions.mean, value_B)
         wrong = not all(bool(tensor.isfinite().all()) for tensor in told)
         if self._group.total(wrong):
@@ -209,9 +214,14 @@ class PPO:
 
     def _normalised(self, advantage_B: Tensor) -> Tensor:
         """Return advantages with mean 0 and deviation 1 over the batches of all ranks."""
-        moments = torch.stack([advantage_B.mean(), advantage_B.square().mean()])
-        mean, square = self._group.mean(moments, len(advantage_B)).unbind()
+        mean, square = self._moments_of(advantage_B)
         return (advantage_B - mean) / ((square - mean.square()).clamp(min=0).sqrt() + 1e-8)
+
+    def _moments_of(self, number_B: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the mean and the mean square over the batches of all ranks."""
+        moments = torch.stack([number_B.mean(), number_B.square().mean()])
+        mean, square = self._group.mean(moments, len(number_B)).unbind()
+        return mean, square
 
 
 def _explained_variance(data: Decisions) -> float:

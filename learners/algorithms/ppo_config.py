@@ -26,6 +26,7 @@ class PPOConfig:
     max_grad_norm: float = 0.5  # longer gradients are shortened to this
     target_kl: float | None = None  # an update ends once its approximate KL exceeds this; None: never
     normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch
+    normalise_values: bool = False  # learn values at a running mean of 0 and deviation of 1
     max_lag: int = 2  # segments decided by weights more versions old than this are dropped
 
     def __post_init__(self) -> None:

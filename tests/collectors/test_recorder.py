@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from collectors.acting import Acted
 from collectors.envs.rows import Ends, Rows
 from collectors.recorder import Recorder
 from league.segment import CONTINUES, CUT, TERMINATED
@@ -28,6 +29,7 @@ DUEL = EnvSpec(
     observation=Array((2,), "float32"),
     actions=ACTIONS,
 )
+MEMORY = {"main": 2, "exploiter": 0}  # numbers that each player remembers
 OWNERS = (("main", 0), ("main", 1), ("exploiter", 0), None)
 
 
@@ -148,7 +150,7 @@ class Stream:
     def __init__(self, spec, slots, ticks, seed):
         self.spec, self.slots = spec, slots
         self.rng = np.random.default_rng(seed)
-        self.recorder, self.model = Recorder(spec, slots, ticks), Model(spec, slots, ticks)
+        self.recorder, self.model = Recorder(spec, slots, ticks, MEMORY.get), Model(spec, slots, ticks)
         self.number = 0  # every observation has its own
         self.playing = {}  # slot: (entry of each agent, agents alive, agents that acted and have no END row)
         self.taken = Counter()
@@ -198,8 +200,11 @@ class Stream:
                 first=np.zeros(len(rows), np.bool_),
             ),
             np.array(entry, np.int32),
-            np.array([d.action for d in decisions], np.int32),
-            np.array([d.log_prob for d in decisions], np.float32),
+            Acted(
+                np.array([d.action for d in decisions], np.int32),
+                np.array([d.log_prob for d in decisions], np.float32),
+                np.array([[d.number + 0.5, 0, d.number] for d in decisions], np.float32),
+            ),
             np.full(len(rows), self.version, np.int32),
             self.now,
         )
@@ -252,10 +257,21 @@ class Stream:
             self.recorder.rest(np.array(idle, np.int32), ("main",), self.now)
             self.model.rest(idle, ("main",))
 
+    def check_memory(self, segments):
+        """What an agent remembered is what it did before its first decision in the segment."""
+        if not MEMORY[segments.player]:
+            assert segments.memory is None
+            return
+        assert segments.memory.shape[2] == 2
+        for lane, agent in zip(*segments.present.any(axis=1).nonzero(), strict=True):
+            first = segments.present[lane, :, agent].argmax()
+            assert segments.memory[lane, agent, 0] == segments.observation[lane, first, agent, 0] + 0.5
+
     def take(self, decisions, seconds):
         for segments in self.recorder.take(self.now, decisions, seconds):
             owner = (segments.player, segments.incarnation)
             self.check_at_the_inbox(segments)
+            self.check_memory(segments)
             told = Counter((owner, segment) for segment in segments_told(segments))
             assert all(self.model.cut[key] >= count for key, count in told.items())
             self.model.cut -= told
@@ -271,7 +287,7 @@ class Stream:
             incarnation=segments.incarnation,
             decisions=segments.decisions,
         )
-        open_segments(head, segments.arrays(), self.spec)
+        open_segments(head, segments.arrays(), self.spec, MEMORY[segments.player])
 
     def check_unsent(self):
         for owner in OWNERS[:3]:

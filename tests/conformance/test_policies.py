@@ -1,6 +1,6 @@
 """Every network passes this suite for every kind of action, acting in numpy as in torch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from scipy import stats
 from league.policies.actions import legal
 from league.policies.layout import EDGE, NETWORKS, PolicyConfig, describe
 from league.policies.numpy_actor import NumpyActor
-from league.policies.torch_policy import TorchPolicy
+from league.policies.torch_policy import Lanes, Seen, TorchPolicy
 from league.spec import Array, EnvSpec, Seat
 
 
@@ -33,8 +33,12 @@ SPECS = {
     "numbers": spec_of(0, (), 3),
     "mixed": spec_of(7, (5, 2), 2),
 }
-CONFIGS = [PolicyConfig(name=name, activation=act) for name in NETWORKS for act in ("tanh", "relu")]
-CASES = [(config, "single") for config in CONFIGS] + [(CONFIGS[0], name) for name in SPECS if name != "single"]
+CONFIGS = [PolicyConfig(name="mlp", activation="relu"), PolicyConfig(name="cnn", filters=[[8, 3, 1], [4, 2, 2]])]
+CONFIGS += [PolicyConfig(name=name, channels=8) for name in NETWORKS if name != "cnn"]
+CONFIGS += [PolicyConfig(memory=memory, memory_size=16) for memory in ("gru", "lstm")]
+CONFIGS += [PolicyConfig(agent_id=True), PolicyConfig(critic="central"), PolicyConfig(memory="gru", agent_id=True)]
+CASES = [(config, "single") for config in CONFIGS] + [(PolicyConfig(), name) for name in SPECS if name != "single"]
+CASES += [(PolicyConfig(memory="lstm", memory_size=16), "mixed")]
 
 
 @dataclass(frozen=True)
@@ -64,14 +68,14 @@ class Case:
         return policy
 
 
-@pytest.fixture(params=CASES, ids=lambda c: f"{c[0].name}-{c[0].activation}-{c[1]}")
+@pytest.fixture(params=CASES, ids=lambda c: f"{c[0].name}-{c[0].activation}-{c[0].memory}-{c[0].critic}-{c[1]}")
 def case(request):
     config, name = request.param
     return Case(config, SPECS[name])
 
 
-def tensors(*arrays):
-    return [torch.from_numpy(array) for array in arrays]
+def told(observation, mask):
+    return Seen(torch.from_numpy(observation)), torch.from_numpy(mask)
 
 
 def long_if_single(case, actions):
@@ -82,7 +86,7 @@ def test_numpy_equals_torch(case):
     observation, mask = case.positions(64)
     actions, log_probs = case.actor().act(observation, mask, np.random.default_rng(5))
     with torch.no_grad():
-        distribution, _ = case.torch()(*tensors(observation, mask))
+        distribution, _ = case.torch()(*told(observation, mask))
         expected = distribution.log_prob(long_if_single(case, actions))
     np.testing.assert_allclose(log_probs, expected.numpy(), atol=2e-5)
 
@@ -99,15 +103,15 @@ def test_far_out_numbers_have_the_same_log_probability(case):
     policy = case.torch()
     policy.write(flat)
     with torch.no_grad():
-        expected = policy(*tensors(observation, mask))[0].log_prob(torch.from_numpy(actions))
+        expected = policy(*told(observation, mask))[0].log_prob(torch.from_numpy(actions))
     np.testing.assert_allclose(log_probs, expected.numpy(), rtol=1e-5, atol=1e-4)
 
 
 def test_value_needs_no_mask(case):
     observation, mask = case.positions(9)
     policy = case.torch()
-    _, value = policy(*tensors(observation, mask))
-    torch.testing.assert_close(policy.value(torch.from_numpy(observation)), value)
+    _, value = policy(*told(observation, mask))
+    torch.testing.assert_close(policy.values(Seen(torch.from_numpy(observation)))[0], value)
     assert value.shape == (9,)
 
 
@@ -171,7 +175,7 @@ def test_numbers_are_squashed_gaussians_and_their_density_integrates_to_one(case
     probe = np.tile(actions[:1], (len(grid), 1))
     probe[:, -1] = grid
     with torch.no_grad():
-        rows = torch.from_numpy(observation).expand(len(grid), -1, -1, -1), torch.from_numpy(mask).expand(len(grid), -1)
+        rows = told(np.repeat(observation, len(grid), axis=0), np.repeat(mask, len(grid), axis=0))
         log_prob = case.torch()(*rows)[0].log_prob(torch.from_numpy(probe)).double()
         only = case.torch()(*rows)[0].log_prob(torch.from_numpy(np.tile(actions[:1], (len(grid), 1)))).double()
     u = np.arctanh(actions[0, -1].astype(float))
@@ -198,7 +202,7 @@ def test_greedy_takes_the_best_legal_action(case):
 def test_entropy_is_that_of_the_choices_and_the_gaussians(case):
     observation, mask = case.positions(16)
     with torch.no_grad():
-        distribution, _ = case.torch()(*tensors(observation, mask))
+        distribution, _ = case.torch()(*told(observation, mask))
     outputs, begin = case.actor().outputs(observation).astype(np.float64), 0
     expected = np.zeros(16)
     for options in case.spec.heads:
@@ -234,7 +238,116 @@ def test_torch_weights_are_copied_both_ways(case):
 def test_every_parameter_gets_a_gradient(case):
     policy, (observation, mask) = case.torch(), case.positions(64)
     actions, _ = case.actor().act(observation, mask, np.random.default_rng(0))
-    distribution, value = policy(*tensors(observation, mask))
+    seen, legal_mask = told(observation, mask)
+    if case.config.recurrent:
+        there = torch.ones(64, 1, 1, dtype=torch.bool)
+        seen = replace(seen, lanes=Lanes(there, ~there, torch.ones(64, 1, case.config.state_size)))
+    distribution, value = policy(seen, legal_mask)
     (distribution.log_prob(long_if_single(case, actions)).pow(2).mean() + value.pow(2).mean()).backward()
     for name, gradient in describe(case.config, case.spec).views(policy.flat.grad.numpy()).items():
         assert gradient.any(), name
+
+
+# --- what a network is told beside the observation -----------------------------------------------------------
+
+TEAM = EnvSpec(
+    name="team",
+    agents=("a", "b", "c"),
+    seats=(Seat(agents=(0, 1, 2)),),
+    observation=Array(shape=(5,), dtype="float32"),
+    actions=4,
+)
+
+
+def random_weights(config, spec, seed=0):
+    return (np.random.default_rng(seed).standard_normal(describe(config, spec).size) * 0.3).astype(np.float32)
+
+
+def test_the_agent_of_a_seat_is_told_apart_in_numpy_as_in_torch():
+    config = PolicyConfig(agent_id=True)
+    flat, rng = random_weights(config, TEAM), np.random.default_rng(1)
+    seen, place = np.repeat(rng.standard_normal((1, 5)).astype(np.float32), 3, axis=0), np.arange(3)
+    outputs = NumpyActor(config, TEAM, flat).outputs(seen, place)
+    assert len(np.unique(outputs[:, 0])) == 3
+    policy = TorchPolicy(config, TEAM)
+    policy.write(flat)
+    with torch.no_grad():
+        found, _ = policy(Seen(torch.from_numpy(seen), torch.from_numpy(place)), torch.ones(3, 4, dtype=torch.bool))
+    expected = outputs - np.log(np.exp(outputs).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(found.log_probs.numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("memory", ["gru", "lstm"])
+def test_a_memory_runs_on_in_numpy_as_in_torch(memory):
+    """Agents are absent in some ticks, and forget where a new episode begins."""
+    config = PolicyConfig(hidden=[8], memory=memory, memory_size=6)
+    flat, rng = random_weights(config, TEAM), np.random.default_rng(1)
+    lanes, ticks = 4, 7
+    shape = (lanes, ticks, 3)
+    observation = rng.standard_normal((*shape, 5)).astype(np.float32)
+    present, restart = rng.random(shape) < 0.7, rng.random(shape) < 0.2
+    start = rng.standard_normal((lanes, 3, config.state_size)).astype(np.float32)
+    actor, state = NumpyActor(config, TEAM, flat), start.copy()
+    expected = np.zeros((*shape, 4), np.float32)
+    for tick in range(ticks):
+        state[restart[:, tick]] = 0
+        who = present[:, tick]
+        mine = state[who]
+        expected[:, tick][who] = actor.outputs(observation[:, tick][who], memory=mine)
+        state[who] = mine
+    policy = TorchPolicy(config, TEAM)
+    policy.write(flat)
+    seen = Seen(torch.from_numpy(observation[present]), lanes=Lanes(*map(torch.from_numpy, (present, restart, start))))
+    with torch.no_grad():
+        found, _ = policy(seen, torch.ones(int(present.sum()), 4, dtype=torch.bool))
+        _, after = policy.values(seen)
+    logits = expected[present]
+    np.testing.assert_allclose(
+        found.log_probs.numpy(), logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)), atol=1e-5
+    )
+    last = present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
+    after_LTAM = np.zeros((*shape, config.state_size), np.float32)
+    after_LTAM[present] = after.numpy()
+    kept = present.any(axis=1)
+    final = np.take_along_axis(after_LTAM, last[:, None, :, None], axis=1)[:, 0]
+    forgot = np.array([[restart[i, last[i, a] + 1 :, a].any() for a in range(3)] for i in range(lanes)])
+    np.testing.assert_allclose(state[kept & ~forgot], final[kept & ~forgot], atol=1e-5)
+
+
+def test_without_memory_every_decision_is_the_first():
+    config = PolicyConfig(hidden=[8], memory="gru", memory_size=6)
+    actor = NumpyActor(config, TEAM, random_weights(config, TEAM))
+    seen = np.random.default_rng(0).standard_normal((2, 5)).astype(np.float32)
+    np.testing.assert_array_equal(actor.outputs(seen), actor.outputs(seen, memory=np.zeros((2, 6), np.float32)))
+
+
+def test_a_central_critic_sees_all_agents_and_the_actor_does_not():
+    config = PolicyConfig(critic="central")
+    policy, rng = TorchPolicy(config, TEAM), np.random.default_rng(0)
+    policy.write(random_weights(config, TEAM))
+    joint = torch.from_numpy(rng.standard_normal((1, 3, 5)).astype(np.float32))
+    other = joint.clone()
+    other[0, 2] += 1
+    mask = torch.ones(1, 4, dtype=torch.bool)
+    with torch.no_grad():
+        results = [policy(Seen(joint[:, 0], torch.tensor([0]), seen), mask) for seen in (joint, other)]
+    torch.testing.assert_close(results[0][0].log_probs, results[1][0].log_probs)
+    assert float((results[0][1] - results[1][1]).abs()) > 1e-3
+
+
+def test_bytes_of_images_are_scaled():
+    config = PolicyConfig(name="cnn", hidden=[8])
+    byte, real = (
+        EnvSpec("image", ("a",), (Seat((0,)),), Array((9, 8, 3), dtype), actions=3) for dtype in ("uint8", "float32")
+    )
+    flat = random_weights(config, byte) * 0.1
+    images = np.random.default_rng(0).integers(0, 256, (5, 9, 8, 3)).astype(np.uint8)
+    found = NumpyActor(config, byte, flat).outputs(images)
+    np.testing.assert_allclose(found, NumpyActor(config, real, flat).outputs(images / np.float32(255)), atol=1e-5)
+    policy = TorchPolicy(config, byte)
+    policy.write(flat)
+    with torch.no_grad():
+        actions, _ = policy(Seen(torch.from_numpy(images)), torch.ones(5, 3, dtype=torch.bool))
+    np.testing.assert_allclose(
+        actions.log_probs.numpy(), found - np.log(np.exp(found).sum(axis=1, keepdims=True)), atol=1e-5
+    )

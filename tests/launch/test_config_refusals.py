@@ -31,13 +31,13 @@ ROOT = Path(conf.__file__).parent.parent
             "league.players.main.rat=1",
             "unknown key 'league.players.main.rat'; did you mean 'league.players.main.rate'?",
         ),
-        ("algo=sac", "unknown algo 'sac'. Known: ppo."),
+        ("algo=sac", "unknown algo 'sac'. Known: ippo, mappo, ppo."),
         (
             "league=alphstar",
             "unknown league 'alphstar'. Did you mean 'alphastar'? "
             "Known: alphastar, cooperative, cross_play, fsp, pfsp, selfplay.",
         ),
-        ("algo=null", "unknown algo 'None'. Known: ppo."),
+        ("algo=null", "unknown algo 'None'. Known: ippo, mappo, ppo."),
         ("algo.lr=fast", "algo.lr=fast: expected a number"),
         ("seed=1.5", "seed=1.5: expected a whole number"),
         ("policy.hidden=5", "policy.hidden=5: expected a list of whole numbers"),
@@ -98,7 +98,7 @@ FILES = {
 ANSWERS = {
     "env=mine": "userpkg.game:Game {'size': 3} mlp",
     "env=mien": "unknown env 'mien'. Did you mean 'mine'? "
-    "Known: connect_four, mine, pettingzoo, rock_paper_scissors, tic_tac_toe.",
+    "Known: connect_four, mine, pettingzoo, recall, rock_paper_scissors, tic_tac_toe.",
     "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in experiment/typo.yaml)",
     "experiment=words": "algo.epochs=many: expected a whole number (in experiment/words.yaml)",
 }

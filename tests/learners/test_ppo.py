@@ -8,11 +8,13 @@ import torch
 from league.policies.distribution import Distribution
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
+from league.policies.torch_policy import Seen
 from league.segment import TERMINATED, Segments
 from league.spec import Array, EnvSpec, Seat
-from learners.algorithms.ppo import PPO, Decisions, ppo_loss
+from learners.algorithms.ppo import PPO, ppo_loss
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batcher
+from learners.decisions import Decisions
 
 HINTS = 4
 
@@ -37,7 +39,7 @@ def test_without_lag_the_first_ratio_is_one(ppo, play, spec, policy):
     algorithm.policy.write(flat)
     data = algorithm.prepare(play(flat, lanes=64))
     with torch.no_grad():
-        actions, _ = algorithm.policy(data.observation, data.mask)
+        actions, _ = algorithm.policy(data.seen, data.mask)
     ratio = (actions.log_prob(data.action) - data.old_log_prob).exp()
     assert float((ratio - 1).abs().max()) < 1e-5
 
@@ -92,7 +94,7 @@ def test_illegal_actions_add_nothing_to_the_entropy(ppo):
     observation = torch.eye(HINTS)
     mask = torch.zeros(HINTS, HINTS, dtype=torch.bool)
     mask[:, :2] = True
-    actions, value = algorithm.policy(observation, mask)
+    actions, value = algorithm.policy(Seen(observation), mask)
     zeros = torch.zeros(HINTS)
     data = Decisions(observation, mask, zeros.long(), actions.log_probs[:, 0].detach(), zeros, zeros, zeros)
     loss, metrics = ppo_loss(actions, value, data, algorithm.config, 1.0)
@@ -256,7 +258,7 @@ def test_it_learns_actions_of_several_parts(parts, before, after):
     first = play(algorithm.flat(), policy, 1000)
     data = algorithm.prepare(first)
     with torch.no_grad():
-        ratio = (algorithm.policy(data.observation, data.mask)[0].log_prob(data.action) - data.old_log_prob).exp()
+        ratio = (algorithm.policy(data.seen, data.mask)[0].log_prob(data.action) - data.old_log_prob).exp()
     assert float((ratio - 1).abs().max()) < 1e-4
     for seed in range(20):
         algorithm.update(batch_of(play(algorithm.flat(), policy, seed)), rng)

@@ -1,0 +1,132 @@
+"""Learning curves of one player on its own: no league, no wire, one process. What docs/algorithms.md records.
+
+python -m benchmarks.curves env=recall policy.memory=gru --decisions 400000 --seeds 3
+
+Collecting and learning are the real parts (Acting, Recorder, PPO), in turns, so that data never lags.
+"""
+
+import argparse
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from benchmarks.measure import emit
+from collectors.acting import Acting
+from collectors.actors import Actors
+from collectors.envs.config import make_environment
+from collectors.envs.rows import Environment
+from collectors.recorder import Recorder
+from launch.compose import compose
+from league.ids import derive_seed
+from league.policies.layout import PolicyConfig, initial
+from learners.algorithms.ppo import PPO
+from learners.algorithms.ppo_config import PPOConfig
+from learners.batcher import Batcher
+
+HERO = "hero"
+
+
+@dataclass
+class Practice:
+    """One player in all seats of an environment, learning from itself.
+
+    practice = Practice(env, PolicyConfig(memory="gru"), PPOConfig(), seed=0)
+    for _ in range(100):
+        practice.update()
+    practice.mean_return()
+    """
+
+    env: Environment
+    policy: PolicyConfig
+    algo: PPOConfig
+    seed: int = 0
+    ticks: int = 32
+    decisions: int = 0
+    returns: list[float] = field(default_factory=list)  # of every agent in every episode, oldest first
+
+    def __post_init__(self):
+        spec, slots = self.env.spec, self.env.slots
+        self.algorithm = PPO(self.algo, self.policy, spec, initial(self.policy, spec, derive_seed(self.seed, "init")))
+        self.actors = Actors(spec, self.policy, None, 0)
+        self.actors.update_live(HERO, 0, self.algorithm.flat())
+        self.acting = Acting(spec, slots, self.actors, np.random.default_rng(derive_seed(self.seed, "act")))
+        self.recorder = Recorder(spec, slots, self.ticks, lambda player: self.policy.state_size)
+        self.batcher = Batcher(incarnation=0, batch=self.algo.batch, max_lag=0)
+        self.rng = np.random.default_rng(derive_seed(self.seed, "train"))
+        self.entry = np.zeros(len(spec.agents), np.intp)
+        for number, seat in enumerate(spec.seats):
+            self.entry[list(seat.agents)] = number
+        self.earned = np.zeros((slots, len(spec.agents)))
+        self.started = 0
+        self._start(np.arange(slots, dtype=np.int32))
+        self.recorder.assign(np.arange(slots, dtype=np.int32), [[(HERO, 0)] * len(spec.seats)], [slots], 0.0)
+
+    def _start(self, slots):
+        seeds = [derive_seed(self.seed, "episode", self.started + i) for i in range(len(slots))]
+        self.started += len(slots)
+        self.env.start(slots, np.array(seeds, np.int64))
+
+    def tick(self):
+        """Move in every slot."""
+        rows = self.env.rows()
+        acted = self.acting.act(rows, np.zeros(len(rows), np.int16))
+        self.recorder.decide(rows, self.entry[rows.agent], acted, np.zeros(len(rows), np.int32), 0.0)
+        self.earned[rows.slot, rows.agent] += rows.reward
+        ends = self.env.step(acted.actions)
+        assert not ends.faults, ends.faults
+        self.earned[ends.slot, ends.agent] += ends.reward
+        self.recorder.end(ends, self.entry[ends.agent])
+        if len(ends.over):
+            self.returns += self.earned[ends.over].mean(axis=1).tolist()
+            self.earned[ends.over] = 0
+            self._start(ends.over)
+
+    def collect(self):
+        """Play until there is a batch."""
+        while not self.batcher.full:
+            self.tick()
+            for segments in self.recorder.take(0.0, 1, 1e9):
+                self.batcher.add(segments, "practice", version=0)
+        return self.batcher.take(version=0)
+
+    def update(self):
+        """Play, learn, and act with what was learned; return metrics."""
+        batch = self.collect()
+        metrics = self.algorithm.update(batch, self.rng)
+        self.actors.update_live(HERO, 0, self.algorithm.flat())
+        self.decisions += batch.decisions
+        return metrics
+
+    def mean_return(self, episodes=1000):
+        """Return what the agents earned on average in the newest episodes."""
+        return float(np.mean(self.returns[-episodes:])) if self.returns else float("nan")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("overrides", nargs="*", help="as for ludus run: env=..., policy=..., algo.lr=...")
+    parser.add_argument("--decisions", type=int, default=400_000)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--slots", type=int, default=64)
+    parser.add_argument("--points", type=int, default=5, help="of the curve")
+    parser.add_argument("--allow", action="append", default=[])
+    arguments = parser.parse_args()
+    config = compose(["experiment=null", *arguments.overrides])
+    finals = []
+    for seed in range(arguments.seeds):
+        with closing(make_environment(config.env, arguments.slots, arguments.allow)) as env:
+            practice, began = Practice(env, config.policy, config.algo, seed), time.perf_counter()
+            for point in range(1, arguments.points + 1):
+                while practice.decisions < point * arguments.decisions / arguments.points:
+                    practice.update()
+                seconds = time.perf_counter() - began
+                told = {"seed": seed, "decisions": practice.decisions, "seconds": round(seconds, 1)}
+                emit("curve", **told, mean_return=practice.mean_return())
+            finals.append(practice.mean_return())
+    emit(" ".join(arguments.overrides), decisions=arguments.decisions, finals=finals, mean=float(np.mean(finals)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Decisions: the segments of a batch as tensors, flattened, with all that a loss needs.
+
+Legend of shapes: L lanes, T ticks, A agents of the seat, K tails, B decisions of a batch or minibatch,
+N options, X the observation's own shape, M numbers of a memory.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from league.policies.layout import PolicyConfig
+from league.policies.torch_policy import Lanes, Seen
+from league.segment import CONTINUES, Segments
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The present decisions of a batch, lane by lane."""
+
+    observation: Tensor  # [B, X]
+    mask: Tensor  # [B, N]
+    action: Tensor  # [B], or [B, parts]
+    old_log_prob: Tensor  # [B] and so are all that follow
+    old_value: Tensor  # as the network gave it
+    advantage: Tensor
+    target: Tensor  # what the network should have given: the return, normalised if values are
+    place: Tensor | None = None  # of the agent in its seat
+    joint: Tensor | None = None  # [B, A, X] what all agents of the seat saw
+    lane: Tensor | None = None  # with a memory: the lane of each decision,
+    lanes: Lanes | None = None  # and how decisions follow each other
+
+    def __len__(self) -> int:
+        return len(self.action)
+
+    def __getitem__(self, index_B: Tensor) -> "Decisions":
+        return self._pick(index_B, None)
+
+    @property
+    def seen(self) -> Seen:
+        """What the network is told."""
+        return Seen(self.observation, self.place, self.joint, self.lanes)
+
+    @property
+    def units(self) -> int:
+        """What minibatches are made of: decisions, or with a memory whole lanes."""
+        return len(self) if self.lanes is None else len(self.lanes.present)
+
+    def minibatches(self, count: int, rng: np.random.Generator) -> Iterator["Decisions"]:
+        """Yield `count` minibatches in random order."""
+        if self.lanes is None:
+            for index in np.array_split(rng.permutation(len(self)), count):
+                yield self[torch.from_numpy(index)]
+            return
+        for index in np.array_split(rng.permutation(self.units), count):
+            yield self.of_lanes(np.sort(index))
+
+    def of_lanes(self, lanes: npt.NDArray[np.int64]) -> "Decisions":
+        """Return the decisions of some lanes, in order."""
+        assert self.lane is not None
+        assert self.lanes is not None
+        chosen = torch.from_numpy(lanes)
+        kept = torch.zeros(len(self.lanes.present), dtype=torch.bool)
+        kept[chosen] = True
+        there = self.lanes
+        picked = Lanes(there.present[chosen], there.restart[chosen], there.memory[chosen])
+        return self._pick(kept[self.lane].nonzero().squeeze(1), picked)
+
+    def _pick(self, index_B: Tensor, lanes: Lanes | None) -> "Decisions":
+        whole: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        del whole["lanes"]
+        picked: dict[str, Any] = {name: None if t is None else t[index_B] for name, t in whole.items()}
+        return Decisions(**picked, lanes=lanes)
+
+
+def seen_in(segments: Segments, policy: PolicyConfig) -> Seen:
+    """Return what a network is told of the present decisions."""
+    present = segments.present
+    lane, tick, place = present.nonzero()
+    observation = torch.from_numpy(segments.observation[present])
+    told = policy.agent_id or policy.critic == "central"
+    return Seen(
+        observation=observation if observation.dtype == torch.uint8 else observation.float(),  # images stay small
+        place=torch.from_numpy(place) if told else None,
+        joint=_together(segments)[lane, tick] if policy.critic == "central" else None,
+        lanes=_lanes(segments, policy.state_size) if policy.recurrent else None,
+    )
+
+
+def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | None) -> Seen:
+    """Return what a network is told of the tails; `memory_BM` is what was remembered after each decision."""
+    count = len(segments.tail_lane)
+    lanes = None
+    if memory_BM is not None:
+        number_LTA = segments.present.cumsum().reshape(segments.present.shape) - 1
+        memory = memory_BM[number_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent]]
+        step = torch.ones(count, 1, 1, dtype=torch.bool)
+        lanes = Lanes(present=step, restart=~step, memory=memory[:, None])
+    told = policy.agent_id or policy.critic == "central"
+    return Seen(
+        observation=torch.from_numpy(segments.tail_observation),
+        place=torch.from_numpy(segments.tail_agent).long() if told else None,
+        joint=_tails_together(segments) if policy.critic == "central" else None,
+        lanes=lanes,
+    )
+
+
+def _together(segments: Segments) -> Tensor:
+    """Return what all agents of a seat see in each tick; who is dead or not asked is zeros: [L, T, A, X]."""
+    flat = segments.observation.reshape(*segments.present.shape, -1)
+    return torch.from_numpy(np.where(segments.present[..., None], flat, 0)).float()
+
+
+def _tails_together(segments: Segments) -> Tensor:
+    """Return for each tail what it and the tails of the same lane and tick see: [K, A, X]."""
+    count, (_, ticks, agents) = len(segments.tail_lane), segments.present.shape
+    _, moment = np.unique(segments.tail_lane.astype(np.int64) * ticks + segments.tail_tick, return_inverse=True)
+    flat = segments.tail_observation.reshape(count, int(np.prod(segments.tail_observation.shape[1:])))
+    together = np.zeros((count, agents, flat.shape[1]), np.float32)
+    together[moment, segments.tail_agent] = flat
+    return torch.from_numpy(together[moment])
+
+
+def _lanes(segments: Segments, size: int) -> Lanes:
+    present, end = segments.present, segments.end
+    restart = np.zeros_like(present)
+    over = np.zeros_like(present[:, 0])  # whether the agent's last decision ended its episode
+    for tick in range(present.shape[1]):
+        restart[:, tick] = over
+        over = np.where(present[:, tick], end[:, tick] != CONTINUES, over)
+    memory = segments.memory
+    if memory is None:
+        memory = np.zeros((len(present), present.shape[2], size), np.float32)
+    return Lanes(*map(torch.from_numpy, (present, restart, np.array(memory))))

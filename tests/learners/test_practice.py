@@ -1,0 +1,174 @@
+"""Learning from real play: the parts of collectors and learners together, without a league."""
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.curves import Practice
+from collectors.envs.recall import Recall
+from collectors.envs.rows import Ends, Rows
+from league.policies.layout import PolicyConfig
+from league.spec import Array, EnvSpec, Seat
+from learners.algorithms.ppo_config import PPOConfig
+
+ALGO = PPOConfig(batch=1024, minibatch=256, lr=3e-3, epochs=4)
+
+
+def ratio_of(practice):
+    """Return the probability ratios of a batch whose weights have not changed since."""
+    data = practice.algorithm.prepare(practice.collect().segments)
+    with torch.no_grad():
+        actions, _ = practice.algorithm.policy(data.seen, data.mask)
+        return (actions.log_prob(data.action) - data.old_log_prob).exp()
+
+
+def shaken(practice, seed=0):
+    """Let the practice play on with random weights, which make the memory matter."""
+    flat = np.random.default_rng(seed).standard_normal(practice.algorithm.flat().size).astype(np.float32)
+    practice.algorithm.policy.write(flat)
+    practice.actors.update_live("hero", 0, flat)
+    return practice
+
+
+@pytest.mark.parametrize("memory", ["gru", "lstm"])
+@pytest.mark.parametrize("ticks", [5, 31])
+def test_the_learner_recalls_what_the_collector_remembered(memory, ticks):
+    """Segments begin in the middle of episodes of 8 steps, and hold parts of one (5) or of several (31)."""
+    policy = PolicyConfig(hidden=[16], memory=memory, memory_size=8)
+    practice = shaken(Practice(Recall(slots=32), policy, ALGO, ticks=ticks))
+    for _ in range(2):
+        ratio = ratio_of(practice)
+        assert float((ratio - 1).abs().max()) < 1e-4
+    segments = practice.collect().segments
+    assert segments.memory.any()
+    segments.memory[:] = 0
+    data = practice.algorithm.prepare(segments)
+    with torch.no_grad():
+        wrong = (practice.algorithm.policy(data.seen, data.mask)[0].log_prob(data.action) - data.old_log_prob).exp()
+    assert float((wrong - 1).abs().max()) > 0.1, "a memory that is lost is noticed"
+
+
+def test_minibatches_of_lanes_say_the_same_as_the_whole_batch():
+    practice = shaken(Practice(Recall(slots=32), PolicyConfig(hidden=[16], memory="gru", memory_size=8), ALGO))
+    data = practice.algorithm.prepare(practice.collect().segments)
+    with torch.no_grad():
+        whole, _ = practice.algorithm.policy(data.seen, data.mask)
+        expected = sorted(whole.log_prob(data.action).tolist())
+        found = []
+        for part in data.minibatches(5, np.random.default_rng(0)):
+            actions, _ = practice.algorithm.policy(part.seen, part.mask)
+            found += actions.log_prob(part.action).tolist()
+    np.testing.assert_allclose(sorted(found), expected, atol=1e-5)
+
+
+def test_values_of_tails_use_the_memory_at_the_cut():
+    """Memory depends on cue and step only: a tail is worth what the same step is worth in a whole episode."""
+    policy = PolicyConfig(hidden=[16], memory="gru", memory_size=8)
+    worth = {}
+    for ticks in (8, 5):
+        practice = shaken(Practice(Recall(slots=32), policy, PPOConfig(batch=128, minibatch=64), ticks=ticks))
+        segments, algorithm = practice.collect().segments, practice.algorithm
+        begins = segments.observation[:, 0, 0, :4].any(axis=1)
+        cue = segments.observation[:, 0, 0, :4].argmax(axis=1)
+        with torch.no_grad():
+            value, memory = algorithm.policy.values(algorithm.prepare(segments).seen)
+            tails = algorithm._tail_values(segments, memory).numpy()
+            forgotten = algorithm._tail_values(segments, torch.zeros_like(memory)).numpy()
+        if ticks == 8:
+            values = np.zeros(segments.present.shape, np.float32)
+            values[segments.present] = value.numpy()
+            worth = {int(c): values[lane, 5, 0] for lane, c in enumerate(cue) if begins[lane]}
+    assert len(worth) == 4
+    assert begins.sum() > 10
+    expected = [worth[int(c)] for c in cue[begins]]
+    np.testing.assert_allclose(tails[begins, 4, 0], expected, atol=1e-5)
+    assert np.abs(forgotten[begins, 4, 0] - expected).max() > 0.05
+
+
+def test_only_a_memory_solves_recall():
+    returns = {}
+    for memory in ("none", "gru"):
+        policy = PolicyConfig(hidden=[16], memory=memory, memory_size=16)
+        practice = Practice(Recall(slots=64, cues=2, blanks=2), policy, ALGO, seed=1, ticks=8)
+        while practice.decisions < 12_000:
+            practice.update()
+        returns[memory] = practice.mean_return(250)
+    assert returns["gru"] > 0.9
+    assert returns["none"] < 0.6
+
+
+# --- teams ---------------------------------------------------------------------------------------------------
+
+
+class Parts:
+    """A team of two in which each agent sees a bit of its own. Agent a should choose 0 and agent b should choose 1.
+
+    Both see the same, so only an id tells them apart. The bits of both pay ten each, whatever the agents do: an
+    agent can foresee its own bit's part of the reward only, a critic that sees both bits all of it.
+    """
+
+    def __init__(self, slots=32):
+        self.spec = EnvSpec(
+            name="parts",
+            agents=("a", "b"),
+            seats=(Seat((0, 1)),),
+            observation=Array((2,), "float32"),
+            actions=2,
+        )
+        self.slots = slots
+        self._bit = np.zeros((slots, 2), np.float32)
+
+    def start(self, slots, seeds):
+        rng = np.random.default_rng(int(seeds[0]) % 2**32)
+        self._bit[slots] = rng.integers(0, 2, (len(slots), 2))
+
+    def rows(self):
+        slot, agent = np.repeat(np.arange(self.slots), 2), np.tile([0, 1], self.slots)
+        return Rows(
+            slot=slot.astype(np.int32),
+            agent=agent.astype(np.int32),
+            observation=np.stack([self._bit[slot, agent], np.ones(len(slot))], axis=1).astype(np.float32),
+            mask=np.ones((len(slot), 2), bool),
+            reward=np.zeros(len(slot), np.float32),
+            first=np.ones(len(slot), bool),
+        )
+
+    def step(self, actions):
+        chosen = actions.reshape(-1, 2)
+        reward = (chosen == [0, 1]).mean(axis=1) + 10 * self._bit.sum(axis=1)
+        over = np.arange(self.slots, dtype=np.int32)
+        return Ends(
+            slot=np.repeat(over, 2),
+            agent=np.tile(np.array([0, 1], np.int32), self.slots),
+            reward=np.repeat(reward, 2).astype(np.float32),
+            truncated=np.zeros(2 * self.slots, bool),
+            observation=np.zeros((2 * self.slots, 2), np.float32),
+            over=over,
+        )
+
+    def close(self):
+        pass
+
+
+def trained(policy, updates=25, **settings):
+    practice = Practice(Parts(), policy, PPOConfig(batch=512, minibatch=128, lr=5e-3, **settings), ticks=8)
+    metrics = [practice.update() for _ in range(updates)]
+    data = practice.collect().segments
+    right = (data.action == [0, 1])[data.present].mean()
+    return right, metrics[-1]["losses/explained_variance"]
+
+
+def test_agents_that_see_the_same_need_an_id_to_play_different_parts():
+    assert trained(PolicyConfig(hidden=[16]))[0] == pytest.approx(0.5, abs=0.15)
+    assert trained(PolicyConfig(hidden=[16], agent_id=True), normalise_values=True)[0] > 0.9
+
+
+def test_a_central_critic_knows_what_no_agent_knows():
+    """Half of the reward's spread comes from the bit of the other agent."""
+    _, alone = trained(PolicyConfig(hidden=[16], agent_id=True), updates=25, normalise_values=True)
+    right, central = trained(
+        PolicyConfig(hidden=[16], agent_id=True, critic="central"), updates=25, normalise_values=True
+    )
+    assert alone < 0.7
+    assert central > 0.85
+    assert right > 0.9
