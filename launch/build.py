@@ -18,7 +18,7 @@ from collectors.links import Links
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from coordinator.service import Service
-from launch.config import Config
+from launch.config import Config, own_policies
 from league.spec import EnvSpec
 from league.state import OVER
 from league.store.files import publish
@@ -89,7 +89,7 @@ def build_collector(
         env=env,
         coordinator=lines.coordinator,
         links=Links(name, session, lines.connect),
-        actors=Actors(env.spec, config.policy, store, cache, allow),
+        actors=Actors(env.spec, config.policy, store, cache, allow, own_policies(config)),
         run_seed=config.seed,
         config=config.collector,
         clock=clock,

@@ -1,7 +1,7 @@
 """The learner's part of the composition root; apart, because it is the one that imports torch."""
 
 from launch.build import Clock, read_spec
-from launch.config import Config
+from launch.config import Config, own_algos, own_policies
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.wire.ports import Client, Server
@@ -33,5 +33,7 @@ def build_learner(  # noqa: PLR0913  (as the composition root does)
         seed=config.seed,
         clock=clock,
         config=config.learner,
+        policies=own_policies(config),
+        algos=own_algos(config),
         group=group,
     )

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -92,6 +92,34 @@ class Config:
                 f"name: {self.name!r} cannot name a run; use letters, digits and . _ - (but not 'latest'), "
                 "and runs=DIRECTORY to choose where runs land"
             )
+        own_policies(self)
+        own_algos(self)
+
+
+def own_policies(config: Config) -> dict[str, PolicyConfig]:
+    """Return the networks of players that have their own: what they do not say is as in `policy`."""
+    players = {name: player.policy for name, player in config.league.players.items() if player.policy}
+    return {name: _own(PolicyConfig, config.policy, own, f"{name}.policy") for name, own in players.items()}
+
+
+def own_algos(config: Config) -> dict[str, PPOConfig]:
+    """Return how players learn that have their own way: what they do not say is as in `algo`."""
+    players = {name: player.algo for name, player in config.league.players.items() if player.algo}
+    return {name: _own(PPOConfig, config.algo, own, f"{name}.algo") for name, own in players.items()}
+
+
+T = TypeVar("T")
+
+
+def _own(kind: type[T], common: T, own: Mapping[str, Any], key: str) -> T:
+    unknown = [wrong for name in own if (wrong := complaint(kind, name))]
+    if unknown:
+        raise ValueError(f"league.players.{key}: {unknown[0]}")
+    try:
+        return msgspec.convert({**msgspec.to_builtins(common), **own}, kind)
+    except msgspec.ValidationError as error:
+        message, _, field = str(error).partition(" - at `$")
+        raise ValueError(f"league.players.{key}{field.rstrip('`')}: {message}") from error
 
 
 def to_plain(config: Config) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from collectors.envs.config import make_environment
 from coordinator.opening import check_seats
 from launch.changes import Change, differences
-from launch.config import Config, ConfigError, from_plain, to_plain
+from launch.config import Config, ConfigError, from_plain, own_policies, to_plain
 from launch.trackers.sink import check_trackers
 from league.player import Player
 from league.plugins import resolve
@@ -128,10 +128,11 @@ def _founders(config: Config, roles: Sequence[str] = ()) -> list[Player]:
 
 
 def _check_parts(config: Config, players: Sequence[Player], spec: EnvSpec, allow: Collection[str]) -> None:
-    try:
-        describe(config.policy, spec)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
+    for name, policy in {"": config.policy, **own_policies(config)}.items():
+        try:
+            describe(policy, spec)
+        except ValueError as error:
+            raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
     for player in players:
         if player.bot is not None:
             bot = resolve("ludus.bots", player.bot, allow)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from league.ids import PlayerId
 from league.matchmaking.config import MatchmakingConfig
@@ -20,6 +21,8 @@ class PlayerConfig:
     role: str | None = None  # bind it to one role; null: any seat; each: a player for each role, named after both
     bot: str | None = None  # scripted players: the name of the bot
     anchor: float | None = None  # pin its rating here; anchors are never trained against unless listed
+    policy: dict[str, Any] = field(default_factory=dict)  # its own network: the fields of `policy` that differ
+    algo: dict[str, Any] = field(default_factory=dict)  # its own way of learning: the fields of `algo` that differ
 
 
 @dataclass(kw_only=True, slots=True)

@@ -1,7 +1,7 @@
 """The durable side of a learner: where trainees come from, and where candidates and checkpoints go."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -39,6 +39,8 @@ class Archive:
     policy: PolicyConfig
     algo: PPOConfig
     seed: int
+    policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
+    algos: Mapping[str, PPOConfig] = field(default_factory=dict)
     algorithm: MakeAlgorithm = PPO
     group: Group = ALONE
 
@@ -46,7 +48,8 @@ class Archive:
         """Return the trainee of a roster's row; `decisions` is what earlier incarnations trained on."""
         checkpoint = load(self._path(assignment.player))
         if checkpoint is not None:
-            checkpoint.refuse_other(self._name, asdict(self.policy), self.spec.signature)
+            policy = asdict(self._policy(assignment.player))
+            checkpoint.refuse_other(self._name, policy, self.spec.signature)
             if checkpoint.incarnation == assignment.incarnation:
                 return self._resume(checkpoint)
             decisions = max(decisions, checkpoint.decisions)
@@ -62,7 +65,7 @@ class Archive:
             incarnation=trainee.incarnation,
             version=trainee.version,
             decisions=trainee.decisions,
-            policy=asdict(self.policy),
+            policy=asdict(self._policy(trainee.player)),
             signature=self.spec.signature,
             parent=trainee.parent,
             versions={"numpy": np.__version__, "torch": str(torch.__version__)},
@@ -82,30 +85,35 @@ class Archive:
 
     def _trainee(self, assignment: Assignment, flat: FloatArray) -> Trainee:
         player, incarnation = assignment.player, assignment.incarnation
-        algorithm = self.algorithm(self.algo, self.policy, self.spec, flat, self.group)
-        share = -(-self.algo.batch // self.group.size)
+        algo, policy = self.algos.get(player, self.algo), self._policy(player)
+        algorithm = self.algorithm(algo, policy, self.spec, flat, self.group)
+        share = -(-algo.batch // self.group.size)
         parts = (self.seed, "train", player, incarnation, *((self.group.rank,) if self.group.rank else ()))
         return Trainee(
             player=player,
             incarnation=incarnation,
             algorithm=algorithm,
             weights=algorithm.flat(),
-            memory=self.policy.state_size,
-            batcher=Batcher(incarnation=incarnation, batch=share, max_lag=self.algo.max_lag),
+            memory=policy.state_size,
+            batcher=Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
             rng=np.random.default_rng(derive_seed(*parts)),
             group=self.group,
         )
 
+    def _policy(self, player: str) -> PolicyConfig:
+        return self.policies.get(player, self.policy)
+
     def _start(self, assignment: Assignment) -> FloatArray:
+        policy = self._policy(assignment.player)
         if assignment.start is None:
             seed = derive_seed(self.seed, "init", assignment.player, assignment.incarnation)
-            return initial(self.policy, self.spec, seed)
+            return initial(policy, self.spec, seed)
         snapshot = self.store.get(assignment.start)
         found = (policy_from(snapshot.manifest.policy), snapshot.manifest.signature)
-        if found != (self.policy, self.spec.signature):
+        if found != (policy, self.spec.signature):
             raise ValueError(
                 f"player {assignment.player!r} cannot start from snapshot {assignment.start}: it has policy "
-                f"{found[0]} and environment signature {found[1]}, the config says {self.policy} and "
+                f"{found[0]} and environment signature {found[1]}, the config says {policy} and "
                 f"{self.spec.signature}. Use the config that the snapshot was trained with."
             )
         flat: FloatArray = snapshot.arrays["flat"]
@@ -131,7 +139,7 @@ class Archive:
             decisions=trainee.decisions,
             candidate=snapshot,
             algorithm=self._name,
-            policy=asdict(self.policy),
+            policy=asdict(self._policy(trainee.player)),
             signature=self.spec.signature,
             rng=dict(trainee.rng.bit_generator.state),
             arrays=state,

@@ -5,7 +5,7 @@ while learner.step(timeout=0.1):
     pass
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -44,6 +44,8 @@ class Learner:
     seed: int
     clock: Callable[[], float]
     config: LearnerConfig = field(default_factory=LearnerConfig)
+    policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
+    algos: Mapping[str, PPOConfig] = field(default_factory=dict)
     algorithm: MakeAlgorithm = PPO
     group: Group = ALONE
 
@@ -74,6 +76,8 @@ class Learner:
             policy=self.policy,
             algo=self.algo,
             seed=self.seed,
+            policies=self.policies,
+            algos=self.algos,
             algorithm=self.algorithm,
             group=self.group,
         )

@@ -31,6 +31,15 @@ ROOT = Path(conf.__file__).parent.parent
             "league.players.main.rat=1",
             "unknown key 'league.players.main.rat'; did you mean 'league.players.main.rate'?",
         ),
+        (
+            "+league.players.main.policy.hiden=[8]",
+            "league.players.main.policy: unknown key 'hiden'; did you mean 'hidden'?",
+        ),
+        (
+            "+league.players.main.policy.memory=rnn",
+            "league.players.main.policy: policy.memory: unknown 'rnn'. Known: none, gru, lstm.",
+        ),
+        ("+league.players.main.algo.lr=fast", "league.players.main.algo.lr: Expected `float`, got `str`"),
         ("algo=sac", "unknown algo 'sac'. Known: ippo, mappo, ppo."),
         (
             "league=alphstar",

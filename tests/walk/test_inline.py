@@ -130,3 +130,21 @@ def test_a_finished_league_goes_on_with_a_larger_budget(tmp_path):
     run.write_config(to_plain(config))
     assert play(config, run).env_steps >= 30_000
     assert verify(run) == 0
+
+
+def test_players_of_different_networks_and_algorithms_meet_in_one_league(tmp_path):
+    """One main is the common network; the other has a memory, smaller batches and a learning rate of its own."""
+    own = "{kind: main, policy: {hidden: [8], memory: gru, memory_size: 4}, algo: {batch: 256, lr: 0.01}}"
+    config, run = start(
+        tmp_path, "league=pfsp", f"+league.players.other={own}", "league.budget.env_steps=14000",
+        "league.promotion.min_decisions=1000", "league.promotion.max_decisions=2000",
+        "league.evaluation.final_games=20",
+    )  # fmt: skip
+    state = play(config, run)
+    assert state.phase == OVER
+    assert state.voids == 0
+    store = SnapshotStore(run.snapshots)
+    for player, memory in (("main", "none"), ("other", "gru")):
+        frozen = state.population.frozen_of(player)
+        assert {store.get(past.snapshot).manifest.policy["memory"] for past in frozen} == {memory}
+        assert state.candidate(player).version > 2
