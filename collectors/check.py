@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from collectors.conformance import Findings, Problem, Transcript, conform
-from collectors.envs.official import complaints, returns
 from collectors.envs.plan import Plan, plan
 from collectors.envs.rows import Environment
 from collectors.players.bots import RandomBot
@@ -88,8 +87,8 @@ def check(
     _guard(report, lambda: _look(report, made), "Check the environment's spaces, env.seats and env.roles.")
     if report.spec is None:
         return report
-    if made.official is not None:
-        _guard(report, partial(_official, report, made.official), remedy)
+    if made.complaints is not None:
+        _guard(report, partial(_complain, report, made.complaints), remedy)
     findings = _guard(report, lambda: _conform(made, slots, episodes), remedy)
     if findings is not None:
         _tell(report, findings)
@@ -112,13 +111,12 @@ def _look(report: EnvReport, made: Plan) -> None:
     env.close()
 
 
-def _official(report: EnvReport, build: Callable[[], Any]) -> None:
-    report.problems += [Problem(found, "Mend the environment as PettingZoo asks.") for found in complaints(build)]
+def _complain(report: EnvReport, complaints: Callable[[], list[str]]) -> None:
+    report.problems += [Problem(found, "Mend the environment as PettingZoo asks.") for found in complaints()]
 
 
 def _conform(made: Plan, slots: int, episodes: int) -> Findings:
-    reference = None if made.official is None else partial(returns, made.official)
-    return conform(made.build, range(1, episodes + 1), slots, reference)
+    return conform(made.build, range(1, episodes + 1), slots, made.returns)
 
 
 def _tell(report: EnvReport, findings: Findings) -> None:

@@ -155,6 +155,9 @@ class Referee:
     def _check_ends(self, ends: Ends) -> None:
         for row in range(len(ends.slot)):
             self._check_end(ends, row)
+        for idle in ends.idle:
+            if idle.slot in self._playing:
+                self._playing[idle.slot].returns[self.env.spec.agents[idle.agent]] = idle.reward
         for slot in ends.over.tolist():
             episode = self._playing.pop(slot, None)
             if episode is None or set(episode.ends) != set(episode.decided):
@@ -228,4 +231,5 @@ def _play(
 
 
 def _same_returns(episode: Transcript, expected: Mapping[str, float]) -> bool:
-    return all(np.isclose(got, expected[agent], rtol=1e-4, atol=1e-4) for agent, got in episode.returns.items())
+    got = episode.returns
+    return all(np.isclose(got.get(agent, 0.0), paid, rtol=1e-4, atol=1e-4) for agent, paid in expected.items())

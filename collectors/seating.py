@@ -179,6 +179,8 @@ class Seating:
     def finish(self, ends: Ends) -> list[Playing]:
         """Close the episodes that are over; return the tickets they belong to."""
         self._returns.reshape(-1)[self.index(ends.slot, ends.agent)] += ends.reward
+        for idle in ends.idle:
+            self._returns[idle.slot, idle.agent] += idle.reward
         touched = []
         for slot, episode in zip(ends.over.tolist(), self._outcomes(ends), strict=True):
             playing = self.abandon(slot)

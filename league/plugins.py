@@ -1,9 +1,9 @@
 """The one place where a name in a config becomes code.
 
 A name is one of ours (`connect_four`), one that an installed package registered under an entry point group
-(`ludus.environments`, `ludus.bots`, `ludus.algorithms`), or `package.module:Class`. The last form is allowed
-only for packages that are ours, known environment packages, packages with a `ludus.*` entry point, and those
-that the user allowed on the command line; never because a file in a run directory says so.
+(`ludus.environments`, `ludus.wrappers`, `ludus.bots`, `ludus.algorithms`), or `package.module:Class`. The last
+form is allowed only for packages that are ours, known environment packages, packages with a `ludus.*` entry point,
+and those that the user allowed on the command line; never because a file in a run directory says so.
 """
 
 import difflib
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from importlib import import_module, metadata
 from typing import Any
 
-GROUPS = ("ludus.environments", "ludus.bots", "ludus.algorithms", "ludus.outcomes")
+GROUPS = ("ludus.environments", "ludus.wrappers", "ludus.bots", "ludus.algorithms", "ludus.outcomes")
 
 BUILTIN: dict[str, dict[str, str]] = {
     "ludus.environments": {
@@ -20,7 +20,11 @@ BUILTIN: dict[str, dict[str, str]] = {
         "recall": "collectors.envs.recall:Recall",
         "rock_paper_scissors": "collectors.envs.rock_paper_scissors:RockPaperScissors",
         "pettingzoo": "collectors.envs.pettingzoo:make",
+        "openspiel": "collectors.envs.openspiel:make",
+        "gymnasium": "collectors.envs.gymnasium:make",
+        "atari": "collectors.envs.atari:make",
     },
+    "ludus.wrappers": {},
     "ludus.bots": {
         "random": "collectors.players.bots:RandomBot",
         "one_ply": "collectors.players.bots:OnePlyBot",
@@ -31,7 +35,8 @@ BUILTIN: dict[str, dict[str, str]] = {
     "ludus.outcomes": {},
 }
 
-TRUSTED = frozenset({"league", "coordinator", "collectors", "learners", "launch", "pettingzoo", "mpe2", "gymnasium"})
+OURS = ("league", "coordinator", "collectors", "learners", "launch")
+TRUSTED = frozenset({*OURS, "pettingzoo", "mpe2", "gymnasium", "supersuit", "ale_py"})
 
 
 class PluginError(ValueError):

@@ -121,8 +121,8 @@ class Adapter:
     def render(self, slot: int) -> str:
         """Return the environment's own text if it has one, else what each agent that must act sees."""
         game = self._games.get(slot)
-        if game is not None and getattr(game.env, "render_mode", None) == "ansi":
-            return str(game.env.render())
+        if game is not None and (text := game.render()):
+            return text
         agents = np.flatnonzero(self._table.ready[slot]).tolist()
         return "\n".join(f"{self.spec.agents[agent]} sees\n{self._table.observation[slot, agent]}" for agent in agents)
 

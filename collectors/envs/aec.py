@@ -26,6 +26,11 @@ def strip(env: Any) -> Any:
     return env
 
 
+def own_text(env: Any) -> str:
+    """Return what an environment renders, if that is text."""
+    return str(env.render()) if getattr(env, "render_mode", None) == "ansi" else ""
+
+
 class AecGame:
     """An AEC environment in one slot: one `observe` for each move, no `last`, no needless dead steps."""
 
@@ -40,12 +45,18 @@ class AecGame:
         self.chair.clear()
         self._inner.reset(seed=seed)
         self._settle()
+        self._chair.whole(self._inner)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
         self._inner.step(self.chair.plays[self._mover](actions[0]))
         self.chair.reward(self._inner.rewards)
         self._settle()
+        self._chair.whole(self._inner)
+
+    def render(self) -> str:
+        """Return the environment's own text, if it renders any."""
+        return own_text(self.env)
 
     def _settle(self) -> None:
         """Find the next agent that must act, after those that are done."""

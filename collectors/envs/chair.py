@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from collectors.envs.actions import Play
+from collectors.envs.rows import Idle
 from collectors.envs.spaces import BrokenError, Read
 from collectors.envs.table import Table
 
@@ -23,6 +26,9 @@ class Game(Protocol):
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready."""
+
+    def render(self) -> str:
+        """Return the position as text; empty if the environment has none."""
 
 
 class Chair:
@@ -88,6 +94,19 @@ class Chair:
         if not self._acted.any():
             raise BrokenError("the episode ended before any agent could act")
         self.table.news.over.append(self.slot)
+        for number in ((self._reward != 0) & ~self._acted).nonzero()[0].tolist():
+            self.table.news.idle.append(Idle(self.slot, number, float(self._reward[number])))
+
+    def whole(self, env: Any) -> None:
+        """Write the state of the whole slot, if the spec tells of one."""
+        if self.table.state is not None and self.table.spec.state is not None:
+            state = np.asarray(env.state())
+            if state.shape != self.table.spec.state.shape:
+                raise BrokenError(
+                    f"state() has shape {state.shape}, but state_space says {self.table.spec.state.shape}; "
+                    "mend the environment, or set env.state=false"
+                )
+            self.table.state[self.slot] = state
 
     def _place(self, agent: str) -> int:
         number = self.number.get(agent)

@@ -6,9 +6,10 @@ env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", kwa
 
 import inspect
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from collectors.envs.plan import DOORS, plan
 from collectors.envs.rows import Environment
 from collectors.outcomes import Referee
 from league.plugins import PluginError, names, resolve
@@ -23,35 +24,34 @@ class EnvConfig:
     """Which game is played, and who sits where."""
 
     name: str = "connect_four"  # a name of the group ludus.environments, or package.module:Class
-    id: str = ""  # only for name=pettingzoo: the registry's id, or package.module:function
+    id: str = ""  # only for pettingzoo, openspiel, gymnasium, atari: the environment's id, or package.module:function
     kwargs: dict[str, Any] = field(default_factory=dict)  # for the environment's constructor
+    wrappers: list[Any] = field(default_factory=list)  # package.module:function, or {that: {argument: value}}
     seats: list[list[str]] | None = None  # the agents of each seat, or patterns like wolf_*; null: a good guess
     roles: list[str] | None = None  # the role of each seat; null: told from the agents' names and spaces
     sides: list[str] | None = None  # the side of each seat: equal names win together; null: a good guess
     outcome: str | None = None  # package.module:function that says who did best; null: the winner, or who returned most
     draw_margin: float = 0.0  # a side has to be ahead by more than this, or it is a draw
+    state: bool = False  # offer the environment's state() to centralised critics
 
     def __post_init__(self) -> None:
-        """Refuse settings that only a PettingZoo environment has."""
-        if self.name == "pettingzoo" and not self.id:
-            raise ValueError("env.id is missing: name the PettingZoo environment, e.g. env.id=classic/connect_four_v3")
+        """Refuse settings that a game of one's own does not have."""
+        door = DOORS.get(self.name)
+        if door is not None and not self.id:
+            raise ValueError(f"env.id is missing: name the environment, e.g. env={self.name} env.id='{door.example}'")
         if not 0 <= self.draw_margin < float("inf"):
             raise ValueError(f"env.draw_margin must be a number from 0 on, got {self.draw_margin}")
-        given = [name for name in ("id", "seats", "roles", "sides") if getattr(self, name)]
-        if self.name != "pettingzoo" and given:
-            raise ValueError(f"env.{given[0]} is only for env.name=pettingzoo; the seats of {self.name!r} are fixed")
+        given = [name for name in ("id", "wrappers", "seats", "roles", "sides", "state") if getattr(self, name)]
+        if door is None and given:
+            raise ValueError(
+                f"env.{given[0]} is only for env.name={', '.join(DOORS)}; the seats of {self.name!r} are fixed"
+            )
 
     def options(self) -> dict[str, Any]:
         """Return what the environment's maker takes beside the number of slots."""
-        if self.name != "pettingzoo":
+        if self.name not in DOORS:
             return dict(self.kwargs)
-        return {
-            "id": self.id,
-            "kwargs": dict(self.kwargs),
-            "seats": self.seats,
-            "roles": self.roles,
-            "sides": self.sides,
-        }
+        return {name: getattr(self, name) for name in ("id", "kwargs", "wrappers", "seats", "roles", "sides", "state")}
 
 
 def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ()) -> Environment:
@@ -63,7 +63,10 @@ def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ())
         raise
     except Exception as error:  # whatever a foreign constructor raises is the fault of the config or of the package
         detail = " ".join(str(error).split())
-        raise EnvError(f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}") from error
+        remedy = " Take it out of env.kwargs." if "unexpected keyword argument" in detail else ""
+        raise EnvError(
+            f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{remedy}"
+        ) from error
     return _with_referee(env, config, allow)
 
 
@@ -79,11 +82,9 @@ def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -
 
 
 def _maker(config: EnvConfig, allow: Collection[str]) -> Any:
-    """Return the class or function; PettingZoo is imported only for those who use it."""
-    if config.name == "pettingzoo":
-        from collectors.envs.plan import plan
-
-        return lambda slots, **options: plan("pettingzoo", options, tuple(allow)).build(slots)
+    """Return the class or function; what a door leads to is imported only for those who use it."""
+    if config.name in DOORS:
+        return lambda slots, **options: plan(config.name, options, tuple(allow)).build(slots)
     maker = resolve("ludus.environments", config.name, allow)
     if not _takes_slots(maker):
         raise EnvError(f"it takes no 'slots'. A PettingZoo environment? Then: env=pettingzoo env.id={config.name}")
@@ -95,16 +96,28 @@ def _takes_slots(maker: Any) -> bool:
 
 
 def parse_environment(text: str, kwargs: Mapping[str, Any], allow: Collection[str] = ()) -> EnvConfig:
-    """Return the config of what a user calls an environment: a name, a PettingZoo id, or package.module:attribute.
+    """Return the config of what a user calls an environment.
+
+    That is a name, a PettingZoo id, an id behind the name of a door, or package.module:attribute. Options are
+    those of its constructor; `env.seats=...` and the like are those of the config.
 
     >>> parse_environment("classic/go_v5", {"board_size": 9}).id
     'classic/go_v5'
+    >>> parse_environment("openspiel/go(board_size=9)", {}).name
+    'openspiel'
     """
-    options = dict(kwargs)
-    if text == "pettingzoo":
-        return EnvConfig(name=text, id=str(options.pop("id", "")), kwargs=options)
-    if text in names("ludus.environments") or (
-        "/" not in text and _takes_slots(resolve("ludus.environments", text, allow))
-    ):
-        return EnvConfig(name=text, kwargs=options)
-    return EnvConfig(name="pettingzoo", id=text, kwargs=options)
+    options = {key: value for key, value in kwargs.items() if not key.startswith("env.")}
+    others = {key.removeprefix("env."): value for key, value in kwargs.items() if key.startswith("env.")}
+    unknown = set(others) - {field.name for field in fields(EnvConfig)}
+    if unknown:
+        raise ValueError(f"env.{unknown.pop()}: there is no such setting")
+    if text in DOORS:
+        return EnvConfig(name=text, **{"id": str(options.pop("id", "")), "kwargs": options, **others})
+    door, found, id = text.partition("/")
+    if found and door in DOORS and door != "atari":  # PettingZoo has an atari of its own
+        return EnvConfig(name=door, **{"id": id, "kwargs": options, **others})
+    if door == "ALE":
+        return EnvConfig(name="atari", **{"id": text, "kwargs": options, **others})
+    if text in names("ludus.environments") or (not found and _takes_slots(resolve("ludus.environments", text, allow))):
+        return EnvConfig(name=text, **{"kwargs": options, **others})
+    return EnvConfig(name="pettingzoo", **{"id": text, "kwargs": options, **others})

@@ -5,7 +5,7 @@ from typing import Any
 
 from pettingzoo.utils.conversions import aec_to_parallel_wrapper
 
-from collectors.envs.aec import strip
+from collectors.envs.aec import own_text, strip
 from collectors.envs.chair import Chair
 from collectors.envs.spaces import BrokenError
 
@@ -48,6 +48,10 @@ class Rounds:
         self.agents = list(env.agents)
         return observations, rewards, *told
 
+    def state(self) -> Any:
+        """Return the state of the whole."""
+        return self._env.state()
+
 
 class ParallelGame:
     """A Parallel environment in one slot."""
@@ -63,6 +67,7 @@ class ParallelGame:
         self.chair.clear()
         seen, infos = self._inner.reset(seed=seed)
         self._settle(list(self._inner.agents), seen, infos)
+        self._chair.whole(self._inner)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready, in the order of agents."""
@@ -82,6 +87,11 @@ class ParallelGame:
                 truncated = bool(truncations.get(agent)) and not terminations.get(agent)
                 chair.end(agent, truncated, seen.get(agent), infos.get(agent, {}))
         self._settle(live, seen, infos)
+        chair.whole(self._inner)
+
+    def render(self) -> str:
+        """Return the environment's own text, if it renders any."""
+        return own_text(self.env)
 
     def _settle(self, live: list[str], seen: Mapping[str, Any], infos: Mapping[str, Any]) -> None:
         chair = self.chair

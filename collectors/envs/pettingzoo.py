@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 import pettingzoo
+from gymnasium.spaces import Box
 from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
 from collectors.envs.actions import read_actions
@@ -18,23 +19,16 @@ from collectors.envs.adapter import Adapter, Blueprint
 from collectors.envs.aec import AecGame
 from collectors.envs.parallel import ParallelGame
 from collectors.envs.seats import agent_roles, guess_layout, make_seats
-from collectors.envs.spaces import mask_writer, observation_layout, reader, without_mask
+from collectors.envs.spaces import box_array, mask_writer, observation_layout, reader, without_mask
 from league.plugins import PluginError, resolve
-from league.spec import EnvSpec, Seat
+from league.spec import Array, EnvSpec, Seat
 
 Build = Callable[[], Any]
 
 
-def make(
-    slots: int,
-    id: str = "",
-    kwargs: Mapping[str, Any] | None = None,
-    seats: Sequence[Sequence[str]] | None = None,
-    roles: Sequence[str] | None = None,
-    sides: Sequence[str] | None = None,
-) -> Adapter:
+def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **options: Any) -> Adapter:
     """Return a batch of slots of the environment that `id` names; see the module's docstring."""
-    return adapt(builder(id, kwargs), slots, name=id, seats=seats, roles=roles, sides=sides)
+    return adapt(builder(id, kwargs), slots, name=id, **options)
 
 
 def adapt(
@@ -44,6 +38,7 @@ def adapt(
     seats: Sequence[Sequence[str]] | None = None,
     roles: Sequence[str] | None = None,
     sides: Sequence[str] | None = None,
+    state: bool = False,
 ) -> Adapter:
     """Return a batch of slots of what `build` returns, an AEC or a Parallel environment."""
     first = build()
@@ -51,7 +46,7 @@ def adapt(
     if not isinstance(first, pettingzoo.AECEnv | pettingzoo.ParallelEnv):
         raise ValueError(f"{name}: expected a PettingZoo environment (AEC or Parallel), got a {type(first).__name__}")
     table = partial(make_seats, seats=seats, roles=roles, sides=sides)
-    return Adapter(_blueprint(first, name, table), build, slots, first)
+    return Adapter(_blueprint(first, name, table, state), build, slots, first)
 
 
 def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Build:
@@ -82,11 +77,11 @@ def _mpe2(id: str) -> Callable[..., Any]:
     try:
         build: Callable[..., Any] = import_module(id.replace("/", ".")).parallel_env
     except (ImportError, AttributeError) as error:
-        raise PluginError(f"cannot load {id!r}: {error}. Is mpe2 installed (pip install mpe2)?") from error
+        raise PluginError(f"cannot load {id!r}: {error}. Is it installed (pip install 'ludus[mpe]')?") from error
     return build
 
 
-def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]]) -> Blueprint:
+def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]], state: bool) -> Blueprint:
     """Read the spaces of an environment; `table` seats its agents."""
     agents = list(getattr(env, "possible_agents", ()))
     if not agents:
@@ -105,6 +100,7 @@ def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]]) -> B
         actions=actions.options,
         choices=() if actions.single else actions.kind.choices,
         continuous=actions.kind.continuous,
+        state=_state(env, name) if state else None,
     )
     return Blueprint(
         spec=spec,
@@ -115,3 +111,14 @@ def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]]) -> B
         },
         plays=actions.plays,
     )
+
+
+def _state(env: Any, name: str) -> Array:
+    """Return what `state()` tells: the whole of the game, for critics only."""
+    try:
+        space = env.state_space
+    except (AttributeError, NotImplementedError):
+        space = None
+    if not isinstance(space, Box):
+        raise ValueError(f"{name}: env.state=true, but the environment has no state_space that is a Box. Leave it out.")
+    return box_array(space)

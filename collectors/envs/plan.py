@@ -1,27 +1,35 @@
-"""From the name of an environment to the environment, whatever kind it is."""
+"""From the name of an environment to the environment, whatever kind it is.
+
+A *door* leads to the environments of another project: each has a `builder`, which returns a function that builds
+an environment as it is, and an `adapt`, which makes a batch of slots of what that function builds.
+"""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from collectors.envs.pettingzoo import adapt, builder
 from collectors.envs.rows import Environment
-from league.plugins import resolve
+from collectors.envs.wrapping import Build, wrap
+from league.plugins import PluginError, resolve
+
+Returns = Callable[[int, Any], Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to build a batch of slots, and, for a PettingZoo environment, how to build it as it is."""
+    """How to build a batch of slots, and what the project it comes from says of it."""
 
     build: Callable[[int], Environment]
-    official: Callable[[], Any] | None = None
+    returns: Returns | None = None  # from a seed and actions to what each agent is paid
+    complaints: Callable[[], list[str]] | None = None  # of the project's own tests
 
 
 def plan(name: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Plan:
     """Return how to build the environment of this name.
 
-    A name is one of ours (`connect_four`, or `pettingzoo` with an id in kwargs), a PettingZoo id
+    A name is one of ours (`connect_four`, or a door such as `pettingzoo` with an id in kwargs), a PettingZoo id
     (`classic/go_v5`), or `package.module:attribute`, which is a batch of slots if it takes `slots`, and else a
     PettingZoo environment. `allow` comes from the command line, never from a file.
 
@@ -29,11 +37,13 @@ def plan(name: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str
     4
     """
     options = dict(kwargs or {})
-    if name == "pettingzoo" or "/" in name:
-        return _zoo(options.pop("id", "") if name == "pettingzoo" else name, options, allow)
+    if name in DOORS:
+        return _through(name, options, allow)
+    if "/" in name:
+        return _through("pettingzoo", {"id": name, **options}, allow)
     target = resolve("ludus.environments", name, allow)
     if "slots" not in inspect.signature(target).parameters:
-        return _zoo(name, options, allow)
+        return _through("pettingzoo", {"id": name, **options}, allow)
 
     def build(slots: int) -> Environment:
         env: Environment = target(slots=slots, **options)
@@ -42,10 +52,94 @@ def plan(name: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str
     return Plan(build)
 
 
-def _zoo(id: str, options: dict[str, Any], allow: Sequence[str]) -> Plan:
-    official = builder(id, options.pop("kwargs", None), allow)
+def _through(door: str, options: dict[str, Any], allow: Sequence[str]) -> Plan:
+    """Return the plan of an environment behind a door."""
+    id, kwargs, wrappers = (options.pop(key, None) for key in ("id", "kwargs", "wrappers"))
+    if not id:
+        raise ValueError(f"env.id is missing. Name the environment, e.g. env={door} env.id='{DOORS[door].example}'.")
+    return DOORS[door].open(Order(str(id), kwargs or {}, wrappers or [], options, allow))
 
-    def build(slots: int) -> Environment:
-        return adapt(official, slots, name=id, **options)
 
-    return Plan(build, official)
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Which environment, how it is made and wrapped, and what `adapt` is told of its seats."""
+
+    id: str
+    kwargs: Mapping[str, Any]
+    wrappers: Sequence[Any]
+    options: Mapping[str, Any]
+    allow: Sequence[str]
+
+    def wrap(self, build: Build, *kinds: type) -> Build:
+        """Put the wrappers on."""
+        return wrap(build, self.wrappers, kinds, self.allow)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A way to the environments of another project; what it needs is imported when it is opened."""
+
+    example: str
+    install: str  # what brings it
+    make: Callable[[Order], Plan]
+
+    def open(self, order: Order) -> Plan:
+        """Return the plan; say what to install if the project is not there."""
+        try:
+            return self.make(order)
+        except ModuleNotFoundError as error:
+            raise PluginError(f"cannot load {order.id!r}: {error}. Install it: pip install '{self.install}'") from error
+
+
+def _pettingzoo(order: Order) -> Plan:
+    import pettingzoo
+
+    from collectors.envs.pettingzoo import builder
+
+    kinds = (pettingzoo.AECEnv, pettingzoo.ParallelEnv)
+    return _as_pettingzoo(order.wrap(builder(order.id, order.kwargs, order.allow), *kinds), order)
+
+
+def _gymnasium(order: Order) -> Plan:
+    from gymnasium import Env
+
+    from collectors.envs.gymnasium import builder, solo
+
+    return _as_pettingzoo(solo(order.wrap(builder(order.id, order.kwargs, order.allow), Env)), order)
+
+
+def _atari(order: Order) -> Plan:
+    from gymnasium import Env
+
+    from collectors.envs.atari import builder
+    from collectors.envs.gymnasium import solo
+
+    return _as_pettingzoo(solo(order.wrap(builder(order.id, order.kwargs), Env)), order)
+
+
+def _as_pettingzoo(official: Build, order: Order) -> Plan:
+    from collectors.envs.official import complaints, returns
+    from collectors.envs.pettingzoo import adapt
+
+    return Plan(
+        build=lambda slots: adapt(official, slots, name=order.id, **order.options),
+        returns=partial(returns, official),
+        complaints=partial(complaints, official),
+    )
+
+
+def _openspiel(order: Order) -> Plan:
+    from collectors.envs.openspiel import adapt, builder, returns
+
+    if order.wrappers:
+        raise ValueError("env.wrappers: OpenSpiel games take no wrappers; OpenSpiel has transformed games instead")
+    official = builder(order.id, order.kwargs)
+    return Plan(lambda slots: adapt(official, slots, name=order.id, **order.options), partial(returns, official))
+
+
+DOORS = {
+    "pettingzoo": Door("classic/connect_four_v3", "ludus[classic,butterfly,sisl,mpe]", _pettingzoo),
+    "openspiel": Door("go(board_size=9)", "ludus[openspiel]", _openspiel),
+    "gymnasium": Door("CartPole-v1", "gymnasium[all]", _gymnasium),
+    "atari": Door("ALE/Pong-v5", "ludus[atari]", _atari),
+}

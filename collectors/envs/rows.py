@@ -33,6 +33,7 @@ class Rows:
     mask: BoolArray  # [n, actions] legal options of all choices; each choice has at least one
     reward: FloatArray  # [n] since that agent's last decision
     first: BoolArray  # [n] the agent has not acted in this episode yet
+    state: npt.NDArray[Any] | None = None  # [n, *state] of the whole slot, if the spec tells of one
 
     def __len__(self) -> int:
         return len(self.slot)
@@ -53,6 +54,17 @@ class Ends:
     over: IntArray  # [k] slots whose episode is complete; they are free again
     ranks: npt.NDArray[np.int64] | None = None  # [k, seats] 0 for the best, if the environment tells; else by returns
     faults: tuple["SlotFault", ...] = ()  # slots whose episode broke; they are free, too, and have no END rows
+    idle: tuple["Idle", ...] = ()  # agents that never acted in an episode that is over, and yet were paid
+    state: npt.NDArray[Any] | None = None  # [m, *state] final, of the whole slot; only read where truncated
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """What an agent earned that never acted, e.g. because all others folded: it counts, but teaches nothing."""
+
+    slot: int
+    agent: int
+    reward: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Observation spaces and masks: from what an agent sees to one row of an array.
 
-Agents whose observation is the same Box keep its shape and dtype. All else becomes a flat float32 vector:
-one-hot for Discrete and MultiDiscrete, concatenated for Dict and Tuple, padded with zeros to the longest agent.
+Agents whose observation is the same Box keep its shape and dtype (float64 becomes float32): an image stays an
+image. All else, images of different sizes too, becomes a flat float32 vector: one-hot for Discrete and
+MultiDiscrete, concatenated for Dict and Tuple, padded with zeros to the longest agent.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,10 +32,16 @@ def observation_layout(name: str, found: Mapping[str, spaces.Space[Any]]) -> tup
     kinds = {(space.shape, str(space.dtype)) if isinstance(space, spaces.Box) else None for space in found.values()}
     if len(kinds) == 1 and None not in kinds:
         box = next(iter(found.values()))
-        return Array(shape=tuple(box.shape or ()), dtype=str(box.dtype)), dict.fromkeys(found, _write_box(box))
+        return box_array(box), dict.fromkeys(found, _write_box(box))
     parts = {agent: _flat(name, agent, space) for agent, space in found.items()}
     longest = max(size for size, _ in parts.values())
     return Array(shape=(longest,), dtype="float32"), {agent: write for agent, (_, write) in parts.items()}
+
+
+def box_array(box: spaces.Space[Any]) -> Array:
+    """Return the array that holds a Box; networks compute with float32, so more digits are not kept."""
+    dtype = str(box.dtype)
+    return Array(shape=tuple(box.shape or ()), dtype="float32" if dtype == "float64" else dtype)
 
 
 def without_mask(space: spaces.Space[Any]) -> spaces.Space[Any]:
@@ -129,8 +136,8 @@ def _flat(name: str, agent: str, space: spaces.Space[Any]) -> tuple[int, Write]:
         parts = space.spaces if isinstance(space, spaces.Dict) else dict(enumerate(space.spaces))
         return _flat_parts(list(parts), [_flat(name, agent, part) for part in parts.values()])
     raise ValueError(
-        f"{name}: agent {agent!r} has the observation space {space}, which has no fixed size. "
-        "Wrap the environment so that it offers Box, Discrete, MultiDiscrete, MultiBinary, Dict or Tuple."
+        f"{name}: agent {agent!r} has the observation space {space}, which has no fixed size. Wrap the environment "
+        "so that it offers Box, Discrete, MultiDiscrete, MultiBinary, Dict or Tuple (env.wrappers)."
     )
 
 

@@ -5,18 +5,22 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import Ends, Rows, SlotFault
+from collectors.envs.rows import Ends, Idle, Rows, SlotFault
 from collectors.envs.slots import Index, no_option
 from league.spec import EnvSpec
 
 
 @dataclass(slots=True)
 class News:
-    """What happened in one step: END rows as (slot, agent, truncated), slots that are over, slots that broke."""
+    """What happened in one step.
+
+    END rows as (slot, agent, truncated), slots that are over, slots that broke, agents that earned and never acted.
+    """
 
     ends: list[tuple[int, int, bool]] = field(default_factory=list)
     over: list[int] = field(default_factory=list)
     faults: dict[int, str] = field(default_factory=dict)
+    idle: list[Idle] = field(default_factory=list)
 
 
 class Table:
@@ -30,6 +34,7 @@ class Table:
         self.reward = np.zeros(size, dtype=np.float64)  # since the agent's last decision
         self.ready = np.zeros(size, dtype=np.bool_)  # must act now
         self.acted = np.zeros(size, dtype=np.bool_)
+        self.state = None if spec.state is None else np.zeros((slots, *spec.state.shape), dtype=spec.state.dtype)
         self.news = News()
 
     def clear(self, slot: int) -> None:
@@ -51,6 +56,7 @@ class Table:
             mask=self.masks(index),
             reward=self.reward.reshape(-1)[index].astype(np.float32),
             first=~self.acted.reshape(-1)[index],
+            state=None if self.state is None else self.state[slot],
         )
 
     def _observations(self, index: Index) -> npt.NDArray[np.generic]:
@@ -79,6 +85,9 @@ class Table:
         if self.observation.dtype.kind == "f":
             seen = self._observations(index).reshape(len(index), self.spec.observation.size)
             self._fault(index, np.asarray(~np.isfinite(seen).all(axis=1)), "its observation holds NaN or infinity")
+        if self.state is not None and self.state.dtype.kind == "f":
+            states = self.state[index // self.ready.shape[1]].reshape(len(index), self.state[0].size)
+            self._fault(index, np.asarray(~np.isfinite(states).all(axis=1)), "state() holds NaN or infinity")
 
     def _fault(self, index: Index, wrong: npt.NDArray[np.bool_], reason: str) -> None:
         if wrong.any():
@@ -100,4 +109,6 @@ class Table:
             observation=self._observations(index),
             over=np.array([one for one in news.over if one not in news.faults], dtype=np.int32),
             faults=tuple(SlotFault(slot, reason) for slot, reason in news.faults.items()),
+            idle=tuple(one for one in news.idle if one.slot not in news.faults),
+            state=None if self.state is None else self.state[slot],
         )

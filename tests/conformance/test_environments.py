@@ -12,6 +12,7 @@ from collectors.conformance import Referee, conform
 from collectors.envs import official
 from collectors.envs.connect_four import ConnectFour
 from collectors.envs.pettingzoo import adapt, builder, make
+from collectors.envs.plan import plan
 from collectors.envs.rock_paper_scissors import RockPaperScissors
 from collectors.envs.tic_tac_toe import TicTacToe
 
@@ -57,6 +58,18 @@ ODD = {
 }
 
 
+DOORS = {
+    "tic_tac_toe": ("openspiel", {}),
+    "leduc_poker": ("openspiel", {"players": 3}),
+    "goofspiel(num_cards=4,imp_info=true)": ("openspiel", {}),
+    "tiny_hanabi": ("openspiel", {}),
+    "CartPole-v1": ("gymnasium", {}),
+    "Pendulum-v1": ("gymnasium", {"max_episode_steps": 20}),
+    "Blackjack-v1": ("gymnasium", {}),
+    "ALE/Pong-v5": ("atari", {"max_num_frames_per_episode": 300}),
+}
+
+
 def passes(build, reference, seeds=range(1, 10), slots=4):
     findings = conform(build, seeds, slots, reference)
     assert findings.problems == ()
@@ -75,6 +88,13 @@ def test_native(name):
 def test_pettingzoo(id):
     kwargs = ZOO[id]
     passes(partial(make, id=id, kwargs=kwargs), partial(official.returns, builder(id, kwargs)), range(1, 6))
+
+
+@pytest.mark.parametrize("id", [pytest.param(id, marks=[pytest.mark.slow] * (id[:3] == "ALE")) for id in DOORS])
+def test_doors(id):
+    door, kwargs = DOORS[id]
+    made = plan(door, {"id": id, "kwargs": kwargs})
+    passes(made.build, made.returns, seeds=range(1, 6), slots=3)
 
 
 @pytest.mark.parametrize("name", ODD)

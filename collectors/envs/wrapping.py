@@ -1,0 +1,57 @@
+"""Wrappers by name: `env.wrappers=[my_package.wrappers:flatten, {supersuit:frame_stack_v1: {stack_size: 4}}]`."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from league.plugins import resolve
+
+Build = Callable[[], Any]
+
+
+def wrap(build: Build, wrappers: Sequence[Any], kinds: tuple[type, ...], allow: Collection[str] = ()) -> Build:
+    """Return the function that builds an environment and puts the wrappers on, the first one innermost.
+
+    A wrapper is the name of a function or class that takes an environment and returns one of `kinds`, or a
+    mapping from that name to keyword arguments.
+    """
+    steps = [(name, partial(resolve("ludus.wrappers", name, allow), **kwargs)) for name, kwargs in map(_read, wrappers)]
+    if not steps:
+        return build
+
+    def wrapped() -> Any:
+        env = build()
+        for name, step in steps:
+            env = _put_on(name, step, env, kinds)
+        return env
+
+    return wrapped
+
+
+def _read(wrapper: Any) -> tuple[str, Mapping[str, Any]]:
+    if isinstance(wrapper, str):
+        return wrapper, {}
+    if isinstance(wrapper, Mapping) and len(wrapper) == 1:
+        name, kwargs = next(iter(wrapper.items()))
+        if isinstance(name, str) and isinstance(kwargs, Mapping | None):
+            return name, kwargs or {}
+    raise ValueError(
+        f"env.wrappers: cannot read {wrapper!r}; write package.module:name, or "
+        "{package.module:name: {argument: value}}"
+    )
+
+
+def _put_on(name: str, step: Callable[[Any], Any], env: Any, kinds: tuple[type, ...]) -> Any:
+    try:
+        result = step(env)
+    except Exception as error:
+        raise ValueError(
+            f"env.wrappers: {name!r} raised {type(error).__name__}: {error}. It must take an environment as its first "
+            "argument; mend it, its arguments, or take it out."
+        ) from error
+    if not isinstance(result, kinds):
+        raise ValueError(
+            f"env.wrappers: {name!r} returned a {type(result).__name__}, but a wrapper must return an environment "
+            f"({' or '.join(kind.__name__ for kind in kinds)}). Mend it, or take it out."
+        )
+    return result
