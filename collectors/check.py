@@ -25,11 +25,13 @@ class EnvReport:
 
     name: str
     spec: EnvSpec | None = None
+    spaces: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # what each agent sees and does
     episodes: int = 0
-    zero_sum: bool | None = None  # None: no episode was complete
+    zero_sum: bool | None = None  # None: no episode was complete, or nobody ever got anything
     deterministic: bool | None = None
     length: tuple[float, int] = (0.0, 0)  # decisions in an episode: median and longest
     steps_per_second: float = 0.0
+    notes: list[str] = field(default_factory=list)  # what is lawful, but worth knowing
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -40,7 +42,7 @@ class EnvReport:
     def lines(self) -> list[str]:
         """Return the report as text."""
         lines = [f"{self.name}: {'fit for a league' if self.fit else f'{len(self.problems)} problems'}"]
-        lines += _spec_lines(self.spec) if self.spec is not None else []
+        lines += _spec_lines(self.spec, self.spaces) if self.spec is not None else []
         if self.episodes:
             median, longest = self.length
             lines += [
@@ -49,6 +51,7 @@ class EnvReport:
                 f"  episode        {median:g} decisions (median), {longest} (longest of {self.episodes})",
                 f"  speed          {self.steps_per_second:,.0f} decisions/s with random actions",
             ]
+        lines += [f"  note           {note}" for note in self.notes]
         for problem in self.problems:
             lines += [f"  problem        {problem.what}", f"    remedy       {problem.remedy}"]
         return lines
@@ -58,14 +61,60 @@ def _word(answer: bool | None) -> str:
     return {True: "yes", False: "no", None: "unknown"}[answer]
 
 
-def _spec_lines(spec: EnvSpec) -> list[str]:
+def _spec_lines(spec: EnvSpec, spaces: Mapping[str, tuple[str, str]]) -> list[str]:
     seats = [f"{seat.role}: {', '.join(spec.agents[agent] for agent in seat.agents)}" for seat in spec.seats]
-    return [
+    lines = [
         f"  seats          {len(seats)} ({'; '.join(seats)})",
         f"  roles          {', '.join(dict.fromkeys(spec.roles))}",
-        f"  observation    {spec.observation.dtype} {list(spec.observation.shape)}",
-        f"  actions        {spec.actions}",
+        f"  sides          {_sides(spec)}",
     ]
+    for (seen, done), agents in _alike(spaces).items():
+        lines += [f"  {'agent' if len(agents) == 1 else 'agents'}{' ' * (9 + (len(agents) == 1))}{', '.join(agents)}"]
+        lines += [f"    sees         {seen}", f"    acts         {done}"]
+    return [
+        *lines,
+        f"  observation    {spec.observation.dtype} {list(spec.observation.shape)}",
+        f"  actions        {_actions(spec)}",
+    ]
+
+
+def _alike(spaces: Mapping[str, tuple[str, str]]) -> dict[tuple[str, str], list[str]]:
+    """Return the agents that have the same spaces."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for agent, both in spaces.items():
+        alike.setdefault((_short(both[0]), _short(both[1])), []).append(agent)
+    return alike
+
+
+def _short(text: str) -> str:
+    """Return a space on one line, not longer than a line should be."""
+    line = " ".join(text.split())
+    return line if len(line) <= 160 else f"{line[:157]}..."
+
+
+def _sides(spec: EnvSpec) -> str:
+    """Say who wins and loses together."""
+    if len(spec.seats) == 1:
+        return "one seat: nobody is beaten, its return counts"
+    if spec.cooperative:
+        return "all seats on one side: nobody is beaten, returns count"
+    if len(set(spec.sides)) == len(spec.seats):
+        return "each seat on its own"
+    teams = [[str(seat) for seat, side in enumerate(spec.sides) if side == one] for one in dict.fromkeys(spec.sides)]
+    return " against ".join(f"seats {'+'.join(team)}" for team in teams)
+
+
+def _actions(spec: EnvSpec) -> str:
+    """Say what the parts of an action are.
+
+    >>> from league.spec import Array, Seat
+    >>> _actions(EnvSpec("toy", ("a",), (Seat((0,)),), Array((3,), "float32"), actions=5, choices=(2, 3), continuous=1))
+    'choices of 2, 3 options; 1 continuous'
+    """
+    if spec.single:
+        return str(spec.actions)
+    choices = [f"choices of {', '.join(map(str, spec.heads))} options"] if spec.heads else []
+    return "; ".join([*choices, *([f"{spec.continuous} continuous"] if spec.continuous else [])])
 
 
 def check(
@@ -92,7 +141,7 @@ def check(
     findings = _guard(report, lambda: _conform(made, slots, episodes), remedy)
     if findings is not None:
         _tell(report, findings)
-        report.steps_per_second = _guard(report, lambda: _speed(made.build(slots)), remedy) or 0.0
+        report.steps_per_second = _guard(report, lambda: speed(made.build(slots)), remedy) or 0.0
     return report
 
 
@@ -109,6 +158,8 @@ def _look(report: EnvReport, made: Plan) -> None:
     env = made.build(1)
     report.spec = env.spec
     env.close()
+    if made.spaces is not None:
+        report.spaces = made.spaces()
 
 
 def _complain(report: EnvReport, complaints: Callable[[], list[str]]) -> None:
@@ -120,24 +171,45 @@ def _conform(made: Plan, slots: int, episodes: int) -> Findings:
 
 
 def _tell(report: EnvReport, findings: Findings) -> None:
-    complete = [episode for episode in findings.transcripts if episode.complete]
+    complete = findings.complete
     lengths = [len(episode.acts) for episode in complete]
     report.episodes = len(complete)
     report.deterministic = findings.deterministic
     report.problems += findings.problems
     if complete:
         report.length = (float(np.median(lengths)), max(lengths))
-        report.zero_sum = all(_is_zero_sum(episode) for episode in complete)
+        report.zero_sum = _zero_sum(complete)
+        _tell_of_seats(report, complete)
 
 
-def _is_zero_sum(episode: Transcript) -> bool:
-    return abs(sum(episode.returns.values())) < 1e-4
+def _zero_sum(episodes: Sequence[Transcript]) -> bool | None:
+    """Return whether what some win others lose; None if nobody ever got anything."""
+    if not any(paid for episode in episodes for paid in episode.returns.values()):
+        return None
+    return all(abs(sum(episode.returns.values())) < 1e-4 for episode in episodes)
 
 
-def _speed(env: Environment) -> float:
-    """Return decisions per second with random actions, the bot's share included."""
+def _tell_of_seats(report: EnvReport, episodes: Sequence[Transcript]) -> None:
+    """Tell of seats that do not act in every episode."""
+    assert report.spec is not None
+    for number, seat in enumerate(report.spec.seats):
+        who = f"seat {number} ({', '.join(report.spec.agents[agent] for agent in seat.agents)})"
+        idle = sum(not any(agent in episode.decided for agent in seat.agents) for episode in episodes)
+        if idle == len(episodes):
+            remedy = "Leave its agents out of possible_agents, or seat them with others (env.seats)."
+            report.problems.append(Problem(f"{who} never acted in {idle} episodes", remedy))
+        elif idle:
+            report.notes.append(
+                f"{who} did not act in {idle} of {len(episodes)} episodes; its return counts all the same"
+            )
+
+
+def speed(env: Environment) -> float:
+    """Return decisions per second with random actions, the bot's share included; the first episodes begin before."""
     bot, rng = RandomBot(env.spec), np.random.default_rng(0)
     free = np.arange(env.slots, dtype=np.int32)
+    env.start(free, rng.integers(2**31, size=len(free)))
+    free = free[:0]
     begin, decisions = time.perf_counter(), 0
     while (spent := time.perf_counter() - begin) < SPEED_SECONDS:
         env.start(free, rng.integers(2**31, size=len(free)))

@@ -59,6 +59,11 @@ class Findings:
     problems: tuple[Problem, ...]
     deterministic: bool
 
+    @property
+    def complete(self) -> list[Transcript]:
+        """The episodes that came to their end."""
+        return [episode for episode in self.transcripts if episode.complete]
+
 
 ADAPTER = "This is the environment adapter's fault: compare it with the rules in collectors/envs/rows.py."
 SEEDS = "reset(seed) must restore everything and set every source of chance, else no episode can be replayed."

@@ -44,6 +44,7 @@ class AecGame:
         """Begin an episode."""
         self.chair.clear()
         self._inner.reset(seed=seed)
+        self._chair.check(self._inner)
         self._settle()
         self._chair.whole(self._inner)
 

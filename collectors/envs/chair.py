@@ -50,6 +50,15 @@ class Chair:
         self._ended = [False] * len(agents)
         self.infos: dict[str, Mapping[str, Any]] = {}  # the last one of each agent that ended
 
+    def check(self, env: Any) -> None:
+        """Refuse an environment whose agents are not those that the league seated."""
+        agents = tuple(getattr(env, "possible_agents", ()))
+        if agents != self.agents:
+            raise BrokenError(
+                f"possible_agents is {list(agents)} after reset, but the league seated {list(self.agents)}. Seats are "
+                "the same in all episodes: list all agents that can ever play, and leave out of env.agents who does not"
+            )
+
     def clear(self) -> None:
         """Make ready for a new episode."""
         self.table.clear(self.slot)
@@ -111,5 +120,7 @@ class Chair:
     def _place(self, agent: str) -> int:
         number = self.number.get(agent)
         if number is None:
-            raise BrokenError(f"agent {agent!r} is not among possible_agents {list(self.agents)}")
+            raise BrokenError(
+                f"agent {agent!r} is not among possible_agents {list(self.agents)}, so it has no seat; list it there"
+            )
         return number

@@ -56,6 +56,17 @@ def _parallel_returns(
     return total
 
 
+def spaces(build: Build) -> dict[str, tuple[str, str]]:
+    """Return the observation and the action space of each agent, as the environment writes them."""
+    env = build()
+    try:
+        return {
+            agent: (str(env.observation_space(agent)), str(env.action_space(agent))) for agent in env.possible_agents
+        }
+    finally:
+        env.close()
+
+
 def complaints(build: Build, cycles: int = 100) -> list[str]:
     """Run PettingZoo's API and seed tests; return what they found, and nothing if all is well."""
     env = build()

@@ -66,6 +66,7 @@ class ParallelGame:
         """Begin an episode."""
         self.chair.clear()
         seen, infos = self._inner.reset(seed=seed)
+        self._chair.check(self.env)
         self._settle(list(self._inner.agents), seen, infos)
         self._chair.whole(self._inner)
 

@@ -85,7 +85,10 @@ def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]], stat
     """Read the spaces of an environment; `table` seats its agents."""
     agents = list(getattr(env, "possible_agents", ()))
     if not agents:
-        raise ValueError(f"{name}: possible_agents is missing or empty; the league must know all agents in advance.")
+        raise ValueError(
+            f"{name}: possible_agents is missing or empty. The league must know all agents in advance: set it in "
+            "__init__ to the names of all that can ever play."
+        )
     spaces = {agent: env.observation_space(agent) for agent in agents}
     actions = read_actions(name, {agent: env.action_space(agent) for agent in agents})
     array, writes = observation_layout(name, {agent: without_mask(space) for agent, space in spaces.items()})

@@ -24,6 +24,7 @@ class Plan:
     build: Callable[[int], Environment]
     returns: Returns | None = None  # from a seed and actions to what each agent is paid
     complaints: Callable[[], list[str]] | None = None  # of the project's own tests
+    spaces: Callable[[], dict[str, tuple[str, str]]] | None = None  # what each agent sees and does, in its own words
 
 
 def plan(name: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Plan:
@@ -118,13 +119,14 @@ def _atari(order: Order) -> Plan:
 
 
 def _as_pettingzoo(official: Build, order: Order) -> Plan:
-    from collectors.envs.official import complaints, returns
+    from collectors.envs.official import complaints, returns, spaces
     from collectors.envs.pettingzoo import adapt
 
     return Plan(
         build=lambda slots: adapt(official, slots, name=order.id, **order.options),
         returns=partial(returns, official),
         complaints=partial(complaints, official),
+        spaces=partial(spaces, official),
     )
 
 

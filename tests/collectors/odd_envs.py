@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
-from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Sequence, Tuple, flatten
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Sequence, Text, Tuple, flatten
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.agent_selector import AgentSelector
 
@@ -326,3 +326,28 @@ class GlobalDice(OddAec):
     def observe(self, agent):
         GlobalDice.draws += 1
         return np.array([self.moves, GlobalDice.draws % 1000], np.float32)
+
+
+class Nobody(OddAec):
+    """Has no agents."""
+
+    def __init__(self):
+        super().__init__(agents=0)
+
+
+class Growing(OddAec):
+    """Has one agent more after every reset."""
+
+    def __init__(self):
+        super().__init__(agents=2)
+
+    def reset(self, seed=None, options=None):
+        self.__dict__.update(OddAec(agents=len(self.possible_agents) + 1).__dict__)
+        super().reset(seed, options)
+
+
+class Wordy(OddAec):
+    """Sees words."""
+
+    def make_space(self):
+        return Text(10)

@@ -8,6 +8,7 @@ import pytest
 
 from collectors import check as check_module
 from collectors.check import check
+from collectors.envs.config import EnvConfig, EnvError, make_environment, try_out
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +35,7 @@ def test_a_native_game():
     assert "connect_four: fit for a league" in text
     assert "2 (player: player_0; player: player_1)" in text
     assert "int8 [6, 7, 2]" in text
+    assert "sides          each seat on its own" in text
 
 
 @pytest.mark.parametrize(
@@ -88,6 +90,70 @@ def test_chance_that_ignores_the_seed_is_told():
 @pytest.mark.usefixtures("odd")
 def test_unknown_action_spaces_are_told():
     assert "agent 'walker_0' has the action space Sequence" in problems("odd_envs:unknown_actions")
+
+
+@pytest.mark.usefixtures("odd")
+def test_agents_spaces_and_parts_are_told():
+    report = check("odd_envs:continuous", allow=["odd_envs"], episodes=2)
+    assert report.fit, report.lines()
+    lines = [line.strip() for line in report.lines()]
+    place = lines.index("agent          walker_1")
+    assert lines[place + 1 : place + 3] == [
+        "sees         Box(-10.0, 1000.0, (2,), float32)",
+        "acts         Discrete(4, start=1)",
+    ]
+    assert "actions        choices of 4, 2, 2 options; 2 continuous" in lines
+
+
+def test_sides_are_told():
+    def side(id):
+        lines = check("pettingzoo", slots=1, kwargs={"id": id, "kwargs": {"max_cycles": 2}}, episodes=1).lines()
+        return next(line.split(maxsplit=1)[1] for line in lines if line.strip().startswith("sides"))
+
+    assert side("mpe2/simple_spread_v3") == "one seat: nobody is beaten, its return counts"
+    assert side("butterfly/cooperative_pong_v6") == "all seats on one side: nobody is beaten, returns count"
+
+
+def test_nothing_is_said_of_zero_sum_if_nobody_gets_anything():
+    report = check("openspiel", slots=1, kwargs={"id": "hanabi"}, episodes=1)
+    assert report.fit, report.lines()
+    assert report.zero_sum is None
+
+
+def test_seats_that_do_not_always_act_are_told():
+    report = check("classic/texas_holdem_v4", slots=4, episodes=16)
+    assert report.fit, report.lines()
+    assert any("did not act in" in note and "player_0" in note for note in report.notes)
+
+
+@pytest.mark.usefixtures("odd")
+def test_a_seat_that_never_acts_is_a_problem():
+    assert "seat 2 (walker_2) never acted in 4 episodes" in problems("odd_envs:dies_before_it_acts")
+
+
+@pytest.mark.usefixtures("odd")
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("odd_envs:Nobody", "possible_agents is missing or empty"),
+        (
+            "odd_envs:Growing",
+            "possible_agents is ['walker_0', 'walker_1', 'walker_2'] after reset, but the league seated",
+        ),
+        ("odd_envs:Wordy", "agent 'walker_0' has the observation space Text"),
+    ],
+)
+def test_bad_environments_are_told(name, expected):
+    assert expected in problems(name)
+
+
+@pytest.mark.usefixtures("odd")
+def test_an_environment_that_cannot_begin_is_refused_at_start():
+    config = EnvConfig(name="pettingzoo", id="odd_envs:Growing")
+    env = make_environment(config, 1, allow=["odd_envs"])
+    with pytest.raises(EnvError, match="no episode can begin: odd_envs:Growing: possible_agents is"):
+        try_out(env)
+    try_out(make_environment(EnvConfig(name="connect_four"), 1))
 
 
 @pytest.mark.usefixtures("odd")

@@ -1,0 +1,300 @@
+"""The sweep: random players finish matches of every known environment through the real collector.
+
+python -m benchmarks.environments                       # the table of docs/environments.md; takes minutes
+python -m benchmarks.environments classic/chess_v6 mpe2/simple_tag_v3
+
+What the collector tells of each match is held against the environment's own project: PettingZoo's own loop (or
+OpenSpiel's) is given the same seed and the same actions, and must pay every agent the same.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+import numpy as np
+
+from collectors.actors import Actors
+from collectors.check import speed
+from collectors.collector import Collector, CollectorConfig
+from collectors.conformance import conform
+from collectors.envs.config import parse_environment
+from collectors.envs.plan import Plan, plan
+from collectors.links import Links
+from league.policies.layout import PolicyConfig
+from league.spec import EnvSpec
+from league.store.snapshots import SnapshotStore
+from league.ticket import Entry, Purpose, Result, Ticket, episode_seeds, seating
+from league.wire.memory import Exchange
+from league.wire.messages import Orders
+
+SLOTS, EPISODES = 2, 4
+STEPS = 20_000  # ticks of a collector, in which all matches must be finished
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An environment of the list; `quick` ones are played in the fast tests."""
+
+    api: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    quick: bool = False
+    remark: str = ""
+
+
+AEC, PARALLEL = "AEC", "Parallel"
+KNOWN: dict[str, Known] = {
+    "classic/chess_v6": Known(AEC),
+    "classic/connect_four_v3": Known(AEC, quick=True, remark="native twin: `env=connect_four`"),
+    "classic/go_v5": Known(AEC, {"board_size": 9}),
+    "classic/hanabi_v5": Known(AEC, remark="co-operative; random play soon loses all lives, which pays nothing"),
+    "classic/leduc_holdem_v4": Known(AEC, quick=True),
+    "classic/rps_v2": Known(PARALLEL, quick=True, remark="native twin: `env=rock_paper_scissors`"),
+    "classic/texas_holdem_no_limit_v6": Known(AEC, remark="an agent may be paid that never acts"),
+    "classic/texas_holdem_v4": Known(AEC, quick=True, remark="an agent may be paid that never acts"),
+    "classic/tictactoe_v3": Known(AEC, quick=True, remark="native twin: `env=tic_tac_toe`"),
+    "butterfly/cooperative_pong_v6": Known(PARALLEL, remark="wrap it (resize) before you train: the picture is big"),
+    "butterfly/knights_archers_zombies_v11": Known(PARALLEL, {"max_cycles": 200}),
+    "butterfly/pistonball_v6": Known(PARALLEL, {"max_cycles": 30}, remark="wrap it (resize) before you train"),
+    "sisl/multiwalker_v9": Known(PARALLEL),
+    "sisl/pursuit_v5": Known(PARALLEL, {"max_cycles": 50}),
+    "mpe2/collect_treasure_v1": Known(PARALLEL),
+    "mpe2/simple_adversary_v3": Known(PARALLEL),
+    "mpe2/simple_crypto_v3": Known(PARALLEL),
+    "mpe2/simple_formation_v1": Known(PARALLEL),
+    "mpe2/simple_line_v1": Known(PARALLEL),
+    "mpe2/simple_push_v3": Known(PARALLEL),
+    "mpe2/simple_reference_v3": Known(PARALLEL),
+    "mpe2/simple_speaker_listener_v4": Known(PARALLEL, quick=True),
+    "mpe2/simple_spread_v3": Known(PARALLEL, {"continuous_actions": True}, quick=True, remark="or 5 discrete actions"),
+    "mpe2/simple_tag_v3": Known(PARALLEL, quick=True),
+    "mpe2/simple_v3": Known(PARALLEL),
+    "mpe2/simple_world_comm_v3": Known(PARALLEL),
+    "openspiel/go(board_size=9)": Known("OpenSpiel"),
+    "openspiel/chess": Known("OpenSpiel"),
+    "openspiel/connect_four": Known("OpenSpiel"),
+    "openspiel/breakthrough(rows=6,columns=6)": Known("OpenSpiel"),
+    "openspiel/backgammon": Known("OpenSpiel", remark="chance nodes"),
+    "openspiel/kuhn_poker": Known("OpenSpiel", quick=True),
+    "openspiel/leduc_poker(players=3)": Known("OpenSpiel"),
+    "openspiel/liars_dice": Known("OpenSpiel"),
+    "openspiel/goofspiel(num_cards=5,imp_info=true)": Known("OpenSpiel", quick=True, remark="simultaneous moves"),
+    "openspiel/oshi_zumo": Known("OpenSpiel", remark="simultaneous moves"),
+    "openspiel/hanabi": Known("OpenSpiel", remark="co-operative"),
+    "gymnasium/CartPole-v1": Known("Gymnasium", quick=True),
+    "gymnasium/Pendulum-v1": Known("Gymnasium"),
+    "gymnasium/Acrobot-v1": Known("Gymnasium"),
+    "gymnasium/MountainCarContinuous-v0": Known("Gymnasium"),
+    "gymnasium/Blackjack-v1": Known("Gymnasium"),
+    "gymnasium/Taxi-v4": Known("Gymnasium", remark="action mask in the info"),
+    "ALE/Pong-v5": Known("Gymnasium", {"max_num_frames_per_episode": 2000}, remark="preprocessed as in papers"),
+    "ALE/Breakout-v5": Known("Gymnasium", {"max_num_frames_per_episode": 2000}, remark="preprocessed as in papers"),
+}
+
+
+def plan_of(id: str) -> Plan:
+    """Return how the environment is made."""
+    known = KNOWN.get(id)
+    config = parse_environment(id, dict(known.kwargs) if known else {})
+    return plan(config.name, config.options())
+
+
+# --- matches through the collector ---
+
+
+class Watched:
+    """Passes an environment on, and keeps what was played: seed and actions of each episode, in the order of seeds."""
+
+    def __init__(self, env: Any) -> None:
+        self._env = env
+        self.spec, self.slots = env.spec, env.slots
+        self.ticks: dict[int, list[dict[str, Any]]] = {}
+        self._seed: dict[int, int] = {}
+        self._rows: Any = None
+
+    def start(self, slots: Any, seeds: Any) -> None:
+        """Note the seeds."""
+        self._seed.update(zip(np.asarray(slots).tolist(), np.asarray(seeds).tolist(), strict=True))
+        self._env.start(slots, seeds)
+
+    def rows(self) -> Any:
+        """Note the rows."""
+        self._rows = self._env.rows()
+        return self._rows
+
+    def step(self, actions: Any) -> Any:
+        """Note the actions."""
+        acting: set[int] = set()
+        for slot, agent, action in zip(self._rows.slot, self._rows.agent, actions, strict=True):
+            ticks = self.ticks.setdefault(self._seed[int(slot)], [])
+            if slot not in acting:
+                acting.add(slot)
+                ticks.append({})
+            ticks[-1][self.spec.agents[agent]] = int(action) if self.spec.single else tuple(action.tolist())
+        return self._env.step(actions)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._env, name)
+
+
+@contextmanager
+def collecting(env: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield a real collector and the coordinator's end of its wire."""
+    exchange, now = Exchange(), [0.0]
+    server = exchange.server("coordinator")
+
+    def clock() -> float:
+        now[0] += 0.02
+        return now[0]
+
+    with tempfile.TemporaryDirectory() as folder:
+        collector = Collector(
+            name="collector-0",
+            session="sweep",
+            env=env,
+            coordinator=exchange.client(server.address),
+            links=Links("collector-0", "sweep", exchange.client),
+            actors=Actors(env.spec, PolicyConfig(), SnapshotStore(Path(folder)), 1 << 20),
+            run_seed=1,
+            config=CollectorConfig(slots=env.slots),
+            clock=clock,
+        )
+        yield collector, server
+
+
+def play_matches(env: Any, episodes: int = EPISODES) -> Result:
+    """Let random players play one ticket; return its result. Raise if it breaks or does not end."""
+    entries = tuple(Entry(f"random-{seat}", bot="random") for seat in range(len(env.spec.seats)))
+    ticket = Ticket(number=1, purpose=Purpose.EVALUATE, entries=entries, episodes=episodes)
+    with collecting(env) as (collector, server):
+        given = False
+        for _ in range(STEPS):
+            collector.step(0.0)
+            for incoming in server.receive(0):
+                report = incoming.message
+                if report.faults:
+                    raise AssertionError(report.faults[0].reason)
+                if report.results:
+                    return report.results[0]
+                tickets = () if given else (ticket,)
+                server.send(incoming.peer, Orders(term=1, request=report.request, tickets=tickets))
+                given = True
+    raise AssertionError(f"{episodes} matches did not end within {STEPS} ticks")
+
+
+def wrong(made: Plan, episodes: int = EPISODES) -> list[str]:
+    """Play matches through the collector; return where its results differ from what the project itself pays."""
+    env = Watched(made.build(SLOTS))
+    try:
+        result = play_matches(env, episodes)
+    finally:
+        env.close()
+    found = []
+    for number, (episode, seed) in enumerate(
+        zip(result.episodes, episode_seeds(1, 1, 0, range(episodes)), strict=True)
+    ):
+        assert made.returns is not None
+        paid = made.returns(seed, env.ticks[seed])
+        order = seating(env.spec.roles, number, env.spec.sides)
+        for seat, entry in enumerate(order):
+            expected = sum(paid[env.spec.agents[agent]] for agent in env.spec.seats[seat].agents)
+            if not np.isclose(episode.returns[entry], expected, rtol=1e-4, atol=1e-4):
+                found.append(f"episode {number}, seat {seat}: {episode.returns[entry]} and not {expected}")
+        found += _wrong_ranks(env.spec, episode)
+    return found
+
+
+def _wrong_ranks(spec: EnvSpec, episode: Any) -> list[str]:
+    """Hold ranks against returns, where every seat is on its own."""
+    if len(set(spec.sides)) < len(spec.seats):
+        return []
+    better = [sum(other > own for other in episode.returns) for own in episode.returns]
+    return [] if list(episode.ranks) == better else [f"ranks {episode.ranks} of returns {episode.returns}"]
+
+
+# --- the table ---
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What the sweep found of one environment."""
+
+    id: str
+    spec: EnvSpec | None
+    problems: list[str]
+    speed: float = 0.0
+
+
+def sweep(id: str) -> Line:
+    """Play an environment in every way that matters."""
+    try:
+        made = plan_of(id)
+        env = made.build(1)
+        spec = env.spec
+        env.close()
+        problems = wrong(made) + [one.what for one in conform(made.build, range(1, 4), SLOTS, made.returns).problems]
+        return Line(id, spec, problems, speed(made.build(SLOTS)))
+    except Exception as error:  # the table must show all others
+        return Line(id, None, [f"{type(error).__name__}: {error}"])
+
+
+def seats_of(spec: EnvSpec) -> str:
+    """Return the seats in short.
+
+    >>> from collectors.envs.connect_four import SPEC
+    >>> seats_of(SPEC)
+    '2 x player'
+    """
+    counts: dict[str, int] = {}
+    for seat in spec.seats:
+        name = seat.role if len(seat.agents) == 1 else f"{seat.role} ({len(seat.agents)})"
+        counts[name] = counts.get(name, 0) + 1
+    text = ", ".join(name if count == 1 else f"{count} x {name}" for name, count in counts.items())
+    return f"{text}; together" if spec.cooperative and len(spec.seats) > 1 else text
+
+
+def actions_of(spec: EnvSpec) -> str:
+    """Return the actions in short."""
+    parts = [" x ".join(map(str, spec.heads))] if spec.heads else []
+    return " + ".join([*parts, *([f"{spec.continuous} continuous"] if spec.continuous else [])])
+
+
+def row(line: Line) -> str:
+    """Return a row of the table in Markdown."""
+    known = KNOWN.get(line.id, Known(""))
+    if line.spec is None:
+        return f"| `{line.id}` | {known.api} | | | | | **no** | | {line.problems[0]} |"
+    seen = f"{line.spec.observation.dtype} {'x'.join(map(str, line.spec.observation.shape))}"
+    mark = "yes" if not line.problems else "**no**"
+    told = "; ".join(filter(None, [*line.problems, known.remark]))
+    cells = [f"`{line.id}`", known.api, str(len(line.spec.agents)), seats_of(line.spec), actions_of(line.spec), seen]
+    return f"| {' | '.join([*cells, mark, f'{line.speed:,.0f}', told])} |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Play every known environment and print the table of them.")
+    parser.add_argument("ids", nargs="*", help="environments, as `ludus check-env` takes them; default: all known")
+    ids = parser.parse_args().ids or list(KNOWN)
+    warnings.simplefilter("ignore")
+    print("| environment | API | agents | seats | actions | observation | passes | decisions/s | remarks |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for id in ids:
+        begin = time.perf_counter()
+        line = sweep(id)
+        print(row(line), flush=True)
+        print(f"{id}: {time.perf_counter() - begin:.1f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
