@@ -39,7 +39,7 @@ def test_no_installed_environment_is_left_out():
     from mpe2.all_modules import mpe_environments
     from pettingzoo.env_registry.registration import aec_registry, parallel_registry
 
-    registered = {*aec_registry, *parallel_registry}
+    registered = {id.replace("-v", "_v") for id in (*aec_registry, *parallel_registry)}
     found = {id for id in registered if not id.startswith("atari/")}  # these need an emulator of their own
     found |= {name.replace("mpe/", "mpe2/") for name in mpe_environments}
     assert len(found) > 20
