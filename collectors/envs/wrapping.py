@@ -1,4 +1,4 @@
-"""Wrappers by name: `env.wrappers=[my_package.wrappers:flatten, {supersuit:frame_stack_v1: {stack_size: 4}}]`."""
+"""Wrappers by name: `env.wrappers=["my_package.wrappers:flatten", ["supersuit:frame_stack_v1", {stack_size: 4}]]`."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -13,7 +13,7 @@ def wrap(build: Build, wrappers: Sequence[Any], kinds: tuple[type, ...], allow: 
     """Return the function that builds an environment and puts the wrappers on, the first one innermost.
 
     A wrapper is the name of a function or class that takes an environment and returns one of `kinds`, or a
-    mapping from that name to keyword arguments.
+    pair of that name and its keyword arguments.
     """
     steps = [(name, partial(resolve("ludus.wrappers", name, allow), **kwargs)) for name, kwargs in map(_read, wrappers)]
     if not steps:
@@ -29,15 +29,14 @@ def wrap(build: Build, wrappers: Sequence[Any], kinds: tuple[type, ...], allow: 
 
 
 def _read(wrapper: Any) -> tuple[str, Mapping[str, Any]]:
-    if isinstance(wrapper, str):
-        return wrapper, {}
-    if isinstance(wrapper, Mapping) and len(wrapper) == 1:
-        name, kwargs = next(iter(wrapper.items()))
-        if isinstance(name, str) and isinstance(kwargs, Mapping | None):
-            return name, kwargs or {}
+    match wrapper:
+        case str(name):
+            return name, {}
+        case [str(name), Mapping() as kwargs]:
+            return name, kwargs
     raise ValueError(
-        f"env.wrappers: cannot read {wrapper!r}; write package.module:name, or "
-        "{package.module:name: {argument: value}}"
+        f'env.wrappers: cannot read {wrapper!r}; write "package.module:name", or '
+        '["package.module:name", {argument: value}]'
     )
 
 

@@ -207,7 +207,7 @@ def wrappers(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("wrappers")
 def test_wrappers_by_name_with_and_without_arguments():
-    names = ["userwrap:Double", {"userwrap:Double": {"factor": 3}}]
+    names = ["userwrap:Double", ["userwrap:Double", {"factor": 3}]]
     env = open_env("pettingzoo", "classic/tictactoe_v3", allow=["userwrap"], wrappers=names)
     assert sorted(play(env, lowest, 1)[-1].reward.tolist()) == [-6, 6]
 
@@ -225,9 +225,9 @@ def test_wrappers_of_gymnasium():
         ("userwrap:nothing", "'userwrap:nothing' returned a NoneType, but a wrapper must return an environment"),
         ("userwrap:broken", "'userwrap:broken' raised KeyError"),
         ("userwrap:missing", "cannot load 'userwrap:missing'"),
-        ({"userwrap:Double": {"size": 3}}, "'userwrap:Double' raised TypeError.*'size'"),
+        (["userwrap:Double", {"size": 3}], "'userwrap:Double' raised TypeError.*'size'"),
         ("doubel", "unknown wrapper 'doubel'"),
-        ({"a:b": {}, "c:d": {}}, "env.wrappers: cannot read"),
+        (["a:b", "c:d"], "env.wrappers: cannot read"),
         (3, "env.wrappers: cannot read 3"),
         ("os:system", "--allow os"),
     ],
