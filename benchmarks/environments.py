@@ -64,7 +64,9 @@ KNOWN: dict[str, Known] = {
     "classic/texas_holdem_v4": Known(AEC, quick=True, remark="an agent may be paid that never acts"),
     "classic/tictactoe_v3": Known(AEC, quick=True, remark="native twin: `env=tic_tac_toe`"),
     "butterfly/cooperative_pong_v6": Known(PARALLEL, remark="wrap it (resize) before you train: the picture is big"),
-    "butterfly/knights_archers_zombies_v11": Known(PARALLEL, {"max_cycles": 200}),
+    "butterfly/knights_archers_zombies_v11": Known(
+        PARALLEL, {"max_cycles": 200}, remark="leaks over resets: built anew for each episode"
+    ),
     "butterfly/pistonball_v6": Known(PARALLEL, {"max_cycles": 30}, remark="wrap it (resize) before you train"),
     "sisl/multiwalker_v9": Known(PARALLEL),
     "sisl/pursuit_v5": Known(PARALLEL, {"max_cycles": 50}),

@@ -68,6 +68,8 @@ class Findings:
 ADAPTER = "This is the environment adapter's fault: compare it with the rules in collectors/envs/rows.py."
 SEEDS = "reset(seed) must restore everything and set every source of chance, else no episode can be replayed."
 
+FRESH = "Or set env.fresh=true: then the environment is built anew for each episode."
+
 
 class Referee:
     """Plays episodes in an environment and notes each rule that it breaks.
@@ -217,7 +219,7 @@ def _leak(build: Callable[[int], Environment], seeds: Sequence[int]) -> Problem:
     """Say why an episode came out otherwise in another slot: what played before it, or what played beside it."""
     fresh = [_play(build, 1, [seed])[0][0] for seed in seeds]
     if fresh == _play(build, len(seeds), seeds)[0]:
-        return Problem("an episode depends on what the same environment object played before", SEEDS)
+        return Problem("an episode depends on what the same environment object played before", f"{SEEDS} {FRESH}")
     return Problem(
         "an episode played alone is not what it is beside others",
         "Slots must share nothing that changes: no module globals, no class attributes, no global generator.",

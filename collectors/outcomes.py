@@ -97,6 +97,8 @@ class Referee:
         self._length[np.unique(rows.slot)] += 1
         ends = self._env.step(actions)
         np.add.at(self._returns, (ends.slot, ends.agent), ends.reward)
+        for idle in ends.idle:
+            self._returns[idle.slot, idle.agent] += idle.reward
         return self._judged(ends) if len(ends.over) else ends
 
     def _judged(self, ends: Ends) -> Ends:
@@ -118,6 +120,8 @@ class Referee:
             observation=ends.observation[kept],
             over=ends.over[~np.isin(ends.over, broken)],
             faults=tuple(faults),
+            idle=tuple(idle for idle in ends.idle if idle.slot not in broken),
+            state=None if ends.state is None else ends.state[kept],
             ranks=np.array(ranks, np.int64).reshape(-1, len(self.spec.seats)),
         )
 

@@ -28,6 +28,7 @@ class Blueprint:
     game: Callable[[Any, Chair], Game]
     readers: Mapping[str, Read]
     plays: Mapping[str, Play]
+    fresh: bool = False  # build the environment anew for each episode: its reset forgets something
 
 
 class Adapter:
@@ -104,12 +105,18 @@ class Adapter:
         self._table.find_faults()
         for slot in self._table.news.faults:
             self._table.ready[slot] = False
-            game = self._games.pop(slot, None)
-            if game is not None:
-                with suppress(Exception):  # it is broken already: how it closes does not matter
-                    game.env.close()
+            self._drop(slot)
+
+    def _drop(self, slot: int) -> None:
+        """Forget the environment of a slot; how it closes does not matter any more."""
+        game = self._games.pop(slot, None)
+        if game is not None:
+            with suppress(Exception):
+                game.env.close()
 
     def _game(self, slot: int) -> Game:
+        if self._blueprint.fresh:
+            self._drop(slot)
         game = self._games.get(slot)
         if game is None:
             env, self._spare = self._build() if self._spare is None else self._spare, None

@@ -44,16 +44,16 @@ class AecGame:
         """Begin an episode."""
         self.chair.clear()
         self._inner.reset(seed=seed)
-        self._chair.check(self._inner)
+        self.chair.check(self._inner)
         self._settle()
-        self._chair.whole(self._inner)
+        self.chair.whole(self._inner)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
         self._inner.step(self.chair.plays[self._mover](actions[0]))
         self.chair.reward(self._inner.rewards)
         self._settle()
-        self._chair.whole(self._inner)
+        self.chair.whole(self._inner)
 
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""

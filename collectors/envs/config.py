@@ -35,6 +35,7 @@ class EnvConfig:
     outcome: str | None = None  # package.module:function that says who did best; null: the winner, or who returned most
     draw_margin: float = 0.0  # a side has to be ahead by more than this, or it is a draw
     state: bool = False  # offer the environment's state() to centralised critics
+    fresh: bool | None = None  # build it anew for each episode, if its reset forgets something; null: where known
 
     def __post_init__(self) -> None:
         """Refuse settings that a game of one's own does not have."""
@@ -43,7 +44,9 @@ class EnvConfig:
             raise ValueError(f"env.id is missing: name the environment, e.g. env={self.name} env.id='{door.example}'")
         if not 0 <= self.draw_margin < float("inf"):
             raise ValueError(f"env.draw_margin must be a number from 0 on, got {self.draw_margin}")
-        given = [name for name in ("id", "wrappers", "seats", "roles", "sides", "state") if getattr(self, name)]
+        given = [
+            name for name in ("id", "wrappers", "seats", "roles", "sides", "state", "fresh") if getattr(self, name)
+        ]
         if door is None and given:
             raise ValueError(
                 f"env.{given[0]} is only for env.name={', '.join(DOORS)}; the seats of {self.name!r} are fixed"
@@ -53,7 +56,8 @@ class EnvConfig:
         """Return what the environment's maker takes beside the number of slots."""
         if self.name not in DOORS:
             return dict(self.kwargs)
-        return {name: getattr(self, name) for name in ("id", "kwargs", "wrappers", "seats", "roles", "sides", "state")}
+        keys = ("id", "kwargs", "wrappers", "seats", "roles", "sides", "state", "fresh")
+        return {key: getattr(self, key) for key in keys}
 
 
 def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ()) -> Environment:

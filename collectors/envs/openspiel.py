@@ -103,15 +103,9 @@ def _kind(id: str, game: Any, wanted: str) -> str:
 
 
 def adapt(
-    build: Callable[[], Spiel],
-    slots: int,
-    name: str,
-    seats: Sequence[Sequence[str]] | None = None,
-    roles: Sequence[str] | None = None,
-    sides: Sequence[str] | None = None,
-    state: bool = False,
+    build: Callable[[], Spiel], slots: int, name: str, *, state: bool = False, fresh: bool | None = None, **seating: Any
 ) -> Adapter:
-    """Return a batch of slots of the game that `build` loads."""
+    """Return a batch of slots of the game that `build` loads; every episode is a fresh state of it anyway."""
     first = build()
     if state:
         raise ValueError(f"{name}: env.state=true, but OpenSpiel games have no global state. Leave it out.")
@@ -123,7 +117,7 @@ def adapt(
     spec = EnvSpec(
         name=name,
         agents=tuple(agents),
-        seats=make_seats(name, kinds, layout, seats, roles, sides),
+        seats=make_seats(name, kinds, layout, **seating),
         observation=Array(_board(first.shape), "float32"),
         actions=actions.options,
     )
@@ -153,7 +147,7 @@ class SpielGame:
 
     def __init__(self, env: Spiel, chair: Chair) -> None:
         self.env = env
-        self._chair = chair
+        self.chair = chair
         self._state: Any = None
         self._rng = np.random.default_rng(0)
         self._paid = np.zeros(len(env.agents))
@@ -161,7 +155,7 @@ class SpielGame:
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
-        self._chair.clear()
+        self.chair.clear()
         self._rng = np.random.default_rng(seed)
         self._state = self.env.game.new_initial_state()
         self._paid[:] = 0
@@ -184,7 +178,7 @@ class SpielGame:
 
     def _settle(self) -> None:
         """Let chance move, pay, and find who must act next."""
-        state, chair = self._state, self._chair
+        state, chair = self._state, self.chair
         while state.is_chance_node():
             state.apply_action(draw(state, self._rng))
         returns = np.array(state.returns())

@@ -66,9 +66,9 @@ class ParallelGame:
         """Begin an episode."""
         self.chair.clear()
         seen, infos = self._inner.reset(seed=seed)
-        self._chair.check(self.env)
+        self.chair.check(self.env)
         self._settle(list(self._inner.agents), seen, infos)
-        self._chair.whole(self._inner)
+        self.chair.whole(self._inner)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready, in the order of agents."""

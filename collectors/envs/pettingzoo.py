@@ -6,6 +6,7 @@ env = make(slots=16, id="my_package.my_module:parallel_env", kwargs={"size": 8})
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -25,6 +26,9 @@ from league.spec import Array, EnvSpec, Seat
 
 Build = Callable[[], Any]
 
+LEAKY = ("knights_archers_zombies",)
+"""Environments that play otherwise after other episodes, whatever the seed: they are built anew for each one."""
+
 
 def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **options: Any) -> Adapter:
     """Return a batch of slots of the environment that `id` names; see the module's docstring."""
@@ -32,21 +36,20 @@ def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **op
 
 
 def adapt(
-    build: Build,
-    slots: int,
-    name: str = "",
-    seats: Sequence[Sequence[str]] | None = None,
-    roles: Sequence[str] | None = None,
-    sides: Sequence[str] | None = None,
-    state: bool = False,
+    build: Build, slots: int, name: str = "", *, state: bool = False, fresh: bool | None = None, **seating: Any
 ) -> Adapter:
-    """Return a batch of slots of what `build` returns, an AEC or a Parallel environment."""
+    """Return a batch of slots of what `build` returns, an AEC or a Parallel environment.
+
+    `state` carries its `state()` along; `fresh` builds it anew for each episode (None: where that is known to be
+    needed); `seats`, `roles` and `sides` are those of `make_seats`.
+    """
     first = build()
     name = name or str(first)
     if not isinstance(first, pettingzoo.AECEnv | pettingzoo.ParallelEnv):
         raise ValueError(f"{name}: expected a PettingZoo environment (AEC or Parallel), got a {type(first).__name__}")
-    table = partial(make_seats, seats=seats, roles=roles, sides=sides)
-    return Adapter(_blueprint(first, name, table, state), build, slots, first)
+    blueprint = _blueprint(first, name, partial(make_seats, **seating), state)
+    leaky = str(getattr(first, "metadata", {}).get("name")).startswith(LEAKY)
+    return Adapter(replace(blueprint, fresh=leaky if fresh is None else fresh), build, slots, first)
 
 
 def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Build:

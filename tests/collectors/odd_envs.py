@@ -298,7 +298,7 @@ class Acting(OddAec):
     def value(self, agent, action):
         self.taken.append((agent, action))
         numbers = flatten(self._acts[agent], action)
-        return float(numbers @ np.arange(1, len(numbers) + 1))
+        return float(np.clip(numbers @ np.arange(1, len(numbers) + 1), -5, 100))  # within what agents may see
 
     pay = value
 

@@ -237,4 +237,7 @@ def test_the_suite_finds_a_reset_that_forgets_something():
             return np.array([self.moves, self.episodes], np.float32)
 
     findings = conform(lambda slots: adapt(Leaky, slots), range(4), 2)
-    assert any("played before" in problem.what for problem in findings.problems)
+    (problem,) = findings.problems
+    assert "played before" in problem.what
+    assert "env.fresh=true" in problem.remedy
+    assert conform(lambda slots: adapt(Leaky, slots, fresh=True), range(4), 2).problems == ()
