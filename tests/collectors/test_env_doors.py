@@ -23,8 +23,8 @@ def play(env, choose, *seeds):
     """Play to the end of all slots; return every Ends."""
     begin(env, *seeds)
     told = []
-    while env.active:
-        told.append(env.step(choose(env.rows())))
+    while len(rows := env.rows()):
+        told.append(env.step(choose(rows)))
     return told
 
 
