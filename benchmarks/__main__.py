@@ -62,7 +62,16 @@ def run_f(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     return whole.run(folder, seconds, rounds)
 
 
-LETTERS: dict[str, Letter] = {"a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f}
+def run_g(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """A league with trackers and without."""
+    from benchmarks import tracking
+
+    return tracking.run(folder, seconds, rounds)
+
+
+LETTERS: dict[str, Letter] = {
+    "a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f, "g": run_g,
+}  # fmt: skip
 
 
 def main() -> None:

@@ -18,7 +18,8 @@ from collectors.envs.config import EnvConfig
 from launch.build import describe_environment
 from launch.config import Config, LaunchConfig, to_plain
 from launch.doors import Doors
-from launch.supervisor import Supervisor, topology
+from launch.supervisor import Supervisor
+from launch.topology import topology
 from launch.view import PAGE_LIMIT, Viewer
 from league.promotion import PromotionConfig
 from league.rulebook import LeagueConfig, PlayerConfig

@@ -19,6 +19,7 @@ EXAMPLES = {
     "watch": "ludus watch latest main one_ply --delay 0.5",
     "play": "ludus play latest main --name ada --games 2",
     "replay": "ludus replay latest 812.3",
+    "record": "ludus record latest main one_ply --episodes 2",
     "report": "ludus report latest",
     "export": "ludus export latest --to csv --out curves",
     "verify": "ludus verify latest",
@@ -149,6 +150,15 @@ def _add_playing(commands: Commands) -> None:
     for command in (watch, replay):
         command.add_argument("--delay", metavar="SECONDS", type=float, default=0.5, help="between two moves (0.5)")
         _add_allow(command)
+    record = _add(commands, "record", "write episodes between two players as videos")
+    record.add_argument("first", metavar="A", help="a player of the league, or a bot")
+    record.add_argument("second", metavar="B", help="its opponent")
+    record.add_argument("--episodes", metavar="N", type=int, default=1, help="how many, one file each (1)")
+    record.add_argument("--format", choices=("gif", "mp4"), default="gif", help="mp4 needs 'ludus[video]' (gif)")
+    record.add_argument("--out", metavar="DIR", help="where to (RUN/videos)")
+    record.add_argument("--seed", type=int, default=0, help="another seed is another game (0)")
+    record.add_argument("--fps", type=float, default=2.0, help="pictures per second (2)")
+    _add_allow(record)
     check = _add(commands, "check-env", "tell whether an environment is fit for a league", run=False)
     check.add_argument("env", metavar="ENV", help="connect_four, classic/go_v5, or package.module:function")
     check.add_argument("pairs", metavar="KEY=VALUE", nargs="*", default=[], help="options of the environment")

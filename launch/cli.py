@@ -89,6 +89,16 @@ def _launch(run: "RunDirectory", arguments: Namespace) -> int:
     return launch(run, allow=arguments.allow, **show)
 
 
+def _record(arguments: Namespace) -> int:
+    from launch.recording import Film, record
+
+    film = Film(episodes=arguments.episodes, seed=arguments.seed, kind=arguments.format, fps=arguments.fps)
+    out = Path(arguments.out) if arguments.out else None
+    paths = record(_find(arguments), (arguments.first, arguments.second), film, out, arguments.allow)
+    sys.stdout.write("".join(f"{path}\n" for path in paths))
+    return 0
+
+
 def _report(arguments: Namespace) -> int:
     from launch.reporting import write_report
 
@@ -219,6 +229,7 @@ COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "watch": _watch,
     "play": _play,
     "replay": _replay,
+    "record": _record,
     "report": _report,
     "export": _export,
     "verify": _verify,

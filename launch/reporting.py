@@ -56,7 +56,7 @@ def read_story(run: RunDirectory) -> Story:
             rows.append(row)
             progress.tell(f"match {row.matches:,}")
 
-        curves = Curves(TrackConfig(payoff_every=1 << 30), keep, dense=DENSE)
+        curves = Curves(TrackConfig(every=20, payoff_every=1 << 30), keep, dense=DENSE)
         view = open_view(run, watcher=curves)
     return Story(run.name, view, rows, {row.frozen: row.matches for row in rows if row.frozen is not None})
 

@@ -137,6 +137,13 @@ class Adapter:
         """Return the last info of each agent of the episode that ended in a slot."""
         return self._games[slot].chair.infos
 
+    def picture(self, slot: int) -> npt.NDArray[Any] | None:
+        """Return the environment's own picture, [height, width, 3]; None if it was not made to draw any."""
+        game = self._games.get(slot)
+        if game is None or getattr(game.env, "render_mode", None) != "rgb_array":
+            return None
+        return np.asarray(game.env.unwrapped.render())  # a wrapper may not know that we reset what it wraps
+
     def close(self) -> None:
         """Close every environment."""
         for env in [self._spare, *(game.env for game in self._games.values())]:

@@ -11,8 +11,8 @@ class TrackConfig:
     """Where the curves go. The ledger has them in any case: `ludus export` draws them again."""
 
     to: list[str] = field(default_factory=list)  # any of "csv", "tensorboard", "wandb"; each is a process of its own
-    every: int = 20  # matches between two points of a rating curve; more, as a league grows
-    payoff_every: int = 20  # such points between two payoff tables
+    every: int = 50  # matches between two points of a rating curve; more, as a league grows
+    payoff_every: int = 50  # such points between two payoff tables
     frozen: int = 16  # frozen players that have a rating curve: the newest ones
     project: str = "ludus"  # wandb
     entity: str | None = None  # wandb; null: your default one

@@ -16,7 +16,7 @@ import msgspec
 from launch.tables import candidate_scores, relevant
 from launch.trackers.config import TrackConfig
 from league.events import Event, PhaseBegan, PlayerFrozen, ResultCounted
-from league.ids import PlayerId
+from league.ids import Hash, PlayerId
 from league.standings import PayoffTable, Standing, payoff_table, standings
 from league.state import OVER, LeagueState
 from league.store.ledger import Measured
@@ -50,7 +50,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     values: dict[str, float]
     payoff: PayoffTable | None = None
     lineage: tuple[Ancestor, ...] = ()
-    frozen: PlayerId | None = None  # who was born
+    frozen: PlayerId | None = None  # who was born,
+    snapshot: Hash | None = None  # and its weights
 
     @property
     def step(self) -> int:
@@ -92,7 +93,7 @@ class Curves:
         elif isinstance(event, PhaseBegan) and event.phase == OVER:
             self._rate(seq, state, 1)
         elif isinstance(event, PlayerFrozen):
-            self._row(seq, state, MATCHES, size(state), frozen=event.player.id)
+            self._row(seq, state, MATCHES, size(state), frozen=event.player.id, snapshot=event.player.snapshot)
 
     def metrics(self, row: Measured, state: LeagueState) -> None:
         """Emit what all processes measured together; the coordinator is the last to tell."""

@@ -7,6 +7,7 @@ Curves are drawn over matches and env steps (`define_metric`), not over that num
 import io
 import netrc
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from urllib.parse import urlsplit
 from launch.trackers.points import ENV_STEPS, MATCHES, Row
 from launch.trackers.readback import rows_in
 from launch.trackers.sink import Place, SinkError
+from league.ids import Hash
+from league.store.snapshots import SnapshotStore
 
 if TYPE_CHECKING:
     import wandb
@@ -116,8 +119,8 @@ class WandbRun:
             values["league/elapsed"] = row.elapsed
         try:
             self._log(row, values)
-            if row.frozen is not None and self._place.track.artifacts:
-                self._upload(row.frozen)
+            if row.snapshot is not None and self._place.track.artifacts:
+                self._upload(row.frozen or "", row.snapshot)
         except Exception as error:
             raise SinkError(_one_line(error)) from error
 
@@ -131,16 +134,15 @@ class WandbRun:
                 self._place.say(f"wandb: payoff tables are left out: {_one_line(error)}")
         self._run.log(values, step=row.number, commit=True)
 
-    def _upload(self, player: str) -> None:
+    def _upload(self, player: str, snapshot: Hash) -> None:
         import wandb
 
         assert self._run is not None
-        names = [path for path in self._place.snapshots.glob("*") if path.is_file()]
-        newest = max(names, key=lambda path: path.stat().st_mtime_ns, default=None)
-        if newest is not None:
-            artifact = wandb.Artifact(f"{self._place.run}-{player}".replace("/", "-"), "snapshot")
-            artifact.add_file(str(newest))
-            self._run.log_artifact(artifact)
+        path = SnapshotStore(self._place.snapshots).path(snapshot)
+        name = re.sub(r"[^\w.-]", "-", f"{self._place.run}-{player}")
+        artifact = wandb.Artifact(name, "snapshot", metadata={"player": player, "snapshot": snapshot})
+        artifact.add_file(str(path))
+        self._run.log_artifact(artifact)
 
     def flush(self) -> None:
         """Do nothing: what was logged is with wandb's own process, and its files tell how much arrived."""

@@ -1,0 +1,109 @@
+"""(g) What tracking costs: leagues with and without trackers, in turn, each in a run of its own.
+
+CPU seconds for 1000 env steps, of the processes that play and of all; and the coordinator's longest step.
+"""
+
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.children import cpu_of
+from benchmarks.measure import Verdict, emit
+from benchmarks.whole import F_NATIVE, configure
+from launch.build import describe_environment
+from launch.config import to_plain
+from launch.doors import Doors
+from launch.supervisor import Supervisor
+from launch.topology import topology
+from launch.view import PAGE_LIMIT, Viewer, read_offline
+from league.store.run_directory import RunDirectory
+from league.wire.messages import Role
+
+WARM = 150_000  # env steps before the measurement begins: by then everybody has started, trackers too
+PATIENCE = 120.0  # seconds until then
+LONGER = 10  # a run is as many times longer than a slice of other benchmarks
+PLAY = ("coordinator", "learner", "collector")
+
+
+class Steps:
+    """A watcher that keeps what the coordinator measured of itself."""
+
+    def __init__(self):
+        self.rows = []
+
+    def event(self, seq, event, state):
+        pass
+
+    def metrics(self, row, state):
+        if row.source == "coordinator":
+            self.rows.append(row)
+
+
+def family(pid: int) -> list[int]:
+    """Return the processes of a tracker's group: wandb's client starts a service beside itself."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == pid:
+            found.append(int(stat.parent.name))
+    return found
+
+
+def league(folder: Path, seconds: float, to: Sequence[str]) -> dict[str, float]:
+    """Play for some seconds; return CPU seconds for 1000 env steps, of play and of trackers, and the longest step."""
+    config = configure(F_NATIVE)
+    config.track.to = list(to)
+    run = RunDirectory(folder).create()
+    run.write_config(to_plain(config))
+    describe_environment(config, run, ())
+    with (
+        Doors(run, Role.VIEWER, "ipc", PAGE_LIMIT) as doors,
+        Supervisor(run, topology(config), say=lambda line: None, track_seconds=3.0) as supervisor,
+    ):
+        viewer = Viewer(doors.coordinator(), config.league)
+        deadline = time.monotonic() + PATIENCE
+        while viewer.state.env_steps < WARM:
+            supervisor.poll()
+            viewer.refresh(0.2)
+            assert time.monotonic() < deadline, f"no play: see {run.logs}"
+        players = [pid for role in PLAY for pid in supervisor.alive(role)]
+        trackers = [member for pid in supervisor.alive("tracker") for member in family(pid)]
+        before = (viewer.state.env_steps, cpu_of(players), cpu_of(trackers), viewer.elapsed)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            viewer.refresh(0.5)
+            time.sleep(0.5)
+        steps = (viewer.state.env_steps - before[0]) / 1000
+        played, tracked = cpu_of(players) - before[1], cpu_of(trackers) - before[2]
+        begun = before[3]
+    watched = Steps()
+    read_offline(run, watcher=watched)
+    rows = [row.values for row in watched.rows if row.elapsed > begun]
+    return {
+        "play": played / steps,
+        "all": (played + tracked) / steps,
+        "trackers": tracked / seconds,
+        "steps_per_second": 1000 * steps / seconds,
+        "busy_share": statistics.mean(row["busy_share"] for row in rows),
+        "longest_step_ms": statistics.median(row["longest_step_ms"] for row in rows),
+    }
+
+
+def run(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """Alternate; a ratio of 1 means that tracking costs nothing."""
+    ratios: dict[str, list[float]] = {"play": [], "all": []}
+    for i in range(rounds):
+        found = {}
+        for name, to in (("without", ()), ("with", ("csv", "wandb"))):
+            found[name] = league(folder / f"{name}-{i}", LONGER * seconds, to)
+            emit(f"g: {name} trackers", **found[name])
+        for key, kept in ratios.items():
+            kept.append(found["without"][key] / found["with"][key])
+    return [
+        Verdict.of(f"g: CPU of {key} for 1000 steps, without trackers / with them", runs, 0.9)
+        for key, runs in ratios.items()
+    ]

@@ -1,0 +1,188 @@
+"""`ludus record`: episodes between two players as GIF or MP4.
+
+record(run, ("main", "one_ply"), Film(episodes=3), Path("videos"))
+
+A PettingZoo environment draws itself (`render_mode="rgb_array"`); of a native game the text is drawn.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from collectors.envs.config import EnvConfig, EnvError, make_environment
+from collectors.envs.rows import Environment
+from collectors.replay import Frame, Frames, play
+from launch.playing import casting, find_entry, seat, told
+from launch.progress import Progress
+from launch.start import stored
+from launch.view import open_view
+from league.ids import derive_seed
+from league.spec import EnvSpec
+from league.store.run_directory import RunDirectory
+from league.ticket import Ticket
+
+if TYPE_CHECKING:
+    from PIL.ImageFont import FreeTypeFont
+
+Picture = npt.NDArray[np.uint8]
+
+FORMATS = ("gif", "mp4")
+LAST = 4  # times as long as the others the last picture is shown
+LINE, SIZE, MARGIN = 22, 17, 16  # pixels
+
+
+class RecordError(ValueError):
+    """A video that cannot be made; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Film:
+    """How many episodes are recorded, how they are drawn from chance, and into what they are written."""
+
+    episodes: int = 1
+    seed: int = 0
+    kind: str = "gif"
+    fps: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be shown."""
+        if self.episodes < 1 or not 0 < self.fps <= 60:
+            raise RecordError(f"record at least 1 episode, at 60 fps at most; got {self.episodes} at {self.fps:g} fps")
+
+
+def record(
+    run: RunDirectory, names: tuple[str, str], film: Film, out: Path | None = None, allow: Collection[str] = ()
+) -> list[Path]:
+    """Let two players play and write each episode into a file; return the files."""
+    write = writer(film.kind)
+    config, state = stored(run), open_view(run).state
+    first, second = (find_entry(state, name) for name in names)
+    folder = out or run.root / "videos"
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    with closing(drawing_environment(config.env, allow)) as env, Progress("record") as progress:
+        ticket = msgspec.structs.replace(seat(state, env.spec, first, second), episodes=film.episodes)
+        choose = casting(config, run, env.spec, ticket, film.seed, allow)
+        for episode in range(film.episodes):
+            frames = play(env, ticket, episode, derive_seed(film.seed, "play", episode), choose)
+            pictures = []
+            for picture in _pictures(env, ticket, frames):
+                pictures.append(picture)
+                progress.tell(f"episode {episode + 1} of {film.episodes}, picture {len(pictures)}")
+            path = folder / f"{names[0]}-{names[1]}-{film.seed}-{episode}.{film.kind}"
+            write(path, _same_size(pictures), film.fps)
+            paths.append(path)
+    return paths
+
+
+def drawing_environment(config: EnvConfig, allow: Collection[str]) -> Environment:
+    """Return an environment that draws pictures, if it can; else one that is drawn from its text."""
+    if config.name == "pettingzoo":
+        try:
+            return make_environment(replace(config, kwargs={**config.kwargs, "render_mode": "rgb_array"}), 1, allow)
+        except EnvError:
+            pass  # it has no such option: its text will do
+    return make_environment(config, 1, allow)
+
+
+def _pictures(env: Environment, ticket: Ticket, frames: Frames) -> Iterator[Picture]:
+    """Yield a picture of each position; the last one has the outcome below."""
+    draw: Callable[[int], Any] = getattr(env, "picture", lambda slot: None)
+    number, last = 0, Frame((), "")
+    while True:
+        try:
+            last = next(frames)
+        except StopIteration as stop:
+            yield text_picture([*_lines(env.spec, ticket, last, number - 1), "", told(ticket, stop.value).strip()])
+            return
+        found = draw(0)
+        yield text_picture(_lines(env.spec, ticket, last, number)) if found is None else np.asarray(found, np.uint8)
+        number += 1
+
+
+def _lines(spec: EnvSpec, ticket: Ticket, frame: Frame, number: int) -> list[str]:
+    players = " v ".join(str(entry.player) for entry in ticket.entries)
+    moves = [f"{ticket.entries[move.entry].player} plays {move.action}" for move in frame.moves]
+    return [players, f"{number}. {', '.join(moves)}" if moves else spec.name, "", *frame.text.splitlines()]
+
+
+# --- pictures ------------------------------------------------------------------------------------------------
+
+
+@cache
+def _font() -> "FreeTypeFont":
+    import matplotlib
+    from PIL import ImageFont
+
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSansMono.ttf"), SIZE)
+
+
+def text_picture(lines: Sequence[str]) -> Picture:
+    """Draw some lines of text."""
+    from PIL import Image, ImageDraw
+
+    width = max(280, *(int(_font().getlength(line)) + 2 * MARGIN for line in lines))
+    image = Image.new("RGB", (width + width % 2, 2 * MARGIN + LINE * len(lines)), "white")
+    pen = ImageDraw.Draw(image)
+    for row, line in enumerate(lines):
+        pen.text((MARGIN, MARGIN + LINE * row), line, fill="black", font=_font())
+    return np.asarray(image)
+
+
+def _same_size(pictures: Sequence[Picture]) -> list[Picture]:
+    """Return the pictures on one canvas: a video has one size, and codecs want even numbers."""
+    height, width = (max(p.shape[i] for p in pictures) + 1 & ~1 for i in (0, 1))
+    canvases = []
+    for picture in pictures:
+        canvas = np.full((height, width, 3), 255, np.uint8)
+        canvas[: picture.shape[0], : picture.shape[1]] = picture[..., :3]
+        canvases.append(canvas)
+    return canvases
+
+
+# --- files ---------------------------------------------------------------------------------------------------
+
+Write = Callable[[Path, Sequence[Picture], float], None]
+
+
+def writer(kind: str) -> Write:
+    """Return what writes this kind of file; refuse, before anything is played, what cannot be written here."""
+    if kind not in FORMATS:
+        raise RecordError(f"unknown format {kind!r}; choose one of {', '.join(FORMATS)}")
+    if kind == "gif":
+        return _write_gif
+    try:
+        import imageio_ffmpeg
+
+        imageio_ffmpeg.get_ffmpeg_exe()
+    except (ImportError, RuntimeError) as error:
+        raise RecordError(
+            "there is no codec for mp4: pip install 'ludus[video]' brings one, or use --format gif"
+        ) from error
+    return _write_mp4
+
+
+def _write_gif(path: Path, pictures: Sequence[Picture], fps: float) -> None:
+    from PIL import Image
+
+    images = [Image.fromarray(picture) for picture in pictures]
+    times = [int(1000 / fps)] * (len(images) - 1) + [int(LAST * 1000 / fps)]
+    images[0].save(path, save_all=True, append_images=images[1:], duration=times, loop=0)
+
+
+def _write_mp4(path: Path, pictures: Sequence[Picture], fps: float) -> None:
+    import imageio_ffmpeg
+
+    height, width = pictures[0].shape[:2]
+    sink = imageio_ffmpeg.write_frames(str(path), (width, height), fps=fps, macro_block_size=2)
+    sink.send(None)
+    for picture in [*pictures, *[pictures[-1]] * (LAST - 1)]:
+        sink.send(np.ascontiguousarray(picture))
+    sink.close()
