@@ -5,12 +5,22 @@ from collections import Counter
 
 import pytest
 
+from launch.config import to_plain
 from launch.exporting import export
 from launch.start import stored
 from launch.trackers.points import Curves, Row
 from launch.trackers.sink import SinkError, check_trackers, make_sink
 from launch.trackers.tracker import place_of
 from launch.view import read_offline
+
+
+@pytest.fixture
+def run(run):
+    """Return a run that is drawn often enough to have some rows."""
+    config = stored(run)
+    config.track.every = 4
+    run.write_config(to_plain(config))
+    return run
 
 
 def rows_of(run):
