@@ -154,6 +154,11 @@ class Referee:
         """Return the position as the environment shows it."""
         return self._env.render(slot)
 
+    def picture(self, slot: int) -> npt.NDArray[Any] | None:
+        """Return the environment's own picture; None if it does not draw any."""
+        draw = getattr(self._env, "picture", None)
+        return None if draw is None else draw(slot)
+
     def close(self) -> None:
         """Close the environment."""
         self._env.close()
