@@ -116,11 +116,10 @@ class League:
         return list(self.state.population)
 
     def standings(self) -> "list[Standing]":
-        """Return the ratings with their intervals, the strongest player first."""
-        from league.standings import standings
+        """Return the ratings with their intervals, the strongest player first; in co-operation the mean returns."""
+        from launch.tables import all_standings
 
-        state = self.state
-        return standings(state.population, state.evaluation, state.elo)
+        return all_standings(self.state)
 
     def payoff(self, purpose: str = "evaluate") -> "PayoffTable":
         """Return who scores what against whom, in matches of purpose `evaluate` or `train`."""

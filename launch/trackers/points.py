@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from launch.tables import candidate_scores, relevant
+from launch.tables import all_standings, candidate_scores, relevant
 from launch.trackers.config import TrackConfig
 from league.events import Event, PhaseBegan, PlayerFrozen, ResultCounted
 from league.ids import Hash, PlayerId
-from league.standings import PayoffTable, Standing, payoff_table, standings
+from league.standings import PayoffTable, Standing, payoff_table
 from league.state import OVER, LeagueState
 from league.store.ledger import Measured
 
@@ -155,7 +155,7 @@ def rating_values(state: LeagueState, frozen: int) -> dict[str, float]:
     pasts = state.population.frozen()
     dropped = {player.id for player in pasts[: max(0, len(pasts) - frozen)]}
     values: dict[str, float] = {}
-    for row in standings(state.population, state.evaluation, state.elo):
+    for row in all_standings(state):
         if row.player not in dropped:
             values |= _strength(row)
         if state.population[row.player].learning:
@@ -167,6 +167,9 @@ def rating_values(state: LeagueState, frozen: int) -> dict[str, float]:
 def _strength(row: Standing) -> dict[str, float]:
     named = {"": row.rating, "_low": row.low, "_high": row.high}
     values = {f"elo/{row.player}{end}": value for end, value in named.items() if value is not None}
+    for name, found in (("own", row.own), ("cross", row.cross)):  # in co-operation, instead of a rating
+        if found is not None:
+            values[f"return/{row.player}_{name}"] = found.mean
     return values if row.elo is None else values | {f"elo_online/{row.player}": row.elo}
 
 
