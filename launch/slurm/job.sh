@@ -65,12 +65,41 @@ attend() {
     return "$code"
 }
 
+# aside NAME COMMAND...: run a command beside that of `serve`, with a log of its own, again if it ends. It is one
+# that the league can do without; when the other command is done it gets a TERM, and a little time.
+asides=''
+aside() {
+    local name=$1
+    shift
+    (
+        stop='' beside=''
+        trap 'stop=1; [ -z "$beside" ] || kill -s TERM "$beside" 2>/dev/null' TERM
+        trap '' USR1
+        while [ -z "$stop" ]; do
+            "$@" </dev/null &
+            beside=$!
+            wait "$beside"
+            [ -z "$stop" ] || wait "$beside"
+            [ -n "$stop" ] || { sleep 15 & beside=$!; wait "$beside"; }
+        done
+    ) >>"$LUDUS_RUN/logs/$name.log" 2>&1 &
+    asides="$asides $!"
+}
+
+end_asides() {
+    [ -n "$asides" ] || return 0
+    kill -s TERM $asides 2>/dev/null
+    for ((i = 0; i < LAST_WORDS; i++)); do kill -0 $asides 2>/dev/null || break; sleep 1; done
+    asides=''
+}
+
 replaced() {
     local order
     read -r order _ 2>/dev/null <"$LUDUS_RUN/claims/$LUDUS_NAME" && [[ $order > $LUDUS_ORDER ]]
 }
 
 finish() {
+    end_asides
     say "done"
     # When the coordinator is done the league is over, or stopped: nobody else keeps an allocation.
     case $LUDUS_NAME in coordinator*)
@@ -84,6 +113,7 @@ finish() {
 requeue() {
     [ "${SLURM_RESTART_COUNT:-0}" -lt "$LUDUS_REQUEUES" ] ||
         give_up "was restarted ${SLURM_RESTART_COUNT} times, which is launch.slurm.requeues" 1
+    end_asides
     for _ in 1 2 3; do
         if scontrol requeue "$(job_id)"; then
             say "to be continued: requeued"

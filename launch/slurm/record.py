@@ -48,6 +48,8 @@ def look(run: RunDirectory) -> list[tuple[str, Row]]:
     mine = {job.id for job in read(run)}
     newest: dict[str, Row] = {}
     for row in queue(list(known)):
+        if known[row.name].role == "collector" and row.task is None:
+            continue  # an array that was cancelled before any of its tasks had a job of its own
         if row.id.partition("_")[0] in mine and row.name.startswith(stem_of(run)):
             process = known[row.name].process(row)
             if process not in newest or _number(row) > _number(newest[process]):

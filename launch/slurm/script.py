@@ -15,7 +15,7 @@ from pathlib import Path
 
 from launch.config import Config
 from launch.slurm.config import JobConfig
-from launch.topology import topology
+from launch.topology import Part, topology
 from league.store.run_directory import RunDirectory
 
 SHARED = Path(__file__).with_name("job.sh")
@@ -160,10 +160,17 @@ def command(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
     return [*words, *(f"--allow {shlex.quote(package)}" for package in allow)]
 
 
+def _tracker(part: Part, config: Config) -> str:
+    """Return the program of a tracker, which runs beside the coordinator: both need little."""
+    start = python(config.launch.slurm.job("coordinator"))
+    return f'{start} -m launch.process --run "$LUDUS_RUN" --role tracker --index {part.index} --lone'
+
+
 def _service(job: Job, config: Config, words: Sequence[str]) -> list[str]:
     """Return the last lines of a script. Several ranks are a step of the job: a signal to it reaches all of them."""
     if config.launch.ranks == 1 or job.role != "learner":
-        return [f"serve {' '.join(words)}"]
+        beside = [part for part in topology(config) if part.role == "tracker"] if job.role == "coordinator" else []
+        return [*(f"aside {part.name} {_tracker(part, config)}" for part in beside), f"serve {' '.join(words)}"]
     program = " ".join(words)
     return [
         "step  # sets where the ranks meet, LUDUS_HEAD, and what their group is called, LUDUS_GROUP",

@@ -108,6 +108,15 @@ def test_several_ranks_are_a_step_of_torchrun():
     assert "torch" not in scripts("launch.ranks=4", "launch.slurm.nodes=2")["coordinator"][1]
 
 
+def test_trackers_run_beside_the_coordinator():
+    found = scripts("track.to=[tensorboard]", "launch.slurm.python=python3")
+    assert (
+        'aside tracker-0 python3 -m launch.process --run "$LUDUS_RUN" --role tracker --index 0 --lone\n'
+        'serve python3 -m launch.process --run "$LUDUS_RUN" --role coordinator'
+    ) in found["coordinator"][1]
+    assert "aside" not in found["learner-0"][1]
+
+
 def test_two_runs_of_one_name_have_different_jobs():
     config = compose(["launch=slurm"])
     names = {jobs(config, RunDirectory(Path(place) / "a,b"))[0].name for place in ("/one", "/two")}

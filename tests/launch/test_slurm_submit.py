@@ -99,3 +99,12 @@ def test_the_queue_is_read_whole(slurm):
     first, second = queue(["name"])
     assert (first.task, first.node, first.restarts, first.alive) == (3, "node[1-2]", 2, True)
     assert (second.task, second.reason) == (None, "ReqNodeNotAvail, down")
+
+
+def test_an_array_that_was_cancelled_as_a_whole_is_no_process(slurm):
+    slurm()
+    assert main(RUN) == 0
+    run = RunDirectory.find("first")
+    name = record.read(run)[-1].name
+    slurm(squeue=f"103|{name}|CANCELLED||None|0|0:00|\n103_2|{name}|RUNNING|node1|None|0|0:00|\n")
+    assert [process for process, _ in record.look(run)] == ["collector-2"]

@@ -82,14 +82,17 @@ def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
 
 def test_jobs_at_their_time_limit_go_on(league, patiently):
     limits = [f"launch.slurm.{role}.time=1" for role in ("coordinator", "learner")]
-    league.begin(*APART, *limits, "launch.slurm.lead=50")  # so that USR1 comes ten seconds after the start
+    league.begin(*APART, *limits, "launch.slurm.lead=35", "track=csv")  # USR1 comes 25 seconds after the start
+    patiently(league.results, 150, "the first result")
     for process in ("coordinator-0", "learner-0"):
-        patiently(lambda p=process: league.rows()[p].restarts >= 1, 60, f"the requeue of {process}")
+        patiently(lambda p=process: league.rows()[p].restarts >= 1, 90, f"the requeue of {process}")
         assert "to be continued: requeued" in league.log(process)
     patiently(lambda: league.view().term >= 2 and league.heard("learner-0"), 60, "their return")
     league.play_on()
     league.ludus("stop", "league")
     assert league.view().term >= 2
+    curves = [path for path in league.run.track.rglob("*.csv") if path.stat().st_size]
+    assert curves, "the tracker went through it beside the coordinator"
     check(league)
 
 
