@@ -81,8 +81,8 @@ def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
 
 
 def test_jobs_at_their_time_limit_go_on(league, patiently):
-    limits = [f"launch.slurm.{role}.time=1" for role in ("coordinator", "learner")]
-    league.begin(*APART, *limits, "launch.slurm.lead=35", "track=csv")  # USR1 comes 25 seconds after the start
+    limits = [f"launch.slurm.{role}.time=2" for role in ("coordinator", "learner")]
+    league.begin(*APART, *limits, "launch.slurm.lead=75", "track=csv")  # USR1 comes 45 seconds after the start
     patiently(league.results, 150, "the first result")
     for process in ("coordinator-0", "learner-0"):
         patiently(lambda p=process: league.rows()[p].restarts >= 1, 90, f"the requeue of {process}")
