@@ -56,8 +56,15 @@ ROOT = Path(conf.__file__).parent.parent
         ("algo.lr=nan", "algo.lr=nan: expected a finite number"),
         ("seed=1,2", "'seed=1,2' is a sweep, but this starts one league: start one for each value"),
         ("league.promotion.threshold=2", "league.promotion.threshold must lie between 0 and 1, got 2.0"),
-        ("env=pettingzoo", "env.id is missing: name the PettingZoo environment, e.g. env.id=classic/connect_four_v3"),
-        ("env.id=classic/go_v5", "env.id is only for env.name=pettingzoo; the seats of 'connect_four' are fixed"),
+        (
+            "env=pettingzoo",
+            "env.id is missing: name the environment, e.g. env=pettingzoo env.id='classic/connect_four_v3'",
+        ),
+        (
+            "env.id=classic/go_v5",
+            "env.id is only for env.name=pettingzoo, openspiel, gymnasium, atari; "
+            "the seats of 'connect_four' are fixed",
+        ),
         (
             "league.players.mian.rate=0.3",
             "this league has no player 'mian'; to add one write +league.players.mian.rate=0.3",
@@ -107,7 +114,7 @@ FILES = {
 ANSWERS = {
     "env=mine": "userpkg.game:Game {'size': 3} mlp",
     "env=mien": "unknown env 'mien'. Did you mean 'mine'? "
-    "Known: connect_four, mine, pettingzoo, recall, rock_paper_scissors, tic_tac_toe.",
+    "Known: atari, connect_four, gymnasium, mine, openspiel, pettingzoo, recall, rock_paper_scissors, tic_tac_toe.",
     "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in experiment/typo.yaml)",
     "experiment=words": "algo.epochs=many: expected a whole number (in experiment/words.yaml)",
 }
