@@ -80,6 +80,8 @@ def logs(run: RunDirectory, role: str | None = None, follow: bool = False, lines
     read: dict[Path, int] = {}
     for path in found:
         data = path.read_bytes()
+        if follow:
+            data = _whole_lines(data)  # the rest of the last one is on its way
         read[path] = len(data)
         _print(path, data.decode(errors="replace").splitlines()[-lines:])
     while follow:
@@ -98,9 +100,13 @@ def _print_new(path: Path, since: int) -> int:
     with path.open("rb") as file:
         file.seek(since)
         data = file.read()
-    whole = data[: data.rfind(b"\n") + 1]
+    whole = _whole_lines(data)
     _print(path, whole.decode(errors="replace").splitlines())
     return since + len(whole)
+
+
+def _whole_lines(data: bytes) -> bytes:
+    return data[: data.rfind(b"\n") + 1]
 
 
 def _print(path: Path, lines: Sequence[str]) -> None:
