@@ -220,7 +220,8 @@ def _wrong_ranks(spec: EnvSpec, episode: Any) -> list[str]:
     """Hold ranks against returns, where every seat is on its own."""
     if len(set(spec.sides)) < len(spec.seats):
         return []
-    better = [sum(other > own for other in episode.returns) for own in episode.returns]
+    means = [total / len(seat.agents) for total, seat in zip(episode.returns, spec.seats, strict=True)]
+    better = [sum(other > own for other in means) for own in means]
     return [] if list(episode.ranks) == better else [f"ranks {episode.ranks} of returns {episode.returns}"]
 
 
