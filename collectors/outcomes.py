@@ -39,7 +39,7 @@ class OutcomeError(ValueError):
 
 
 def rank_sides(
-    totals: Floats, agents: Sequence[int], sides: Sequence[int], margin: float = 0.0
+    totals: Floats, agents: Sequence[int] | Floats, sides: Sequence[int], margin: float = 0.0
 ) -> npt.NDArray[np.int64]:
     """Return the rank of each seat, 0 for the best: its side's, by the mean of all agents of the side.
 
@@ -77,6 +77,9 @@ class Referee:
         self._rows: Rows | None = None
         self._returns = np.zeros((env.slots, len(env.spec.agents)))
         self._length = np.zeros(env.slots, np.int64)
+        self._seated = np.zeros((len(env.spec.agents), len(env.spec.seats)))  # [agent, seat]
+        for number, seat in enumerate(env.spec.seats):
+            self._seated[list(seat.agents), number] = 1.0
 
     def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
         """Begin an episode in each of these slots."""
@@ -93,10 +96,11 @@ class Referee:
         """Take the actions, and judge the episodes that end with them."""
         rows = self._env.rows() if self._rows is None else self._rows
         self._rows = None
-        np.add.at(self._returns, (rows.slot, rows.agent), rows.reward)
+        if np.count_nonzero(rows.reward):  # an agent has one row at most
+            self._returns[rows.slot, rows.agent] += rows.reward
         self._length[np.unique(rows.slot)] += 1
         ends = self._env.step(actions)
-        np.add.at(self._returns, (ends.slot, ends.agent), ends.reward)
+        self._returns[ends.slot, ends.agent] += ends.reward
         for idle in ends.idle:
             self._returns[idle.slot, idle.agent] += idle.reward
         return self._judged(ends) if len(ends.over) else ends
@@ -104,10 +108,14 @@ class Referee:
     def _judged(self, ends: Ends) -> Ends:
         """Add ranks to END rows; an outcome that means nothing is a fault of its slot."""
         ranks, faults = [], list(ends.faults)
+        by_returns = rank_sides(  # all at once: most games name no winner, and few users judge
+            self._returns[ends.over] @ self._seated, self._seated.sum(axis=0), self.spec.sides, self._margin
+        )
         for i, slot in enumerate(ends.over.tolist()):
             told = None if ends.ranks is None else ends.ranks[i]
             try:
-                ranks.append(self._rank(slot) if told is None else told)
+                named = self._rank(slot) if told is None else told
+                ranks.append(by_returns[i] if named is None else named)
             except OutcomeError as error:
                 faults.append(SlotFault(slot, f"{self.spec.name}: {error}"))
         broken = [fault.slot for fault in faults]
@@ -125,14 +133,17 @@ class Referee:
             ranks=np.array(ranks, np.int64).reshape(-1, len(self.spec.seats)),
         )
 
-    def _rank(self, slot: int) -> npt.NDArray[np.int64]:
+    def _rank(self, slot: int) -> npt.NDArray[np.int64] | None:
+        """Return the ranks by the winner that the environment names, or by the user's function; None without both."""
         agents = self.spec.agents
         infos: dict[str, Mapping[str, Any]] = getattr(self._env, "infos", lambda _: {})(slot)
-        returns = dict(zip(agents, self._returns[slot].tolist(), strict=True))
         scores = winner_scores(agents, infos)
-        if scores is None and self._judge is not None:
+        if scores is None:
+            if self._judge is None:
+                return None
+            returns = dict(zip(agents, self._returns[slot].tolist(), strict=True))
             scores = self._judgement(Finished(returns, infos, int(self._length[slot])))
-        totals, counts = self._seats(returns if scores is None else scores)
+        totals, counts = self._seats(scores)
         ranks: npt.NDArray[np.int64] = rank_sides(totals[None], counts, self.spec.sides, self._margin)[0]
         return ranks
 
