@@ -58,15 +58,12 @@ def _human(state: LeagueState, challenge: Challenge) -> Player:
 def _opponent(state: LeagueState, challenge: Challenge) -> Entry:
     if challenge.opponent not in state.population:
         raise ChallengeError(f"there is no player {challenge.opponent!r}")
-    player = state.population[challenge.opponent]
-    if player.kind == Kind.HUMAN:
-        raise ChallengeError(f"{player.id!r} is a human, too, and not here")
-    if not player.learning:
-        return Entry(player.id, player.snapshot, player.bot)
-    newest = state.candidate(player.id)
-    if newest is None:
-        raise ChallengeError(f"{player.id!r} has no candidate yet; try again in a while")
-    return Entry(player.id, newest.snapshot)
+    if state.population[challenge.opponent].kind == Kind.HUMAN:
+        raise ChallengeError(f"{challenge.opponent!r} is a human, too, and not here")
+    entry = state.contestant(challenge.opponent)
+    if entry is None:
+        raise ChallengeError(f"{challenge.opponent!r} has no candidate yet; try again in a while")
+    return entry
 
 
 def _entries(state: LeagueState, human: Player, opponent: Entry) -> tuple[Entry, ...]:

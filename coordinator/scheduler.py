@@ -187,15 +187,8 @@ class Scheduler:
 
     def contestants(self) -> list[Entry]:
         """Return all that can be evaluated: scripted and frozen players, and the newest candidates."""
-        entries = []
-        for player in self._state.population:
-            if player.learning:
-                newest = self._state.candidate(player.id)
-                if newest is not None:
-                    entries.append(Entry(player.id, newest.snapshot))
-            elif player.snapshot is not None or player.bot is not None:
-                entries.append(self._entry(player.id))
-        return entries
+        found = (self._state.contestant(player.id) for player in self._state.population)
+        return [entry for entry in found if entry is not None]
 
     def _evaluation(self, number: TicketNumber, rng: np.random.Generator, now: float) -> Ticket | None:
         """Let the contestant with the fewest games meet those it met least: often anchors, so that no rating drifts."""

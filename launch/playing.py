@@ -64,12 +64,10 @@ def find_entry(state: LeagueState, name: str) -> Entry:
     player = find_player(state, name)
     if player.kind == Kind.HUMAN:
         raise ViewError(f"{name!r} is a human, and only bots and weights can be watched")
-    if not player.learning:
-        return Entry(player.id, player.snapshot, player.bot)
-    newest = state.candidate(player.id)
-    if newest is None:
+    entry = state.contestant(player.id)
+    if entry is None:
         raise ViewError(f"{name!r} has no candidate yet: its learner has not written one; try again in a while")
-    return Entry(player.id, newest.snapshot)
+    return entry
 
 
 def seat(state: LeagueState, spec: EnvSpec, first: Entry, second: Entry) -> Ticket:

@@ -38,7 +38,7 @@ from league.population import Population
 from league.ratings import Elo
 from league.rulebook import LeagueConfig
 from league.spec import EnvSpec
-from league.ticket import Episode, Purpose, Ticket
+from league.ticket import Entry, Episode, Purpose, Ticket
 
 TRAINING, FINAL, OVER = "training", "final", "over"
 
@@ -99,6 +99,16 @@ class LeagueState:
         if newest is None or newest.incarnation != self.incarnations[player]:
             return None
         return newest
+
+    def contestant(self, player: PlayerId) -> Entry | None:
+        """Return as what a player is evaluated: a snapshot or a bot, for a learning player its newest candidate.
+
+        None if there is nothing that could play: no candidate yet, or a human, who is not here.
+        """
+        found = self.population[player]
+        newest = self.candidate(player) if found.learning else None
+        snapshot = newest.snapshot if newest is not None else found.snapshot
+        return None if snapshot is None and found.bot is None else Entry(player, snapshot, found.bot)
 
     def referenced(self) -> set[Hash]:
         """Return every snapshot that must stay: frozen, initial, newest, or named by an open ticket."""

@@ -1,9 +1,6 @@
 """Actions of every space: the parts that rows have, masks, and what the environment is given."""
 
-import importlib.util
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,17 +10,7 @@ from hypothesis import strategies as st
 
 from collectors.envs.actions import ActionError, flat_mask, read_actions
 from collectors.envs.pettingzoo import adapt
-
-
-def load_odd_envs():
-    spec = importlib.util.spec_from_file_location("odd_envs", Path(__file__).parent / "odd_envs.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["odd_envs"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-odd = load_odd_envs()
+from tests.collectors import odd_envs as odd
 
 plain = st.one_of(
     st.builds(Discrete, st.integers(1, 5), start=st.integers(-2, 2)),
