@@ -42,14 +42,10 @@ class Live:
     waiting: int = 0  # decisions in the backlog
     ranks: dict[str, Rank] = field(default_factory=dict)  # by address
 
-    def __post_init__(self) -> None:
-        """Begin with no credit at all."""
-        self.ranks = {address: self.ranks.get(address, Rank()) for address in self.host.addresses}
-
     def move(self, host: Host) -> None:
-        """Follow the player to where it is trained now."""
+        """Follow the player to where it is trained now; ranks that were not there before begin with no credit."""
         self.host, self.newest = host, 0
-        self.__post_init__()
+        self.ranks = {address: self.ranks.get(address, Rank()) for address in host.addresses}
         for rank in self.ranks.values():
             rank.pulled_at = -PATIENCE
 
@@ -75,12 +71,13 @@ class Links:
         for host in hosts:
             live = self.live.get(host.player)
             if live is None:
-                self.live[host.player] = Live(host)
-            elif live.host != host:
-                if live.host.incarnation != host.incarnation:
-                    reset.append((host.player, live.host.incarnation))
-                    live.version = -1
-                live.move(host)
+                live = self.live[host.player] = Live(host)
+            elif live.host == host:
+                continue
+            elif live.host.incarnation != host.incarnation:
+                reset.append((host.player, live.host.incarnation))
+                live.version = -1
+            live.move(host)
         wanted = {address for live in self.live.values() for address in live.ranks}
         for address in [a for a in self._clients if a not in wanted]:
             self._clients.pop(address).close()
