@@ -170,9 +170,13 @@ def test_preemption_scale_stop_and_resume(league, patiently):
         ["sbatch", *claim, "--wrap=sleep 600"], capture_output=True, text=True, check=True
     ).stdout.strip()
     patiently(lambda: league.rows()["collector-0"].restarts >= 1, 60, "the preemption")
-    assert "PENDING" in {row.state for row in league.rows().values()}
-    status = json.loads(league.ludus("status", "league", "--json"))
-    assert any(job["state"] == "PENDING" and job["reason"] for job in status["jobs"]), "a job that pends says why"
+
+    def pending():
+        status = json.loads(league.ludus("status", "league", "--json"))
+        return [job["reason"] for job in status["jobs"] if job["state"] == "PENDING"]
+
+    reasons, _ = patiently(pending, 30, "a job that waits for its nodes")  # it is COMPLETING for a moment before that
+    assert all(reasons), "a job that pends says why"
     subprocess.run(["scancel", other], check=True)
     patiently(lambda: league.heard("collector-0"), 60, "the collector's return")
     league.play_on()
