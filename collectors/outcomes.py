@@ -8,7 +8,7 @@ else the order of returns. Rewards that are shaped for training never come here:
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,13 +68,18 @@ def rank_alone(values: Floats, margin: float = 0.0) -> npt.NDArray[np.int64]:
 
 
 class Referee:
-    """An environment that tells who did best: `Ends.ranks` has a rank for each seat of each slot that is over."""
+    """An environment that tells who did best: `Ends.ranks` has a rank for each seat of each slot that is over.
+
+    Without a winner, a user's function and a margin there are no ranks: who gets them goes by returns.
+    """
 
     def __init__(self, env: Environment, judge: Judge | None = None, margin: float = 0.0, name: str = "") -> None:
         self.spec: EnvSpec = env.spec
         self.slots = env.slots
         self._env, self._judge, self._margin, self._name = env, judge, margin, name
         self._rows: Rows | None = None
+        self._infos: Callable[[int], dict[str, Mapping[str, Any]]] | None = getattr(env, "infos", None)
+        self._listens = judge is not None or self._infos is not None  # else nobody can name a winner
         self._returns = np.zeros((env.slots, len(env.spec.agents)))
         self._length = np.zeros(env.slots, np.int64)
         self._seated = np.zeros((len(env.spec.agents), len(env.spec.seats)))  # [agent, seat]
@@ -98,7 +103,8 @@ class Referee:
         self._rows = None
         if np.count_nonzero(rows.reward):  # an agent has one row at most
             self._returns[rows.slot, rows.agent] += rows.reward
-        self._length[np.unique(rows.slot)] += 1
+        if self._judge is not None:
+            self._length[np.unique(rows.slot)] += 1
         ends = self._env.step(actions)
         self._returns[ends.slot, ends.agent] += ends.reward
         for idle in ends.idle:
@@ -106,37 +112,29 @@ class Referee:
         return self._judged(ends) if len(ends.over) else ends
 
     def _judged(self, ends: Ends) -> Ends:
-        """Add ranks to END rows; an outcome that means nothing is a fault of its slot."""
-        ranks, faults = [], list(ends.faults)
-        by_returns = rank_sides(  # all at once: most games name no winner, and few users judge
-            self._returns[ends.over] @ self._seated, self._seated.sum(axis=0), self.spec.sides, self._margin
-        )
-        for i, slot in enumerate(ends.over.tolist()):
-            told = None if ends.ranks is None else ends.ranks[i]
+        """Add ranks to END rows, unless returns alone decide; an outcome that means nothing is a fault of its slot."""
+        if ends.ranks is not None:
+            return ends
+        named: dict[int, npt.NDArray[np.int64]] = {}
+        faults = []
+        for i, slot in enumerate(ends.over.tolist() if self._listens else ()):
             try:
-                named = self._rank(slot) if told is None else told
-                ranks.append(by_returns[i] if named is None else named)
+                if (ranks := self._rank(slot)) is not None:
+                    named[i] = ranks
             except OutcomeError as error:
                 faults.append(SlotFault(slot, f"{self.spec.name}: {error}"))
-        broken = [fault.slot for fault in faults]
-        kept = ~np.isin(ends.slot, broken)
-        return Ends(
-            slot=ends.slot[kept],
-            agent=ends.agent[kept],
-            reward=ends.reward[kept],
-            truncated=ends.truncated[kept],
-            observation=ends.observation[kept],
-            over=ends.over[~np.isin(ends.over, broken)],
-            faults=tuple(faults),
-            idle=tuple(idle for idle in ends.idle if idle.slot not in broken),
-            state=None if ends.state is None else ends.state[kept],
-            ranks=np.array(ranks, np.int64).reshape(-1, len(self.spec.seats)),
-        )
+        if named or self._margin:
+            earned = self._returns[ends.over] @ self._seated
+            ranked = rank_sides(earned, self._seated.sum(axis=0), self.spec.sides, self._margin)
+            for i, ranks in named.items():
+                ranked[i] = ranks
+            ends = replace(ends, ranks=ranked)
+        return _without(ends, faults) if faults else ends
 
     def _rank(self, slot: int) -> npt.NDArray[np.int64] | None:
         """Return the ranks by the winner that the environment names, or by the user's function; None without both."""
         agents = self.spec.agents
-        infos: dict[str, Mapping[str, Any]] = getattr(self._env, "infos", lambda _: {})(slot)
+        infos = {} if self._infos is None else self._infos(slot)
         scores = winner_scores(agents, infos)
         if scores is None:
             if self._judge is None:
@@ -173,6 +171,24 @@ class Referee:
     def close(self) -> None:
         """Close the environment."""
         self._env.close()
+
+
+def _without(ends: Ends, faults: Sequence[SlotFault]) -> Ends:
+    """Return END rows without those of slots whose outcome means nothing."""
+    broken = [fault.slot for fault in faults]
+    kept, counted = ~np.isin(ends.slot, broken), ~np.isin(ends.over, broken)
+    return Ends(
+        slot=ends.slot[kept],
+        agent=ends.agent[kept],
+        reward=ends.reward[kept],
+        truncated=ends.truncated[kept],
+        observation=ends.observation[kept],
+        over=ends.over[counted],
+        faults=(*ends.faults, *faults),
+        idle=tuple(idle for idle in ends.idle if idle.slot not in broken),
+        state=None if ends.state is None else ends.state[kept],
+        ranks=None if ends.ranks is None else ends.ranks[counted],
+    )
 
 
 def checked(scores: object, spec: EnvSpec, name: str) -> dict[str, float]:

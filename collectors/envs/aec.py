@@ -53,7 +53,8 @@ class AecGame:
         self._inner.step(self.chair.plays[self._mover](actions[0]))
         self.chair.reward(self._inner.rewards)
         self._settle()
-        self.chair.whole(self._inner)
+        if self.chair.tells_state:
+            self.chair.whole(self._inner)
 
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""

@@ -39,6 +39,7 @@ class Chair:
         self.table = table
         self.slot = slot
         self.agents = agents
+        self.tells_state = table.state is not None
         self.plays = [plays[agent] for agent in agents]  # from an action of a row to one of the environment
         self.number = {agent: number for number, agent in enumerate(agents)}
         self._reads = [readers[agent] for agent in agents]

@@ -30,8 +30,8 @@ def referee(judge=None, margin=0.0):
 
 
 def test_without_a_judge_it_is_the_order_of_returns():
-    assert finish(referee()).ranks.tolist() == [[0, 1]]
-    assert finish(referee(), [[2, 0], [2, 0]]).ranks.tolist() == [[1, 0]]
+    assert finish(referee()).ranks is None, "seating ranks by returns"
+    assert finish(referee(margin=0.1), [[2, 0], [2, 0]]).ranks.tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize(("margin", "ranks"), [(3.9, [[0, 1]]), (4.0, [[0, 0]])])
@@ -69,7 +69,7 @@ def test_rubbish_from_a_judge_is_a_fault_of_the_slot(rubbish, message):
         return rubbish
 
     ends = finish(referee(judge))
-    assert len(ends.over) == len(ends.slot) == len(ends.ranks) == 0
+    assert len(ends.over) == len(ends.slot) == 0
     (fault,) = ends.faults
     assert fault.slot == 0
     with pytest.raises(AssertionError, match=message):
@@ -84,13 +84,18 @@ def test_rubbish_from_a_judge_is_a_fault_of_the_slot(rubbish, message):
         ({"player_0": {"winner": False}, "player_1": {"winner": True}}, [[1, 0]]),
         ({"player_1": {"winner": ["player_0", "player_1"]}}, [[0, 0]]),
         ({"player_1": {"winner": None}}, [[0, 0]]),
-        ({"player_1": {}}, [[0, 1]]),
     ],
 )
 def test_the_winner_that_an_info_names_counts_more_than_returns(infos, ranks):
     env = make_environment(RPS, 1)
     env.infos = lambda slot: infos
     assert finish(Referee(env)).ranks.tolist() == ranks
+
+
+def test_where_no_info_names_a_winner_returns_decide():
+    env = make_environment(RPS, 1)
+    env.infos = lambda slot: {"player_1": {}}
+    assert finish(Referee(env)).ranks is None
 
 
 def test_a_winner_that_nobody_knows_is_a_fault():
