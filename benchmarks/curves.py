@@ -2,7 +2,7 @@
 
 python -m benchmarks.curves env=recall policy.memory=gru --decisions 400000 --seeds 3
 
-Collecting and learning are the real parts (Acting, Recorder, PPO), in turns, so that data never lags.
+Collecting and learning are the real parts (Acting, Recorder, an algorithm), in turns, so that data never lags.
 """
 
 import argparse
@@ -19,10 +19,11 @@ from collectors.envs.config import make_environment
 from collectors.envs.rows import Environment
 from collectors.recorder import Recorder
 from launch.compose import compose
+from launch.config import algo_of
 from league.ids import derive_seed
 from league.policies.layout import PolicyConfig, initial
-from learners.algorithms.ppo import PPO
-from learners.algorithms.ppo_config import PPOConfig
+from learners.algorithms.algorithm import make_algorithm
+from learners.algorithms.config import AlgoConfig
 from learners.batcher import Batcher
 
 HERO = "hero"
@@ -40,7 +41,7 @@ class Practice:
 
     env: Environment
     policy: PolicyConfig
-    algo: PPOConfig
+    algo: AlgoConfig
     seed: int = 0
     ticks: int = 32
     decisions: int = 0
@@ -48,7 +49,8 @@ class Practice:
 
     def __post_init__(self):
         spec, slots = self.env.spec, self.env.slots
-        self.algorithm = PPO(self.algo, self.policy, spec, initial(self.policy, spec, derive_seed(self.seed, "init")))
+        start = initial(self.policy, spec, derive_seed(self.seed, "init"))
+        self.algorithm = make_algorithm(self.algo, self.policy, spec, start)
         self.actors = Actors(spec, self.policy, None, 0)
         self.actors.update_live(HERO, 0, self.algorithm.flat())
         self.acting = Acting(spec, slots, self.actors, np.random.default_rng(derive_seed(self.seed, "act")))
@@ -113,11 +115,11 @@ def main():
     parser.add_argument("--points", type=int, default=5, help="of the curve")
     parser.add_argument("--allow", action="append", default=[])
     arguments = parser.parse_args()
-    config = compose(["experiment=null", *arguments.overrides])
+    config = compose(["experiment=null", *arguments.overrides], arguments.allow)
     finals = []
     for seed in range(arguments.seeds):
         with closing(make_environment(config.env, arguments.slots, arguments.allow)) as env:
-            practice, began = Practice(env, config.policy, config.algo, seed), time.perf_counter()
+            practice, began = Practice(env, config.policy, algo_of(config, arguments.allow), seed), time.perf_counter()
             for point in range(1, arguments.points + 1):
                 while practice.decisions < point * arguments.decisions / arguments.points:
                     practice.update()

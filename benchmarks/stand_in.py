@@ -73,7 +73,7 @@ class StandIn:
         elif isinstance(message, SegmentsHead):
             player = message.player
             self.decisions[player] += message.decisions
-            if self.decisions[player] >= (self._versions[player] + 1) * self._config.algo.batch:
+            if self.decisions[player] >= (self._versions[player] + 1) * self._config.algo["batch"]:
                 self._versions[player] += 1
                 self._publish(incoming.peer, player)
 

@@ -38,7 +38,7 @@ def run(
 
     if isinstance(overrides, str):
         raise ValueError(f"overrides must be a list of texts: write [{overrides!r}]")
-    found = begin(compose(overrides), allow=allow, accept=accept_changes, say=lambda line: None)
+    found = begin(compose(overrides, allow), allow=allow, accept=accept_changes, say=lambda line: None)
     return League(found, allow).resume(quiet=quiet)
 
 

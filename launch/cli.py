@@ -73,7 +73,7 @@ def _run(arguments: Namespace) -> int:
     from launch.compose import compose
     from launch.start import begin
 
-    config = compose(arguments.pairs)
+    config = compose(arguments.pairs, arguments.allow)
     note = (lambda line: None) if arguments.quiet else say
     return _launch(begin(config, allow=arguments.allow, accept=arguments.accept_changes, say=note), arguments)
 

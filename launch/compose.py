@@ -6,7 +6,8 @@ A package adds groups of its own with a `hydra_plugins` namespace package that a
 Hydra's search path.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import field, make_dataclass
 from typing import Any
 
 from hydra import compose as hydra_compose
@@ -20,31 +21,79 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationError
 
-from launch.config import Config, ConfigError, from_plain
+from launch.config import Config, ConfigError, algo_class, from_plain, own_algos, with_algo
 from launch.schema import UNKNOWN, complaint, nearest, type_at, type_name
+from league.plugins import PluginError, names
+from learners.algorithms.ppo_config import PPOConfig
 
-FREE = "env.kwargs."  # keys below are the environment's own: nobody has to write + to add one
+ALGO = "algo"
+FREE = ("env.kwargs.", f"{ALGO}.")  # keys below are not the schema's: nobody has to write + to add one
 PLAYERS = "league.players."
 NOTHING = {"experiment": (None,)}  # groups of which nothing may be chosen
+Open = make_dataclass("Open", [("algo", dict[str, Any], field(default_factory=dict))], bases=(Config,), kw_only=True)
 
 
-def compose(overrides: Sequence[str]) -> Config:
-    """Return the config that the overrides ask for; raise ConfigError, in one line, if there is none."""
+def compose(overrides: Sequence[str], allow: Collection[str] = ()) -> Config:
+    """Return the config that the overrides ask for; raise ConfigError, in one line, if there is none.
+
+    `allow` names packages of which an algorithm may come.
+    """
     parsed = [_parse(text) for text in overrides]
-    ConfigStore.instance().store(name="ludus_schema", node=Config)
     with initialize_config_module("conf", version_base="1.3", job_name="ludus"):
         loader = GlobalHydra.instance().config_loader()
         groups = [group for group in loader.list_groups("") if group != "hydra"]
+        parsed = [_named(override, loader) for override in parsed]
         for override in parsed:
             _check(override, groups, loader)
-        lines = [_line(override) for override in parsed] + _fitting_experiment(parsed, loader)
-        try:
-            node = hydra_compose("config", lines)
-            plain = OmegaConf.to_container(node, resolve=True)
-        except (HydraException, OmegaConfBaseException) as error:
-            raise ConfigError(_explain(error, parsed)) from error
+        config = _with_algorithm(parsed, _fitting_experiment(parsed, loader), allow)
+    try:
+        own_algos(config, allow)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    return config
+
+
+def _with_algorithm(parsed: Sequence[Override], experiment: list[str], allow: Collection[str]) -> Config:
+    """Return the config; which keys `algo` has is known only when its name is.
+
+    The settings of an experiment are tuned for the algorithm that it chooses. To another one they mean nothing.
+    """
+    others = [override for override in parsed if not _about(override, ALGO)]
+    chosen = [override for override in parsed if _about(override, ALGO)]
+    named = any(override.key_or_group in (ALGO, f"{ALGO}.name") for override in chosen)
+    source = (parsed, experiment)
+    plain = _composed(Open, *source)
+    name = plain[ALGO]["name"]
+    if named and _composed(Open, others, experiment)[ALGO]["name"] != name:
+        source = (chosen, ["~experiment"])
+        plain[ALGO] = _composed(Open, *source)[ALGO]
+    kind = _kind(str(name), allow)
+    for override in chosen:
+        _refuse_unknown(kind, override)
+    try:
+        return from_plain(plain, allow)
+    except ConfigError:
+        _composed(kind, *source)  # if Hydra refuses it, too, it knows which file or override is to blame
+        raise
+
+
+def _kind(name: str, allow: Collection[str]) -> type[Config]:
+    try:
+        return with_algo(algo_class(name, allow))
+    except PluginError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _composed(kind: type[Config], overrides: Sequence[Override], experiment: list[str]) -> dict[str, Any]:
+    """Return what Hydra makes of overrides, if this is the class of the config."""
+    ConfigStore.instance().store(name="ludus_schema", node=kind)
+    try:
+        node = hydra_compose("config", [_line(override) for override in overrides] + experiment)
+        plain = OmegaConf.to_container(node, resolve=True)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(_explain(kind, error, overrides)) from error
     assert isinstance(plain, dict)
-    return from_plain({str(key): value for key, value in plain.items()})
+    return {str(key): value for key, value in plain.items()}
 
 
 def _parse(text: str) -> Override:
@@ -59,12 +108,21 @@ def _parse(text: str) -> Override:
     return override
 
 
+def _named(override: Override, loader: ConfigLoader) -> Override:
+    """Return algo.name=X instead of algo=X where X is no option of the group, but the name of an algorithm."""
+    choice = str(override.value())
+    if override.key_or_group != ALGO or override.is_delete() or choice in _options(ALGO, loader):
+        return override
+    plugged = isinstance(override.value(), str) and (":" in choice or choice in names("ludus.algorithms"))
+    return _parse(f"{ALGO}.name={override.get_value_element_as_str()}") if plugged else override
+
+
 def _line(override: Override) -> str:
     """Return the override as Hydra has to hear it."""
     key, line = override.key_or_group, str(override.input_line)
     if key == "experiment" and override.value() is None:
         return "~experiment"
-    if override.type == OverrideType.CHANGE and f"{key}.".startswith(FREE):
+    if override.type == OverrideType.CHANGE and key != ALGO and f"{key}.".startswith(FREE):
         return f"++{line}"
     if override.is_add() and f"{key}.".startswith(PLAYERS):
         # OmegaConf refuses to assign a new item of typed groups, but merges one into them.
@@ -76,17 +134,23 @@ def _line(override: Override) -> str:
 
 
 def _check(override: Override, groups: Sequence[str], loader: ConfigLoader) -> None:
-    """Refuse unknown keys and group options, with the nearest right one."""
+    """Refuse unknown keys and group options, with the nearest right one; keys of algorithms have their turn later."""
     key = override.key_or_group
     if key not in groups:
-        wrong = complaint(Config, key)
-        guess = nearest(key, groups) if "." not in key else None
-        if wrong:
-            raise ConfigError(f"unknown key {key!r}; did you mean {guess!r}?" if guess else wrong)
+        if not _about(override, ALGO):
+            _refuse_unknown(with_algo(PPOConfig), override, groups)
         return
     choice, options = override.value(), _options(key, loader)
     if not override.is_delete() and choice not in [*options, *NOTHING.get(key, ())]:
         raise ConfigError(_unknown_option(key, str(choice), options))
+
+
+def _refuse_unknown(kind: type[Config], override: Override, groups: Sequence[str] = ()) -> None:
+    key = override.key_or_group
+    wrong = complaint(kind, key)
+    guess = nearest(key, groups) if "." not in key else None
+    if wrong:
+        raise ConfigError(f"unknown key {key!r}; did you mean {guess!r}?" if guess else wrong)
 
 
 def _options(group: str, loader: ConfigLoader) -> list[str]:
@@ -120,16 +184,16 @@ def _fitting_experiment(parsed: Sequence[Override], loader: ConfigLoader) -> lis
     return [f"experiment={chosen['env']}" if fits else "~experiment"]
 
 
-def _explain(error: Exception, parsed: Sequence[Override]) -> str:
+def _explain(config: type[Config], error: Exception, parsed: Sequence[Override]) -> str:
     """Return one line on what Hydra refused: which key, which value, what was expected."""
     cause = _blamed(error)
     key = str(getattr(cause, "full_key", None) or "").split("[")[0]
     source = next((o for o in parsed if _about(o, key)), None)
     if source is not None and key.startswith(PLAYERS) and isinstance(cause, ConfigKeyError):
         return f"this league has no player {key.removeprefix(PLAYERS)!r}; to add one write +{source.input_line}"
-    kind = type_at(Config, key) if key else Any
+    kind = type_at(config, key) if key else Any
     if kind is UNKNOWN:
-        return f"{complaint(Config, key)}{_place(error)}"
+        return f"{complaint(config, key)}{_place(error)}"
     if kind is not Any and isinstance(cause, ValidationError):
         given = source.input_line if source else f"{key}={getattr(cause, 'value', None)}"
         return f"{given}: expected {type_name(kind)}{_place(error)}"

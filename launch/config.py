@@ -9,8 +9,8 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,8 +20,10 @@ from collectors.envs.config import EnvConfig
 from launch.schema import complaint, leaves
 from launch.slurm.config import SlurmConfig
 from launch.trackers.config import TrackConfig
+from league.plugins import PluginError, resolve
 from league.policies.layout import PolicyConfig
 from league.rulebook import LeagueConfig
+from learners.algorithms.config import AlgoConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.config import LearnerConfig
 
@@ -78,7 +80,7 @@ class Config:
     seed: int = 1  # every other seed derives from it
     env: EnvConfig = field(default_factory=EnvConfig)
     league: LeagueConfig = field(default_factory=LeagueConfig)
-    algo: PPOConfig = field(default_factory=PPOConfig)
+    algo: dict[str, Any] = field(default_factory=lambda: _plain(PPOConfig()))  # how they learn: keys of algo.name
     policy: PolicyConfig = field(default_factory=PolicyConfig)
     collector: CollectorConfig = field(default_factory=CollectorConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
@@ -93,54 +95,102 @@ class Config:
                 "and runs=DIRECTORY to choose where runs land"
             )
         own_policies(self)
-        own_algos(self)
 
 
 def own_policies(config: Config) -> dict[str, PolicyConfig]:
     """Return the networks of players that have their own: what they do not say is as in `policy`."""
     players = {name: player.policy for name, player in config.league.players.items() if player.policy}
-    return {name: _own(PolicyConfig, config.policy, own, f"{name}.policy") for name, own in players.items()}
+    common = _plain(config.policy)
+    return {name: _own(PolicyConfig, common, own, f"league.players.{name}.policy") for name, own in players.items()}
 
 
-def own_algos(config: Config) -> dict[str, PPOConfig]:
-    """Return how players learn that have their own way: what they do not say is as in `algo`."""
+def algo_class(name: str, allow: Collection[str] = ()) -> type[AlgoConfig]:
+    """Return the config class of an algorithm; raise PluginError if there is none, or nobody allowed it."""
+    found = resolve("ludus.algorithms", name, allow)
+    if not (isinstance(found, type) and issubclass(found, AlgoConfig) and is_dataclass(found) and found.algorithm):
+        raise PluginError(
+            f"algo.name={name}: {found!r} is not the config of an algorithm; it must be a dataclass that derives "
+            "from learners.algorithms.config.AlgoConfig and names its `algorithm`"
+        )
+    return found
+
+
+def algo_of(config: Config, allow: Collection[str] = ()) -> AlgoConfig:
+    """Return how players learn that have no way of their own."""
+    return _own(algo_class(config.algo["name"], allow), {}, config.algo, "algo")
+
+
+def own_algos(config: Config, allow: Collection[str] = ()) -> dict[str, AlgoConfig]:
+    """Return how players learn that have their own way.
+
+    What they do not say is as in `algo`, or as the algorithm has it if theirs is another one.
+    """
     players = {name: player.algo for name, player in config.league.players.items() if player.algo}
-    return {name: _own(PPOConfig, config.algo, own, f"{name}.algo") for name, own in players.items()}
+    return {name: _own_algo(config.algo, own, f"league.players.{name}.algo", allow) for name, own in players.items()}
+
+
+def _own_algo(common: Mapping[str, Any], own: Mapping[str, Any], key: str, allow: Collection[str]) -> AlgoConfig:
+    name = own.get("name", common["name"])
+    return _own(algo_class(str(name), allow), common if name == common["name"] else {}, own, key)
 
 
 T = TypeVar("T")
 
 
-def _own(kind: type[T], common: T, own: Mapping[str, Any], key: str) -> T:
+def _own(kind: type[T], common: Mapping[str, Any], own: Mapping[str, Any], key: str) -> T:
     unknown = [wrong for name in own if (wrong := complaint(kind, name))]
     if unknown:
-        raise ValueError(f"league.players.{key}: {unknown[0]}")
+        raise ValueError(f"{key}: {unknown[0]}")
     try:
-        return msgspec.convert({**msgspec.to_builtins(common), **own}, kind)
+        return msgspec.convert({**common, **own}, kind)
     except msgspec.ValidationError as error:
         message, _, field = str(error).partition(" - at `$")
-        raise ValueError(f"league.players.{key}{field.rstrip('`')}: {message}") from error
+        raise ValueError(f"{key}{field.rstrip('`')}: {message}") from error
 
 
 def to_plain(config: Config) -> dict[str, Any]:
     """Return the config as dicts, lists and scalars that JSON can hold."""
+    return _plain(config)
+
+
+def _plain(config: Any) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(config)
     return plain
 
 
-def from_plain(plain: Mapping[str, Any]) -> Config:
-    """Return the config that `to_plain` took apart; raise ConfigError if it is none. What is missing is default."""
+def with_algo(algo: type[AlgoConfig]) -> type[Config]:
+    """Return the class of configs in which `algo` is not any dict, but has the keys of this algorithm."""
+    return make_dataclass("Config", [("algo", algo, field(default_factory=algo))], bases=(Config,), kw_only=True)
+
+
+def from_plain(plain: Mapping[str, Any], allow: Collection[str] = ()) -> Config:
+    """Return the config that `to_plain` took apart; raise ConfigError if it is none. What is missing is default.
+
+    An algorithm of others, which may be loaded only where it was allowed, is checked there: by `compose` and by
+    learners. Everybody else takes it as it is.
+    """
+    kind = _class_of(plain, allow)
     try:
-        config = msgspec.convert(dict(plain), Config)
+        config = msgspec.convert(dict(plain), kind)
     except msgspec.ValidationError as error:
         raise ConfigError(_readable(error)) from error
     for key, value in leaves(plain):
-        unknown = complaint(Config, key)
+        unknown = complaint(kind, key)
         if unknown:
             raise ConfigError(unknown)
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"{key}={value}: expected a finite number")
-    return config
+    parts = {item.name: getattr(config, item.name) for item in fields(Config)}
+    return Config(**{**parts, "algo": _plain(config.algo)})
+
+
+def _class_of(plain: Mapping[str, Any], allow: Collection[str]) -> type[Config]:
+    algo = plain.get("algo", {})
+    name = algo.get("name", PPOConfig().name) if isinstance(algo, Mapping) else ""
+    try:
+        return with_algo(algo_class(str(name), allow))
+    except PluginError:
+        return Config
 
 
 def _readable(error: msgspec.ValidationError) -> str:

@@ -49,7 +49,7 @@ def play(
         return exchange.client("memory://coordinator")
 
     learners = [
-        build_learner(config, run, i, f"{name}/{term}", line(), exchange.server(name), clock)
+        build_learner(config, run, i, f"{name}/{term}", line(), exchange.server(name), clock, allow=allow)
         for i, name in enumerate(learner_names(config))
     ]
     collectors = [

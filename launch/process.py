@@ -179,7 +179,7 @@ def run_collector(config: Config, run: RunDirectory, index: int, stop: Stop, all
             pass
 
 
-def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop) -> None:
+def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> None:
     """Train until the coordinator says stop, or until SIGTERM."""
     import torch
 
@@ -195,7 +195,8 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop) -> No
         name = f"learner-{index}" if group.rank == 0 else f"learner-{index}.{group.rank}"
         session, inbox = secrets.token_hex(8), doors.serve(name)
         claim = Claim(run.claim(name), session)
-        learner = build_learner(config, run, index, session, doors.coordinator(), inbox, time.monotonic, group)
+        line = doors.coordinator()
+        learner = build_learner(config, run, index, session, line, inbox, time.monotonic, group, allow)
         while learner.step(0.02):
             claim.check()
             if stop.asked:
@@ -239,7 +240,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     elif arguments.role == "tracker":
         sys.exit(run_tracker(config, run, arguments.index, stop))
     else:
-        run_learner(config, run, arguments.index, stop)
+        run_learner(config, run, arguments.index, stop, arguments.allow)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ from typing import Any, get_args
 
 import msgspec
 
-from launch.config import Config
+from launch.config import Config, algo_class
 from launch.schema import children, type_name
+from league.plugins import BUILTIN
 
 BEGIN, END = "<!-- reference: begin -->", "<!-- reference: end -->"
 TITLES = {"": "The run itself"}
@@ -25,19 +26,20 @@ def meanings(kind: type) -> dict[str, str]:
     >>> meanings(Config)["seed"]
     'every other seed derives from it'
     """
-    found = {}
-    for line in inspect.getsource(kind).splitlines():
-        code, _, comment = line.partition("  # ")
-        name, colon, _ = code.strip().partition(": ")
-        if colon and name in children(kind):
-            found[name] = comment.strip()
+    found: dict[str, str] = {}
+    for one in reversed([base for base in kind.__mro__ if is_dataclass(base)]):
+        for line in inspect.getsource(one).splitlines():
+            code, _, comment = line.partition("  # ")
+            name, colon, _ = code.strip().partition(": ")
+            if colon and name in children(kind):
+                found[name] = comment.strip() or found.get(name, "")
     return found
 
 
 def tables(kind: type, key: str = "") -> Iterator[str]:
-    """Yield the table of a dataclass, then those of the dataclasses inside it."""
+    """Yield the table of a dataclass, then those of the dataclasses inside it, and of algorithms in their place."""
     fields, told, defaults = children(kind), meanings(kind), kind()
-    plain = {name: inner for name, inner in fields.items() if not is_dataclass(inner)}
+    plain = {name: inner for name, inner in fields.items() if not is_dataclass(inner) and (key or name != "algo")}
     if plain:
         yield f"### {TITLES.get(key) or f'`{key}`'}\n"
         yield f"{inspect.getdoc(kind)}\n"
@@ -48,7 +50,10 @@ def tables(kind: type, key: str = "") -> Iterator[str]:
         yield ""
     for name, inner in fields.items():
         inside = next((one for one in get_args(inner) if is_dataclass(one)), None)
-        if is_dataclass(inner) and isinstance(inner, type):
+        if not key and name == "algo":
+            for algorithm in BUILTIN["ludus.algorithms"]:
+                yield from tables(algo_class(algorithm), f"algo={algorithm}")
+        elif is_dataclass(inner) and isinstance(inner, type):
             yield from tables(inner, f"{key}.{name}".strip("."))
         elif isinstance(inside, type):
             yield from tables(inside, f"{key}.{name}.NAME")

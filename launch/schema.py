@@ -8,7 +8,7 @@ import difflib
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 UNKNOWN = object()
@@ -17,7 +17,10 @@ WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or f
 
 def children(kind: Any) -> dict[str, Any]:
     """Return the fields of a dataclass and their types, nothing for other types."""
-    return typing.get_type_hints(kind) if is_dataclass(kind) else {}
+    if not is_dataclass(kind):
+        return {}
+    hints = typing.get_type_hints(kind)
+    return {item.name: hints[item.name] for item in fields(kind)}
 
 
 def type_at(kind: Any, key: str) -> Any:

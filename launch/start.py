@@ -11,7 +11,7 @@ from pathlib import Path
 from collectors.envs.config import make_environment
 from coordinator.opening import check_seats
 from launch.changes import Change, differences
-from launch.config import Config, ConfigError, from_plain, own_policies, to_plain
+from launch.config import Config, ConfigError, algo_of, from_plain, own_algos, own_policies, to_plain
 from launch.trackers.sink import check_trackers
 from league.player import Player
 from league.plugins import resolve
@@ -133,6 +133,9 @@ def _check_parts(config: Config, players: Sequence[Player], spec: EnvSpec, allow
             describe(policy, spec)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
+    for algo in (algo_of(config, allow), *own_algos(config, allow).values()):
+        if not algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time
+            resolve("ludus.algorithms", algo.algorithm, allow)
     for player in players:
         if player.bot is not None:
             bot = resolve("ludus.bots", player.bot, allow)

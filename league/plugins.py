@@ -30,7 +30,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "one_ply": "collectors.players.bots:OnePlyBot",
     },
     "ludus.algorithms": {
-        "ppo": "learners.algorithms.ppo:PPO",
+        "ppo": "learners.algorithms.ppo_config:PPOConfig",
     },
     "ludus.outcomes": {},
 }

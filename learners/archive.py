@@ -14,15 +14,14 @@ from league.policies.layout import FloatArray, PolicyConfig, initial, policy_fro
 from league.spec import EnvSpec
 from league.store.snapshots import Manifest, SnapshotStore
 from league.wire.messages import Assignment, Candidate
-from learners.algorithms.algorithm import Algorithm
-from learners.algorithms.ppo import PPO
-from learners.algorithms.ppo_config import PPOConfig
+from learners.algorithms.algorithm import Algorithm, make_algorithm
+from learners.algorithms.config import AlgoConfig
 from learners.batcher import Batcher
 from learners.checkpoint import Checkpoint, load, save
 from learners.distributed import ALONE, Group
 from learners.trainee import Trainee
 
-MakeAlgorithm = Callable[[PPOConfig, PolicyConfig, EnvSpec, FloatArray, Group], Algorithm]
+MakeAlgorithm = Callable[[AlgoConfig, PolicyConfig, EnvSpec, FloatArray, Group], Algorithm]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,11 +36,11 @@ class Archive:
     checkpoints: Path
     spec: EnvSpec
     policy: PolicyConfig
-    algo: PPOConfig
+    algo: AlgoConfig
     seed: int
     policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
-    algos: Mapping[str, PPOConfig] = field(default_factory=dict)
-    algorithm: MakeAlgorithm = PPO
+    algos: Mapping[str, AlgoConfig] = field(default_factory=dict)
+    algorithm: MakeAlgorithm = make_algorithm
     group: Group = ALONE
 
     def begin(self, assignment: Assignment, decisions: int = 0) -> Trainee:
@@ -49,7 +48,7 @@ class Archive:
         checkpoint = load(self._path(assignment.player))
         if checkpoint is not None:
             policy = asdict(self._policy(assignment.player))
-            checkpoint.refuse_other(self._name, policy, self.spec.signature)
+            checkpoint.refuse_other(self._algorithm(assignment.player), policy, self.spec.signature)
             if checkpoint.incarnation == assignment.incarnation:
                 return self._resume(checkpoint)
             decisions = max(decisions, checkpoint.decisions)
@@ -76,16 +75,19 @@ class Archive:
         trainee.candidate = _candidate(trainee, snapshot)
         return trainee.candidate
 
-    @property
-    def _name(self) -> str:
-        return getattr(self.algorithm, "__name__", str(self.algorithm))
+    def _algo(self, player: str) -> AlgoConfig:
+        return self.algos.get(player, self.algo)
+
+    def _algorithm(self, player: str) -> str:
+        """Return the name of the class that trains a player."""
+        return self._algo(player).algorithm.rpartition(":")[2]
 
     def _path(self, player: str) -> Path:
         return self.checkpoints / f"{quote(player, safe='')}.safetensors"
 
     def _trainee(self, assignment: Assignment, flat: FloatArray) -> Trainee:
         player, incarnation = assignment.player, assignment.incarnation
-        algo, policy = self.algos.get(player, self.algo), self._policy(player)
+        algo, policy = self._algo(player), self._policy(player)
         algorithm = self.algorithm(algo, policy, self.spec, flat, self.group)
         share = -(-algo.batch // self.group.size)
         parts = (self.seed, "train", player, incarnation, *((self.group.rank,) if self.group.rank else ()))
@@ -138,7 +140,7 @@ class Archive:
             version=trainee.version,
             decisions=trainee.decisions,
             candidate=snapshot,
-            algorithm=self._name,
+            algorithm=self._algorithm(trainee.player),
             policy=asdict(self._policy(trainee.player)),
             signature=self.spec.signature,
             rng=dict(trainee.rng.bit_generator.state),

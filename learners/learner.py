@@ -19,8 +19,8 @@ from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
 from league.wire.messages import Assignment, Progress, Roster
 from league.wire.ports import Client, Server
-from learners.algorithms.ppo import PPO
-from learners.algorithms.ppo_config import PPOConfig
+from learners.algorithms.algorithm import make_algorithm
+from learners.algorithms.config import AlgoConfig
 from learners.archive import Archive, MakeAlgorithm
 from learners.config import LearnerConfig
 from learners.distributed import ALONE, Group
@@ -40,13 +40,13 @@ class Learner:
     checkpoints: Path
     spec: EnvSpec
     policy: PolicyConfig
-    algo: PPOConfig
+    algo: AlgoConfig
     seed: int
     clock: Callable[[], float]
     config: LearnerConfig = field(default_factory=LearnerConfig)
     policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
-    algos: Mapping[str, PPOConfig] = field(default_factory=dict)
-    algorithm: MakeAlgorithm = PPO
+    algos: Mapping[str, AlgoConfig] = field(default_factory=dict)
+    algorithm: MakeAlgorithm = make_algorithm
     group: Group = ALONE
 
     write_failures: int = field(default=0, init=False)

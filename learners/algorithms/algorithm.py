@@ -1,12 +1,17 @@
 """What the learner asks of a learning algorithm."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from league.plugins import resolve
+from league.policies.layout import FloatArray, PolicyConfig
+from league.spec import EnvSpec
+from learners.algorithms.config import AlgoConfig
 from learners.batcher import Batch
+from learners.distributed import ALONE, Group
 
 State = Mapping[str, npt.NDArray[Any]]
 
@@ -40,3 +45,16 @@ class Algorithm(Protocol):
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
+
+
+def make_algorithm(
+    config: AlgoConfig,
+    policy: PolicyConfig,
+    spec: EnvSpec,
+    flat: FloatArray,
+    group: Group = ALONE,
+    allow: Collection[str] = (),
+) -> Algorithm:
+    """Return the algorithm that a config names."""
+    algorithm: Algorithm = resolve("ludus.algorithms", config.algorithm, allow)(config, policy, spec, flat, group)
+    return algorithm

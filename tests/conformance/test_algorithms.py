@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from league.plugins import BUILTIN, resolve
+from league.plugins import BUILTIN
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
 from league.segment import TERMINATED, Segments
 from league.spec import Array, EnvSpec, Seat
+from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batcher
 
@@ -47,7 +48,7 @@ class Case:
     spec: EnvSpec
 
     def make(self, flat):
-        return resolve("ludus.algorithms", self.name)(CONFIGS[self.name], POLICY, self.spec, flat)
+        return make_algorithm(CONFIGS[self.name], POLICY, self.spec, flat)
 
     def fresh(self):
         return initial(POLICY, self.spec, 0)

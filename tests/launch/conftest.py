@@ -25,7 +25,7 @@ def small_config(env="tic_tac_toe"):
     config.league.promotion.max_decisions = 400
     config.collector.slots = 16
     config.collector.record_share = 0.1
-    config.algo.batch = 256
+    config.algo["batch"] = 256
     config.learner.candidate_decisions = 256
     return config
 

@@ -1,0 +1,76 @@
+"""What the settings of all algorithms have in common; without torch, because every process reads configs.
+
+A config class names its algorithm, and only a learner loads that:
+
+    @dataclass(kw_only=True, slots=True)
+    class MineConfig(ActorCriticConfig):
+        algorithm: ClassVar[str] = "my_package.mine:Mine"
+        name: str = "mine"
+        sharpness: float = 2.0  # how sharp it is
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+SCHEDULES = ("constant", "linear")
+
+
+@dataclass(kw_only=True, slots=True)
+class AlgoConfig:
+    """What every algorithm has."""
+
+    algorithm: ClassVar[str] = ""  # package.module:Class, an Algorithm that takes this config
+    name: str = ""  # of the algorithm: a name of the group ludus.algorithms, or package.module:Class of its config
+    batch: int = 4096  # decisions for each update, at least
+    lr: float = 3e-4  # learning rate at the start
+    lr_schedule: str = "constant"  # "constant", or "linear" over anneal_decisions
+    lr_final: float = 0.0  # share of lr that is left at the end of a linear schedule
+    anneal_decisions: int = 0  # decisions of an incarnation over which lr and entropy are annealed
+    gamma: float = 0.99  # discount for each decision of an agent
+    max_grad_norm: float = 0.5  # longer gradients are shortened to this
+    max_lag: int = 2  # segments decided by weights more versions old than this are dropped
+
+    def __post_init__(self) -> None:
+        """Refuse a config that cannot train."""
+        if self.lr_schedule not in SCHEDULES:
+            raise ValueError(f"algo.lr_schedule: unknown {self.lr_schedule!r}. Known: {', '.join(SCHEDULES)}.")
+        if self.lr_schedule == "linear":
+            self._require_span()
+        if self.batch < 1 or self.max_lag < 0:
+            raise ValueError("algo: batch must be at least 1, max_lag at least 0")
+
+    def learning_rate(self, decisions: int) -> float:
+        """Return the learning rate after so many decisions."""
+        if self.lr_schedule == "constant":
+            return self.lr
+        return self.lr * (1 - (1 - self.lr_final) * self._annealed(decisions))
+
+    def _require_span(self) -> None:
+        if self.anneal_decisions < 1:
+            raise ValueError("algo.anneal_decisions must say over how many decisions lr or entropy is annealed")
+
+    def _annealed(self, decisions: int) -> float:
+        return min(1.0, decisions / self.anneal_decisions)
+
+
+@dataclass(kw_only=True, slots=True)
+class ActorCriticConfig(AlgoConfig):
+    """What algorithms have in common that learn probabilities of actions and values of situations."""
+
+    entropy: float = 0.01  # weight of the entropy bonus at the start
+    entropy_final: float | None = None  # its weight at the end of anneal_decisions; None: constant
+    value_coef: float = 0.5  # weight of the value loss
+    normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch
+    normalise_values: bool = False  # learn values at a running mean of 0 and deviation of 1
+
+    def __post_init__(self) -> None:
+        """Refuse a config that cannot train."""
+        AlgoConfig.__post_init__(self)  # super() does not know a class that was made anew for its slots
+        if self.entropy_final is not None:
+            self._require_span()
+
+    def entropy_coef(self, decisions: int) -> float:
+        """Return the weight of the entropy bonus after so many decisions."""
+        if self.entropy_final is None:
+            return self.entropy
+        return self.entropy + (self.entropy_final - self.entropy) * self._annealed(decisions)
