@@ -14,7 +14,7 @@ run: $(READY)  ## A Connect Four league of three minutes. ARGS="name=second seed
 	@$(BIN)/ludus run $(ARGS)
 
 test: $(READY)  ## All tests that take seconds.
-	@$(BIN)/python -m pytest -m "not slow and not slurm" $(ARGS)
+	@$(BIN)/python -m pytest -n auto -m "not slow and not slurm" $(ARGS)
 
 slow: $(READY)  ## The tests that take longer: real processes, kill -9, simulated days.
 	@$(BIN)/python -m pytest -m slow $(ARGS)
