@@ -30,6 +30,9 @@ BUILTIN: dict[str, dict[str, str]] = {
         "one_ply": "collectors.players.bots:OnePlyBot",
     },
     "ludus.algorithms": {
+        "a2c": "learners.algorithms.a2c_config:A2CConfig",
+        "appo": "learners.algorithms.appo_config:APPOConfig",
+        "impala": "learners.algorithms.impala_config:IMPALAConfig",
         "ppo": "learners.algorithms.ppo_config:PPOConfig",
     },
     "ludus.outcomes": {},

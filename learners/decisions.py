@@ -5,7 +5,7 @@ N options, X the observation's own shape, M numbers of a memory.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ class Decisions:
     old_value: Tensor  # as the network gave it
     advantage: Tensor
     target: Tensor  # what the network should have given: the return, normalised if values are
+    log_ratio: Tensor | None = None  # how much likelier the action was when the update began than when it was chosen
     place: Tensor | None = None  # of the agent in its seat
     joint: Tensor | None = None  # [B, A, X] what all agents of the seat saw
     lane: Tensor | None = None  # with a memory: the lane of each decision,
@@ -59,8 +60,17 @@ class Decisions:
         for index in np.array_split(rng.permutation(self.units), count):
             yield self.of_lanes(np.sort(index))
 
+    def parts(self, count: int) -> Iterator["Decisions"]:
+        """Yield all decisions, in order, in as many parts as there can be up to `count`."""
+        count = min(count, self.units)
+        if count == 1:
+            yield self
+            return
+        for index in np.array_split(np.arange(self.units), count):
+            yield self[torch.from_numpy(index)] if self.lanes is None else self.of_lanes(index)
+
     def of_lanes(self, lanes: npt.NDArray[np.int64]) -> "Decisions":
-        """Return the decisions of some lanes, in order."""
+        """Return the decisions of some lanes, in order; they are numbered anew."""
         assert self.lane is not None
         assert self.lanes is not None
         chosen = torch.from_numpy(lanes)
@@ -68,7 +78,9 @@ class Decisions:
         kept[chosen] = True
         there = self.lanes
         picked = Lanes(there.present[chosen], there.restart[chosen], there.memory[chosen])
-        return self._pick(kept[self.lane].nonzero().squeeze(1), picked)
+        decisions = self._pick(kept[self.lane].nonzero().squeeze(1), picked)
+        assert decisions.lane is not None
+        return replace(decisions, lane=torch.searchsorted(chosen, decisions.lane))
 
     def _pick(self, index_B: Tensor, lanes: Lanes | None) -> "Decisions":
         whole: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}

@@ -55,11 +55,16 @@ class TorchPolicy(nn.Module):
 
     def forward(self, seen: Seen, mask: Tensor) -> tuple[Distribution, Tensor]:
         """Return the distribution over actions and the value of each decision."""
+        actions, value, _ = self.judge(seen, mask)
+        return actions, value
+
+    def judge(self, seen: Seen, mask: Tensor) -> tuple[Distribution, Tensor, Tensor | None]:
+        """Return the distribution over actions, the value, and what the agent remembers afterwards (or None)."""
         parameters = self._parameters_by_name()
-        x, _ = self._features(seen, parameters)
+        x, memory = self._features(seen, parameters)
         outputs = _linear(x, parameters, "policy")
         log_std = parameters["log_std"] if self._spec.continuous else outputs.new_zeros(0)
-        return distribution(self._spec, outputs, mask, log_std), self._value(x, seen, parameters)
+        return distribution(self._spec, outputs, mask, log_std), self._value(x, seen, parameters), memory
 
     def values(self, seen: Seen) -> tuple[Tensor, Tensor | None]:
         """Return the value of each decision, and what its agent remembers after it (None without a memory)."""

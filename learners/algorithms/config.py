@@ -62,12 +62,25 @@ class ActorCriticConfig(AlgoConfig):
     value_coef: float = 0.5  # weight of the value loss
     normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch
     normalise_values: bool = False  # learn values at a running mean of 0 and deviation of 1
+    accumulate: int = 1  # parts in which a gradient is computed: more of them take less memory, and more time
 
     def __post_init__(self) -> None:
         """Refuse a config that cannot train."""
         AlgoConfig.__post_init__(self)  # super() does not know a class that was made anew for its slots
         if self.entropy_final is not None:
             self._require_span()
+        if self.accumulate < 1:
+            raise ValueError("algo.accumulate must be at least 1")
+
+    @property
+    def passes(self) -> tuple[int, int]:
+        """How often an update goes through its batch, and how many decisions a gradient step has."""
+        return 1, self.batch
+
+    @property
+    def most_kl(self) -> float | None:
+        """The approximate KL at which an update ends; None: it never does."""
+        return None
 
     def entropy_coef(self, decisions: int) -> float:
         """Return the weight of the entropy bonus after so many decisions."""

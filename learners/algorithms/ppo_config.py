@@ -24,3 +24,13 @@ class PPOConfig(ActorCriticConfig):
         ActorCriticConfig.__post_init__(self)
         if min(self.minibatch, self.epochs) < 1:
             raise ValueError("algo: minibatch and epochs must be at least 1")
+
+    @property
+    def passes(self) -> tuple[int, int]:
+        """How often an update goes through its batch, and how many decisions a gradient step has."""
+        return self.epochs, self.minibatch
+
+    @property
+    def most_kl(self) -> float | None:
+        """The approximate KL at which an update ends; None: it never does."""
+        return self.target_kl

@@ -11,13 +11,21 @@ from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
 from league.segment import TERMINATED, Segments
 from league.spec import Array, EnvSpec, Seat
+from learners.algorithms.a2c_config import A2CConfig
 from learners.algorithms.algorithm import make_algorithm
+from learners.algorithms.appo_config import APPOConfig
+from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batcher
 
 HINTS = 3
 POLICY = PolicyConfig(hidden=[16])
-CONFIGS = {"ppo": PPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3)}
+CONFIGS = {
+    "a2c": A2CConfig(batch=256, lr=3e-2),
+    "appo": APPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
+    "impala": IMPALAConfig(batch=256, minibatch=64, lr=1e-2),
+    "ppo": PPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
+}
 
 
 def spec_of(actions, choices=(), continuous=0):

@@ -1,0 +1,18 @@
+"""The settings of A2C."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from learners.algorithms.config import ActorCriticConfig
+
+
+@dataclass(kw_only=True, slots=True)
+class A2CConfig(ActorCriticConfig):
+    """Advantage actor-critic: one gradient step for each batch."""
+
+    algorithm: ClassVar[str] = "learners.algorithms.a2c:A2C"
+    name: str = "a2c"
+    batch: int = 512  # decisions for each update, at least
+    lr: float = 1e-3  # learning rate at the start
+    normalise_advantages: bool = False  # to mean 0 and deviation 1 over the batch
+    gae_lambda: float = 1.0  # how far advantages look ahead: 1 as far as the segment goes

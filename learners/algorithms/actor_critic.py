@@ -1,0 +1,267 @@
+"""What actor-critic algorithms share: from segments to decisions with advantages, from losses to steps of Adam.
+
+An algorithm of this kind is two functions: what it makes of the course of events, and what it descends on.
+
+    class Mine(ActorCritic):
+        def estimate(self, course, value_LTA, log_ratio_LTA):
+            return target_LTA, advantage_LTA
+        def loss(self, actions, value_B, data, entropy_coef):
+            return loss, metrics
+
+Legend of shapes: see learners.decisions.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from league.policies.distribution import Distribution
+from league.policies.layout import FloatArray, PolicyConfig
+from league.policies.torch_policy import TorchPolicy
+from league.segment import Segments
+from league.spec import EnvSpec
+from learners.algorithms.algorithm import State, nothing
+from learners.algorithms.config import ActorCriticConfig
+from learners.batcher import Batch
+from learners.decisions import Decisions, seen_in, seen_in_tails
+from learners.distributed import ALONE, Group
+from learners.normaliser import Normaliser
+from learners.returns import Course
+
+PROBE = 64  # decisions that the new weights must answer with finite numbers before anyone gets them
+
+Loss = tuple[Tensor, dict[str, Tensor]]  # and metrics
+
+
+class NotFiniteError(ArithmeticError):
+    """Training met NaN or infinity; it says in what."""
+
+
+class ActorCritic:
+    """Trains one player. See learners.algorithms.algorithm.Algorithm."""
+
+    corrects = False  # whether it wants to know how the present weights differ from those that decided
+
+    def __init__(
+        self, config: ActorCriticConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
+    ) -> None:
+        self.config, self._policy, self._spec, self._group = config, policy, spec, group
+        self.policy = TorchPolicy(policy, spec)
+        self._values = Normaliser()
+        self.policy.write(flat)
+        self.decisions = 0
+        self.trouble = ""  # what was not finite at the last rollback
+        weights = self.policy.flat
+        self._optimizer = torch.optim.Adam([weights], lr=config.lr, eps=1e-5, fused=True)
+        # Made now and not at the first step, so that there is a state to save at any time.
+        self._moments: dict[str, Tensor] = {
+            "step": torch.zeros(()),
+            "exp_avg": torch.zeros_like(weights),
+            "exp_avg_sq": torch.zeros_like(weights),
+        }
+        self._optimizer.state[weights] = self._moments
+
+    # --- what an algorithm says ------------------------------------------------------------------------------
+
+    def estimate(self, course: Course, value_LTA: Tensor, log_ratio_LTA: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what values should have been, and how much better each action was than the value.
+
+        `log_ratio_LTA` is the log-probability of each action now minus that when it was chosen; 0 unless it `corrects`.
+        """
+        raise NotImplementedError
+
+    def loss(self, actions: Distribution, value_B: Tensor, data: Decisions, entropy_coef: float) -> Loss:
+        """Return the loss of a minibatch, a mean over its decisions, and metrics, `losses/approx_kl` among them."""
+        raise NotImplementedError
+
+    # --- an update -------------------------------------------------------------------------------------------
+
+    def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
+        """Learn from a batch; if anything is not finite, roll back and say so in `losses/rollbacks`."""
+        good = self.state()
+        learning_rate = self.config.learning_rate(self.decisions)
+        self._optimizer.param_groups[0]["lr"] = learning_rate
+        try:
+            data = self.prepare(batch.segments)
+            metrics = self._train(data, rng, between)
+            if data.log_ratio is not None:
+                metrics["losses/stale_log_ratio"] = float(data.log_ratio.abs().mean())
+            self._probe(data, metrics)
+        except NotFiniteError as error:
+            self.restore(good)
+            self.trouble = str(error)
+            return {"losses/rollbacks": 1.0}
+        self.decisions += self._group.total(len(data))
+        metrics["losses/explained_variance"] = _explained_variance(data)
+        return metrics | {"losses/rollbacks": 0.0, "charts/learning_rate": learning_rate}
+
+    @torch.no_grad()
+    def prepare(self, segments: Segments) -> Decisions:
+        """Compute values and advantages under the present weights and flatten the decisions."""
+        present_LTA = torch.from_numpy(segments.present)
+        seen = seen_in(segments, self._policy)
+        mask_BN = torch.from_numpy(segments.mask)[present_LTA]
+        action_B = torch.from_numpy(segments.action)[present_LTA]
+        action_B = action_B.long() if self._spec.single else action_B
+        log_prob_B = decided_B = torch.from_numpy(segments.log_prob)[present_LTA]
+        if self.corrects:
+            actions, old_value_B, memory_BM = self.policy.judge(seen, mask_BN)
+            log_prob_B = actions.log_prob(action_B)
+        else:
+            old_value_B, memory_BM = self.policy.values(seen)
+        value_B = self._stretched(old_value_B)
+        target_LTA, advantage_LTA = self.estimate(
+            Course(
+                reward=torch.from_numpy(segments.reward),
+                end=torch.from_numpy(segments.end),
+                present=present_LTA,
+                tail_value=self._tail_values(segments, memory_BM),
+            ),
+            _spread(value_B, present_LTA),
+            _spread(log_prob_B - decided_B, present_LTA),
+        )
+        advantage_B = advantage_LTA[present_LTA]
+        return Decisions(
+            observation=seen.observation,
+            mask=mask_BN,
+            action=action_B,
+            old_log_prob=log_prob_B,
+            old_value=old_value_B,
+            advantage=self._normalised(advantage_B) if self.config.normalise_advantages else advantage_B,
+            target=self._shrunk(target_LTA[present_LTA]),
+            log_ratio=log_prob_B - decided_B if self.corrects else None,
+            place=seen.place,
+            joint=seen.joint,
+            lane=present_LTA.nonzero()[:, 0] if seen.lanes is not None else None,
+            lanes=seen.lanes,
+        )
+
+    def _tail_values(self, segments: Segments, memory_BM: Tensor | None) -> Tensor:
+        value_LTA = torch.zeros(segments.present.shape)
+        if len(segments.tail_lane):
+            value_K, _ = self.policy.values(seen_in_tails(segments, self._policy, memory_BM))
+            value_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent] = self._stretched(value_K)
+        return value_LTA
+
+    def _train(self, data: Decisions, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
+        entropy_coef = self.config.entropy_coef(self.decisions)
+        epochs, _ = self.config.passes
+        pieces = self._pieces(data)
+        collected: list[dict[str, float]] = []
+        for _ in range(epochs):
+            for minibatch in data.minibatches(pieces, rng):
+                collected.append(self._slope(minibatch, entropy_coef))
+                if self._moved_enough(collected[-1], len(minibatch)):
+                    return _mean(collected) | {"losses/gradient_steps": len(collected) - 1.0}
+                self._descend(len(minibatch), collected[-1])
+                between()
+        return _mean(collected) | {"losses/gradient_steps": float(len(collected))}
+
+    def _slope(self, minibatch: Decisions, entropy_coef: float) -> dict[str, float]:
+        """Compute the gradient of a minibatch, in as many parts as memory asks for; return its metrics."""
+        self._optimizer.zero_grad(set_to_none=True)
+        found: dict[str, float] = {}
+        for part in minibatch.parts(self.config.accumulate):
+            share = len(part) / len(minibatch)
+            actions, value_B = self.policy(part.seen, part.mask)
+            loss, metrics = self.loss(actions, value_B, part, entropy_coef)
+            (loss * share if share < 1 else loss).backward()
+            for name, value in metrics.items():
+                found[name] = found.get(name, 0.0) + share * float(value)
+        return found
+
+    def _pieces(self, data: Decisions) -> int:
+        """Return how many minibatches there are: the same on every rank, and none of them empty."""
+        _, minibatch = self.config.passes
+        wanted = round(self._group.total(len(data)) / minibatch)
+        possible = -int(self._group.most(np.array([-data.units]))[0])
+        return max(1, min(wanted, possible))
+
+    def _moved_enough(self, metrics: dict[str, float], decisions: int) -> bool:
+        if self.config.most_kl is None:
+            return False
+        divergence = self._group.mean(torch.tensor([metrics["losses/approx_kl"]]), decisions)
+        return float(divergence) > self.config.most_kl
+
+    def _descend(self, decisions: int, metrics: dict[str, float]) -> None:
+        gradient = self.policy.flat.grad
+        assert gradient is not None
+        norm = float(self._group.mean(gradient, decisions).norm())  # not finite if it is so on any rank
+        if not math.isfinite(norm):
+            wrong = [name for name, number in metrics.items() if not math.isfinite(number)]
+            raise NotFiniteError(", ".join([*wrong, "gradient"]))
+        if norm > self.config.max_grad_norm:
+            gradient.mul_(self.config.max_grad_norm / norm)
+        self._optimizer.step()
+
+    @torch.no_grad()
+    def _probe(self, data: Decisions, metrics: dict[str, float]) -> None:
+        """Raise on every rank if on any of them the new weights do not answer with finite numbers."""
+        some = data[torch.arange(min(PROBE, len(data)))]
+        actions, value_B = self.policy(some.seen, some.mask)
+        told = {"weights": self.policy.flat, "log_probs": actions.log_probs, "means": actions.mean, "values": value_B}
+        wrong = [name for name, tensor in told.items() if not bool(tensor.isfinite().all())]
+        wrong += [name for name, number in metrics.items() if not math.isfinite(number)]
+        if self._group.total(bool(wrong)):
+            raise NotFiniteError(", ".join(wrong) or "another rank")
+
+    # --- what it keeps ---------------------------------------------------------------------------------------
+
+    def flat(self) -> FloatArray:
+        """Return a copy of the weights."""
+        return self.policy.read()
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy of weights, moments and counters."""
+        moments = {name: moment.numpy().copy() for name, moment in self._moments.items()}
+        decisions = np.array(self.decisions, dtype=np.int64)
+        return {"flat": self.flat(), "decisions": decisions, "values": self._values.state(), **moments}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self.policy.write(state["flat"])
+        self.decisions = int(state["decisions"])
+        self._values.restore(state["values"])
+        for name, moment in self._moments.items():
+            moment.copy_(torch.from_numpy(np.array(state[name])))
+
+    # --- statistics of the batches of all ranks --------------------------------------------------------------
+
+    def _stretched(self, value: Tensor) -> Tensor:
+        return self._values.stretch(value) if self.config.normalise_values else value
+
+    def _shrunk(self, target_B: Tensor) -> Tensor:
+        if not self.config.normalise_values:
+            return target_B
+        self._values.learn(*self._moments_of(target_B))
+        return self._values.shrink(target_B)
+
+    def _normalised(self, advantage_B: Tensor) -> Tensor:
+        """Return advantages with mean 0 and deviation 1."""
+        mean, square = self._moments_of(advantage_B)
+        return (advantage_B - mean) / ((square - mean.square()).clamp(min=0).sqrt() + 1e-8)
+
+    def _moments_of(self, number_B: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the mean and the mean square."""
+        moments = torch.stack([number_B.mean(), number_B.square().mean()])
+        mean, square = self._group.mean(moments, len(number_B)).unbind()
+        return mean, square
+
+
+def _spread(number_B: Tensor, present_LTA: Tensor) -> Tensor:
+    return torch.zeros(present_LTA.shape).masked_scatter(present_LTA, number_B)
+
+
+def _explained_variance(data: Decisions) -> float:
+    variance = float(data.target.var(correction=0))
+    unexplained = float((data.target - data.old_value).var(correction=0))
+    return 1 - unexplained / variance if variance > 0 else 0.0
+
+
+def _mean(collected: list[dict[str, float]]) -> dict[str, float]:
+    return {name: float(np.mean([metrics[name] for metrics in collected])) for name in collected[0]}

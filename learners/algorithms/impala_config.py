@@ -1,0 +1,32 @@
+"""The settings of IMPALA."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from learners.algorithms.config import ActorCriticConfig
+
+
+@dataclass(kw_only=True, slots=True)
+class IMPALAConfig(ActorCriticConfig):
+    """Importance-weighted actor-learner: an actor-critic with V-trace, one pass over each batch."""
+
+    algorithm: ClassVar[str] = "learners.algorithms.impala:IMPALA"
+    name: str = "impala"
+    minibatch: int = 512  # decisions for each gradient step, about
+    lr: float = 6e-4  # learning rate at the start
+    normalise_advantages: bool = False  # to mean 0 and deviation 1 over the batch
+    max_lag: int = 8  # segments decided by weights more versions old than this are dropped
+    vtrace_lambda: float = 1.0  # how far targets look ahead: 1 as far as the segment goes
+    rho_max: float = 1.0  # the most that a decision's importance weight counts
+    c_max: float = 1.0  # the most that it counts for the decisions before it
+
+    def __post_init__(self) -> None:
+        """Refuse a config that cannot train."""
+        ActorCriticConfig.__post_init__(self)
+        if self.minibatch < 1 or not 0 < self.c_max <= self.rho_max:
+            raise ValueError("algo: minibatch and c_max must be positive, and rho_max at least c_max")
+
+    @property
+    def passes(self) -> tuple[int, int]:
+        """How often an update goes through its batch, and how many decisions a gradient step has."""
+        return 1, self.minibatch
