@@ -16,8 +16,8 @@ run: $(READY)  ## A Connect Four league of three minutes. ARGS="name=second seed
 test: $(READY)  ## All tests that take seconds.
 	@$(BIN)/python -m pytest -n auto -m "not slow and not slurm" $(ARGS)
 
-slow: $(READY)  ## The tests that take longer: real processes, kill -9, simulated days.
-	@$(BIN)/python -m pytest -m slow $(ARGS)
+slow: $(READY)  ## The tests that take longer: real processes, kill -9, simulated days. One league at a time.
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow $(ARGS)
 
 slurm: $(READY)  ## The tests on a real Slurm of four nodes, started on this machine: as root, on Debian or Ubuntu.
 	@tests/slurm/cluster/start $(SLURM_STATE) --clean

@@ -21,7 +21,7 @@ from league.wire.sockets import new_pair
 
 MUTATIONS = 100_000
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_group("league")]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from launch.verify import verify
 from launch.view import open_view
 from tests.process.test_kill import SMALL
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.xdist_group("league")]
 
 
 def trained(league):

@@ -23,7 +23,7 @@ SMALL = [
     "track.to=[csv,wandb]",
 ]
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400), pytest.mark.xdist_group("league")]
 
 
 def numbers(path):
