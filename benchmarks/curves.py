@@ -1,6 +1,7 @@
 """Learning curves of one player on its own: no league, no wire, one process. What docs/algorithms.md records.
 
 python -m benchmarks.curves env=recall policy.memory=gru --decisions 400000 --seeds 3
+python -m benchmarks.curves env=simple_tag algo=ippo --role adversary --opponent 400000
 
 Collecting and learning are the real parts (Acting, Recorder, an algorithm), in turns, so that data never lags.
 """
@@ -21,7 +22,8 @@ from collectors.recorder import Recorder
 from launch.compose import compose
 from launch.config import algo_of
 from league.ids import derive_seed
-from league.policies.layout import PolicyConfig, initial
+from league.policies.layout import FloatArray, PolicyConfig, initial
+from league.ticket import Entry
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.config import AlgoConfig
 from learners.batcher import Batcher
@@ -31,7 +33,7 @@ HERO = "hero"
 
 @dataclass
 class Practice:
-    """One player in all seats of an environment, learning from itself.
+    """One player in all seats of an environment, learning from itself; or in those of one role, against others.
 
     practice = Practice(env, PolicyConfig(memory="gru"), PPOConfig(), seed=0)
     for _ in range(100):
@@ -44,8 +46,10 @@ class Practice:
     algo: AlgoConfig
     seed: int = 0
     ticks: int = 32
+    role: str | None = None  # of the seats that learn; None: all of them
+    opponent: FloatArray | None = None  # weights of all other seats; None: they play at random
     decisions: int = 0
-    returns: list[float] = field(default_factory=list)  # of every agent in every episode, oldest first
+    returns: list[float] = field(default_factory=list)  # of every episode, oldest first: the mean of who learns
 
     def __post_init__(self):
         spec, slots = self.env.spec, self.env.slots
@@ -60,10 +64,21 @@ class Practice:
         self.entry = np.zeros(len(spec.agents), np.intp)
         for number, seat in enumerate(spec.seats):
             self.entry[list(seat.agents)] = number
+        learns = [self.role in (None, role) for role in spec.roles]
+        self.mine = np.array(learns)[self.entry]
+        self.actor = np.where(self.mine, 0, self._other()).astype(np.int16)
         self.earned = np.zeros((slots, len(spec.agents)))
         self.started = 0
         self._start(np.arange(slots, dtype=np.int32))
-        self.recorder.assign(np.arange(slots, dtype=np.int32), [[(HERO, 0)] * len(spec.seats)], [slots], 0.0)
+        owners = [(HERO, 0) if one else None for one in learns]
+        self.recorder.assign(np.arange(slots, dtype=np.int32), [owners], [slots], 0.0)
+
+    def _other(self):
+        """Return the number of the actor of seats that do not learn."""
+        if self.opponent is None:
+            return self.actors.number(Entry("random", None, "random"), set)
+        self.actors.update_live("other", 0, self.opponent)
+        return self.actors.number(Entry("other"), set)
 
     def _start(self, slots):
         seeds = [derive_seed(self.seed, "episode", self.started + i) for i in range(len(slots))]
@@ -73,7 +88,7 @@ class Practice:
     def tick(self):
         """Move in every slot."""
         rows = self.env.rows()
-        acted = self.acting.act(rows, np.zeros(len(rows), np.int16))
+        acted = self.acting.act(rows, self.actor[rows.agent])
         self.recorder.decide(rows, self.entry[rows.agent], acted, np.zeros(len(rows), np.int32), 0.0)
         self.earned[rows.slot, rows.agent] += rows.reward
         ends = self.env.step(acted.actions)
@@ -81,7 +96,7 @@ class Practice:
         self.earned[ends.slot, ends.agent] += ends.reward
         self.recorder.end(ends, self.entry[ends.agent])
         if len(ends.over):
-            self.returns += self.earned[ends.over].mean(axis=1).tolist()
+            self.returns += self.earned[ends.over][:, self.mine].mean(axis=1).tolist()
             self.earned[ends.over] = 0
             self._start(ends.over)
 
@@ -105,6 +120,20 @@ class Practice:
         """Return what the agents earned on average in the newest episodes."""
         return float(np.mean(self.returns[-episodes:])) if self.returns else float("nan")
 
+    def until(self, decisions):
+        """Learn until so many decisions were trained on."""
+        while self.decisions < decisions:
+            self.update()
+        return self
+
+    def baseline(self, episodes):
+        """Return the mean return of random play in the seats that learn; nothing is learnt."""
+        self.actor[self.mine] = self.actors.number(Entry("random", None, "random"), set)
+        while len(self.returns) < episodes:
+            self.tick()
+            self.recorder.take(0.0, 1, 1e9)
+        return self.mean_return(episodes)
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -113,21 +142,36 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--slots", type=int, default=64)
     parser.add_argument("--points", type=int, default=5, help="of the curve")
+    parser.add_argument("--role", help="who learns; all others are the opponent")
+    parser.add_argument("--opponent", type=int, default=0, metavar="N", help="decisions it learns beforehand")
     parser.add_argument("--allow", action="append", default=[])
     arguments = parser.parse_args()
     config = compose(["experiment=null", *arguments.overrides], arguments.allow)
-    finals = []
+    with closing(make_environment(config.env, arguments.slots, arguments.allow)) as env:
+        others = [role for role in dict.fromkeys(env.spec.roles) if arguments.role not in (None, role)]
+    finals, randoms = [], []
+
+    def practise(env, seed, **how):
+        return Practice(env, config.policy, algo_of(config, arguments.allow), seed, **how)
+
     for seed in range(arguments.seeds):
-        with closing(make_environment(config.env, arguments.slots, arguments.allow)) as env:
-            practice, began = Practice(env, config.policy, algo_of(config, arguments.allow), seed), time.perf_counter()
-            for point in range(1, arguments.points + 1):
-                while practice.decisions < point * arguments.decisions / arguments.points:
-                    practice.update()
-                seconds = time.perf_counter() - began
-                told = {"seed": seed, "decisions": practice.decisions, "seconds": round(seconds, 1)}
-                emit("curve", **told, mean_return=practice.mean_return())
-            finals.append(practice.mean_return())
-    emit(" ".join(arguments.overrides), decisions=arguments.decisions, finals=finals, mean=float(np.mean(finals)))
+        began, opponent = time.perf_counter(), None
+        made = [make_environment(config.env, arguments.slots, arguments.allow) for _ in range(3)]
+        if arguments.opponent:
+            opponent = practise(made[0], seed, role=others[0]).until(arguments.opponent).algorithm.flat()
+        how = {"role": arguments.role, "opponent": opponent}
+        randoms.append(practise(made[1], seed, **how).baseline(1000))
+        practice = practise(made[2], seed, **how)
+        for point in range(1, arguments.points + 1):
+            practice.until(point * arguments.decisions / arguments.points)
+            seconds = time.perf_counter() - began
+            told = {"seed": seed, "decisions": practice.decisions, "seconds": round(seconds, 1)}
+            emit("curve", **told, mean_return=practice.mean_return(), random=randoms[-1])
+        finals.append(practice.mean_return())
+        for env in made:
+            env.close()
+    told = {"decisions": arguments.decisions, "finals": finals, "mean": float(np.mean(finals))}
+    emit(" ".join(arguments.overrides), **told, random=randoms)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ BUILTIN: dict[str, dict[str, str]] = {
         "tic_tac_toe": "collectors.envs.tic_tac_toe:TicTacToe",
         "recall": "collectors.envs.recall:Recall",
         "rock_paper_scissors": "collectors.envs.rock_paper_scissors:RockPaperScissors",
+        "simple_spread": "collectors.envs.particles:SimpleSpread",
+        "simple_tag": "collectors.envs.particles:SimpleTag",
         "pettingzoo": "collectors.envs.pettingzoo:make",
         "openspiel": "collectors.envs.openspiel:make",
         "gymnasium": "collectors.envs.gymnasium:make",

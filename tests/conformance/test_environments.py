@@ -11,6 +11,7 @@ import pytest
 from collectors.conformance import Referee, conform
 from collectors.envs import official
 from collectors.envs.connect_four import ConnectFour
+from collectors.envs.particles import SimpleSpread, SimpleTag
 from collectors.envs.pettingzoo import adapt, builder, make
 from collectors.envs.plan import plan
 from collectors.envs.rock_paper_scissors import RockPaperScissors
@@ -32,6 +33,8 @@ NATIVE = {
     "connect_four": (ConnectFour, "classic/connect_four_v3"),
     "tic_tac_toe": (TicTacToe, "classic/tictactoe_v3"),
     "rock_paper_scissors": (RockPaperScissors, "classic/rps_v2"),
+    "simple_spread": (SimpleSpread, "mpe2/simple_spread_v3"),
+    "simple_tag": (SimpleTag, "mpe2/simple_tag_v3"),
 }
 ZOO = {
     "classic/connect_four_v3": {},
