@@ -1,4 +1,4 @@
-"""`ludus check-env`: whether an environment is fit for a league, and what it looks like."""
+"""Whether an environment is fit for a league: `ludus check-env` tells at length, and every run tries it."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,12 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from collectors.conformance import Findings, Problem, Transcript, conform
+from collectors.envs.config import EnvError
 from collectors.envs.plan import Plan, plan
-from collectors.envs.rows import Environment
+from collectors.envs.rows import Environment, IntArray
 from collectors.players.bots import RandomBot
 from league.spec import EnvSpec
 
 SPEED_SECONDS = 0.5
+TRIAL_SECONDS = 1.0
 
 T = TypeVar("T")
 
@@ -219,3 +221,29 @@ def speed(env: Environment) -> float:
         free = np.array([*ends.over, *(fault.slot for fault in ends.faults)], dtype=np.int32)
     env.close()
     return decisions / spent
+
+
+def try_out(env: Environment, seconds: float = TRIAL_SECONDS) -> None:
+    """Play at random in all slots until an episode is over, for a moment at most; raise EnvError if one breaks.
+
+    A slot that is over begins again, so that an environment whose agents change from episode to episode, or an outcome
+    that means nothing, is refused before there is a run.
+    """
+    rng, slots, until = np.random.default_rng(0), np.arange(env.slots, dtype=np.int32), time.monotonic() + seconds
+    env.start(slots, slots.astype(np.int64) + 1)
+    over = _random_tick(env, rng)
+    while not len(over) and time.monotonic() < until:
+        over = _random_tick(env, rng)
+    if len(over):
+        env.start(over, over.astype(np.int64) + env.slots + 1)
+        _random_tick(env, rng)
+
+
+def _random_tick(env: Environment, rng: np.random.Generator) -> IntArray:
+    """Move in every slot; return those that are over."""
+    rows = env.rows()
+    actions, _ = RandomBot(env.spec).act(rows.observation, rows.mask, rng)
+    ends = env.step(actions)
+    if ends.faults:
+        raise EnvError(f"an episode of random play broke: {ends.faults[0].reason}. More: ludus check-env")
+    return ends.over

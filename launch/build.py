@@ -12,7 +12,7 @@ import msgspec
 
 from collectors.actors import Actors
 from collectors.collector import Collector
-from collectors.envs.config import make_environment, try_out
+from collectors.envs.config import make_environment
 from collectors.journal import Journal
 from collectors.links import Links
 from coordinator.coordinator import Coordinator
@@ -47,7 +47,6 @@ def describe_environment(config: Config, run: RunDirectory, allow: Collection[st
     """Make the environment once, to learn its spec before any process starts; the run keeps it."""
     env = make_environment(config.env, 1, allow)
     try:
-        try_out(env)
         publish(run.env, msgspec.json.encode(env.spec))
         return env.spec
     finally:

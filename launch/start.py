@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from collectors.check import try_out
 from collectors.envs.config import make_environment
 from coordinator.opening import check_seats
 from launch.changes import Change, differences
@@ -22,6 +23,8 @@ from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory, RunError
 
 Say = Callable[[str], None]
+
+TRIALS = 2  # slots in which an environment is tried before its first run
 
 
 def launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as_json: bool = False) -> int:
@@ -111,10 +114,11 @@ def rehearse(config: Config, allow: Collection[str] = ()) -> EnvSpec:
     """Make every part once, so that what cannot work fails here, in one line, before there is a run directory."""
     _founders(config)
     check_trackers(config.track.to)
-    env = make_environment(config.env, 1, allow)
+    env = make_environment(config.env, TRIALS, allow)
     try:
         check_seats(config.league, env.spec)
         _check_parts(config, _founders(config, env.spec.roles), env.spec, allow)
+        try_out(env)
         return env.spec
     finally:
         env.close()

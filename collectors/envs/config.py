@@ -5,11 +5,9 @@ env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", kwa
 """
 
 import inspect
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
-
-import numpy as np
 
 from collectors.envs.plan import DOORS, plan
 from collectors.envs.rows import Environment
@@ -85,16 +83,6 @@ def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -
     if judge is None and not config.draw_margin and not hasattr(env, "infos"):
         return env
     return Referee(env, judge, config.draw_margin, config.outcome or "")
-
-
-def try_out(env: Environment, seeds: Sequence[int] = (1, 2)) -> None:
-    """Begin an episode for each seed; raise EnvError if one breaks at once, so that no process has to."""
-    for slot, seed in enumerate(seeds[: env.slots]):
-        env.start(np.array([slot], np.int32), np.array([seed], np.int64))
-    if not len(env.rows()):
-        faults = env.step(np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)).faults
-        if faults:
-            raise EnvError(f"no episode can begin: {faults[0].reason}. Try: ludus check-env")
 
 
 def _maker(config: EnvConfig, allow: Collection[str]) -> Any:

@@ -346,6 +346,20 @@ class Growing(OddAec):
         super().reset(seed, options)
 
 
+class GrowingLater(OddAec):
+    """Has one agent more from its second episode on: nobody notices at the first reset."""
+
+    def __init__(self):
+        super().__init__(agents=2)
+        self.begun = 0
+
+    def reset(self, seed=None, options=None):
+        if self.begun == 1:
+            self.__dict__.update(OddAec(agents=3).__dict__)
+        self.begun += 1
+        super().reset(seed, options)
+
+
 class Wordy(OddAec):
     """Sees words."""
 

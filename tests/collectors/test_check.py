@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from collectors import check as check_module
-from collectors.check import check
-from collectors.envs.config import EnvConfig, EnvError, make_environment, try_out
+from collectors.check import check, try_out
+from collectors.envs.config import EnvConfig, EnvError, make_environment
 
 
 @pytest.fixture(autouse=True)
@@ -147,13 +147,53 @@ def test_bad_environments_are_told(name, expected):
     assert expected in problems(name)
 
 
+# --- at the start of a run -----------------------------------------------------------------------------------
+
+
 @pytest.mark.usefixtures("odd")
-def test_an_environment_that_cannot_begin_is_refused_at_start():
-    config = EnvConfig(name="pettingzoo", id="odd_envs:Growing")
-    env = make_environment(config, 1, allow=["odd_envs"])
-    with pytest.raises(EnvError, match="no episode can begin: odd_envs:Growing: possible_agents is"):
+@pytest.mark.parametrize("name", ["Growing", "GrowingLater"])
+def test_agents_that_change_between_episodes_are_refused_at_start(name):
+    env = make_environment(EnvConfig(name="pettingzoo", id=f"odd_envs:{name}"), 2, allow=["odd_envs"])
+    with pytest.raises(EnvError) as told:
         try_out(env)
-    try_out(make_environment(EnvConfig(name="connect_four"), 1))
+    assert f"odd_envs:{name}: possible_agents is ['walker_0', 'walker_1', 'walker_2'] after reset" in str(told.value)
+    assert "the league seated ['walker_0', 'walker_1']" in str(told.value)
+    assert "list all agents that can ever play" in str(told.value)
+
+
+JUDGES = """
+def number(episode): return 3
+def stranger(episode): return {"umpire": 1.0}
+def nan(episode): return dict.fromkeys(episode.returns, float("nan"))
+def half(episode): return {"player_0": 1.0}
+def broken(episode): return episode.goals
+"""
+
+
+@pytest.mark.parametrize(
+    ("judge", "expected"),
+    [
+        ("number", "returned 3; expected a number for each agent, like {'player_0': 1.0, 'player_1': 0.0}"),
+        ("stranger", "returned a score for 'umpire'; the agents are ['player_0', 'player_1']"),
+        ("nan", "returned nan for 'player_0'; expected a number for each agent"),
+        ("half", "returned no score for any of ['player_1']"),
+        ("broken", "raised AttributeError: 'Finished' object has no attribute 'goals'"),
+    ],
+)
+def test_an_outcome_that_means_nothing_is_refused_at_start(judge, expected, tmp_path, monkeypatch):
+    (tmp_path / "rubbish_judges.py").write_text(JUDGES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    config = EnvConfig(name="connect_four", outcome=f"rubbish_judges:{judge}")
+    with pytest.raises(EnvError) as told:
+        try_out(make_environment(config, 2, allow=["rubbish_judges"]))
+    assert f"env.outcome=rubbish_judges:{judge} {expected}" in str(told.value)
+
+
+def test_what_works_is_tried_and_let_through():
+    try_out(make_environment(EnvConfig(name="connect_four"), 2))
+    endless = make_environment(EnvConfig(name="recall", kwargs={"blanks": 10**6}), 2)
+    try_out(endless, seconds=0.01)
+    assert endless.active
 
 
 @pytest.mark.usefixtures("odd")

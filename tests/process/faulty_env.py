@@ -10,8 +10,12 @@ from pettingzoo import ParallelEnv
 
 
 class Faulty(ParallelEnv):
-    """Two agents bid 0 or 1; the higher bid wins a point. Each fault happens with its own chance in a step."""
+    """Two agents bid 0 or 1; the higher bid wins a point. Each fault happens with its own chance in a step.
 
+    The first steps of a process go well: a league can be started.
+    """
+
+    steps = 0
     metadata: ClassVar = {"name": "faulty_v0", "is_parallelizable": True}
 
     def __init__(self, raises=0.0, hangs=0.0, crashes=0.0, length=5):
@@ -38,6 +42,8 @@ class Faulty(ParallelEnv):
 
     def step(self, actions):
         draw = np.random.default_rng().random()  # not from the seed: a ticket that is tried again may pass
+        Faulty.steps += 1
+        draw = 1.0 if Faulty.steps < 50 else draw
         if draw < self.chances["raises"]:
             raise RuntimeError("the faulty game raises, as it was told")
         if draw < self.chances["raises"] + self.chances["hangs"]:
