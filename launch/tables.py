@@ -35,6 +35,7 @@ KINDS = {
     Kind.LEAGUE_EXPLOITER: "league expl.",
 }
 NOTHING = Text("-", style="dim")
+NAME, ANCHOR = 18, 8  # characters of a player's name in a table, and of an anchor's at the head of a column
 STALE = 10.0  # seconds without a word after which a worker is named
 WEAK, STRONG = 0.4, 0.6  # scores beyond which a cell of the payoff matrix is coloured
 
@@ -99,7 +100,8 @@ def standings_table(state: LeagueState, limit: int | None = None) -> Table:
     for name in ("with itself", "with others", "games") if is_cooperative(state) else ("Elo", "online", "games"):
         table.add_column(name, justify="right", no_wrap=True)
     for anchor in anchors:
-        table.add_column(f"v {anchor.id}", justify="right", no_wrap=True, overflow="ellipsis", min_width=8)
+        name = fitted(anchor.id, ANCHOR)
+        table.add_column(f"v {name}", justify="right", no_wrap=True, overflow="ellipsis", min_width=8)
     for row in shown:
         table.add_row(*_standing_cells(state, row), style="" if _matters(state, row.player) else "dim")
     if len(shown) < len(rows):
@@ -121,7 +123,7 @@ def _limited(state: LeagueState, rows: Sequence[Standing], limit: int | None) ->
 
 def _standing_cells(state: LeagueState, row: Standing) -> list[str | Text]:
     scores = candidate_scores(state, row.player)
-    cells: list[str | Text] = [str(row.place), row.player, KINDS.get(row.kind, row.kind.value)]
+    cells: list[str | Text] = [str(row.place), fitted(row.player), KINDS.get(row.kind, row.kind.value)]
     if is_cooperative(state):
         return [*cells, _returned(row.own), _returned(row.cross), short(row.games)]
     cells += [_rating(row), NOTHING if row.elo is None else f"{row.elo:.0f}", short(row.games)]
@@ -191,10 +193,10 @@ def payoff_matrix(state: LeagueState, payoff: Payoff, title: str, width: int = 8
     together = is_cooperative(state)
     fitting = relevant(state, max(3, (width - 24) // (13 if together else 9)))
     shown = cross_play(fitting, payoff) if together else payoff_table(fitting, payoff)
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, title=title, title_justify="left")
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, title=title, title_justify="left")
     table.add_column("", justify="right", min_width=2)
     table.add_column(
-        "mean return, games" if together else "score in %, games", no_wrap=True, overflow="ellipsis", max_width=20
+        "mean return, games" if together else "score in %, games", no_wrap=True, overflow="ellipsis", max_width=NAME
     )
     for number in range(1, len(shown.players) + 1):
         table.add_column(str(number), justify="right", no_wrap=True, min_width=12 if together else 8)
@@ -207,7 +209,10 @@ def payoff_matrix(state: LeagueState, payoff: Payoff, title: str, width: int = 8
 
 def _matrix_rows(shown: PayoffTable | CrossPlay) -> list[list[Text]]:
     return [
-        [Text(player), *(_cell(cell, player == other) for cell, other in zip(cells, shown.players, strict=True))]
+        [
+            Text(fitted(player)),
+            *(_cell(cell, player == other) for cell, other in zip(cells, shown.players, strict=True)),
+        ]
         for player, cells in zip(shown.players, shown.cells, strict=True)
     ]
 
@@ -271,7 +276,17 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-# --- numbers -------------------------------------------------------------------------------------------------
+# --- names and numbers ---------------------------------------------------------------------------------------
+
+
+def fitted(name: str, width: int = NAME) -> str:
+    """Return a name in so many characters: its beginning and its end, which tell kind, role and number.
+
+    >>> fitted("main_agent.3"), fitted("league_exploiter_adversary.12")
+    ('main_agent.3', 'league_ex…rsary.12')
+    """
+    end = (width - 1) // 2
+    return name if len(name) <= width else f"{name[: width - 1 - end]}…{name[-end:]}"
 
 
 def short(number: float) -> str:

@@ -94,6 +94,29 @@ def test_a_table_fits_into_eighty_columns_with_whole_names():
         assert name in text
 
 
+@pytest.mark.parametrize("anchors", [["random"], ["random", "scripted_prey"]])
+def test_long_names_of_roles_fit_into_eighty_columns(anchors):
+    state = LeagueState(LeagueConfig())
+    kinds = (Kind.MAIN, Kind.MAIN_EXPLOITER, Kind.LEAGUE_EXPLOITER)
+    learning = [f"{kind}_{role}" for role in ("adversary", "agent") for kind in kinds]
+    for name, kind in zip(learning, kinds * 2, strict=True):
+        apply(state, PlayerAdded(player=Player(id=name, kind=kind)))
+    past = Player(id="league_exploiter_adversary.12", kind=Kind.FROZEN, parent=learning[2], snapshot="old")
+    apply(state, PlayerFrozen(player=past, decisions=0, why="test"))
+    for anchor in anchors:
+        apply(state, PlayerAdded(player=Player(id=anchor, kind=Kind.SCRIPTED, bot=anchor, anchor=0.0)))
+        for name in learning:
+            apply(state, CandidateWritten(player=name, incarnation=0, version=1, snapshot=name, decisions=10))
+            meet(state, name, anchor, (0, 1), 3000, snapshot=name)
+    text = shown(standings_table(state))
+    matrix = shown(payoff_matrix(state, state.evaluation, "Evaluation"))
+    assert max(map(len, (text + matrix).splitlines())) <= 80
+    for row in ("main_adversary", "main_expl…er_agent", "league_ex…dversary", "league_ex…rsary.12", "league expl."):
+        assert row in text
+    assert re.search(r" # {1,2}player", text)
+    assert re.search(r" 6 {1,3}\S+ .* · ", matrix), "numbers and columns are all there"
+
+
 def test_a_long_table_keeps_who_learns_and_who_is_an_anchor():
     state = league(frozen=40)
     meet(state, "main.7", "random", (0, 1), 10)
