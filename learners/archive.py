@@ -17,7 +17,7 @@ from league.wire.messages import Assignment, Candidate
 from learners.algorithms.algorithm import Algorithm, make_algorithm
 from learners.algorithms.config import AlgoConfig
 from learners.batcher import Batcher
-from learners.checkpoint import Checkpoint, load, save
+from learners.checkpoint import REMEDY, Checkpoint, CheckpointError, load, save
 from learners.distributed import ALONE, Group
 from learners.trainee import Trainee
 
@@ -124,7 +124,13 @@ class Archive:
     def _resume(self, checkpoint: Checkpoint) -> Trainee:
         assignment = Assignment(player=checkpoint.player, incarnation=checkpoint.incarnation)
         trainee = self._trainee(assignment, checkpoint.arrays["flat"])
-        trainee.algorithm.restore(checkpoint.arrays)
+        try:
+            trainee.algorithm.restore(checkpoint.arrays)
+        except KeyError as error:
+            raise CheckpointError(
+                f"the checkpoint of player {checkpoint.player!r} lacks {error}: an older version of Ludus wrote it. "
+                f"{REMEDY}"
+            ) from error
         if self.group.rank == 0:  # each rank shuffles its own share in its own way
             trainee.rng.bit_generator.state = checkpoint.rng
         trainee.version, trainee.decisions = checkpoint.version, checkpoint.decisions

@@ -9,7 +9,7 @@ One safetensors file with JSON inside: loading it executes nothing.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ import numpy.typing as npt
 import safetensors.numpy
 
 from league.ids import Hash, PlayerId
+from league.policies.layout import policy_from
 from league.store.files import publish
 
 KEY, DIGEST = "ludus", "sha256"
+REMEDY = "Restore it from a copy, or delete it: then the player trains on from its start snapshot."
 
 
 class CheckpointError(ValueError):
@@ -44,14 +46,23 @@ class Checkpoint:
     arrays: Mapping[str, npt.NDArray[Any]]  # weights, moments and counters of the algorithm
 
     def refuse_other(self, algorithm: str, policy: dict[str, Any], signature: str) -> None:
-        """Raise CheckpointError unless it was written by this algorithm for this network and environment."""
-        mine = {"algorithm": self.algorithm, "policy": self.policy, "environment signature": self.signature}
-        asked = {"algorithm": algorithm, "policy": policy, "environment signature": signature}
+        """Raise CheckpointError unless it was written by this algorithm for this network and environment.
+
+        Fields of a network that are newer than the checkpoint were at their defaults when it was written.
+        """
+        mine = {"algorithm": self.algorithm, "environment signature": self.signature}
+        asked = {"algorithm": algorithm, "environment signature": signature}
+        try:
+            written = asdict(policy_from(self.policy))
+        except ValueError as error:
+            raise CheckpointError(f"the checkpoint of player {self.player!r}: {error}. {REMEDY}") from error
+        mine |= {f"policy.{name}": value for name, value in written.items()}
+        asked |= {f"policy.{name}": value for name, value in policy.items()}
         for what, found in mine.items():
-            if found != asked[what]:
+            if found != asked.get(what):
                 raise CheckpointError(
                     f"the checkpoint of player {self.player!r} was written under {what} {found}, but the config "
-                    f"says {asked[what]}. Resume with the config of the run, or start a new run."
+                    f"says {asked.get(what)}. Resume with the config of the run, or start a new run."
                 )
 
 
@@ -78,13 +89,10 @@ def load(path: Path) -> Checkpoint | None:
         about = json.loads(header[KEY])
         checkpoint = msgspec.convert({**about, "arrays": {}}, Checkpoint)
     except Exception as error:  # whatever a torn or foreign file can provoke
-        raise CheckpointError(f"{path} is no checkpoint ({error}). {_REMEDY}") from error
+        raise CheckpointError(f"{path} is no checkpoint ({error}). {REMEDY}") from error
     if not intact:
-        raise CheckpointError(f"{path} is damaged: its bytes are not those that were written. {_REMEDY}")
+        raise CheckpointError(f"{path} is damaged: its bytes are not those that were written. {REMEDY}")
     return Checkpoint(**{name: getattr(checkpoint, name) for name in about}, arrays=arrays)
-
-
-_REMEDY = "Restore it from a copy, or delete it: then the player trains on from its start snapshot."
 
 
 def _digest(text: str, arrays: Mapping[str, npt.NDArray[Any]]) -> str:

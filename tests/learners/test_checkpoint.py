@@ -75,3 +75,14 @@ def test_another_algorithm_policy_or_environment_is_refused(checkpoint, spec, po
     for wrong in ({"algorithm": "DQN"}, {"policy": asdict(policy) | {"hidden": [9]}}, {"signature": "0" * 16}):
         with pytest.raises(CheckpointError, match="Resume with the config of the run"):
             checkpoint.refuse_other(**right | wrong)
+
+
+def test_fields_that_came_later_are_read_as_their_defaults(checkpoint, spec, policy):
+    asked = {"algorithm": "PPO", "signature": spec.signature}
+    older = replace(checkpoint, policy={"name": policy.name, "hidden": policy.hidden, "activation": policy.activation})
+    older.refuse_other(policy=asdict(policy), **asked)
+    with pytest.raises(CheckpointError, match=r"under policy.memory none, but the config says gru. Resume with"):
+        older.refuse_other(policy=asdict(policy) | {"memory": "gru"}, **asked)
+    newer = replace(checkpoint, policy=asdict(policy) | {"attention": 8})
+    with pytest.raises(CheckpointError, match=r"unknown fields \['attention'\].* Restore it from a copy"):
+        newer.refuse_other(policy=asdict(policy), **asked)
