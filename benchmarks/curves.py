@@ -58,7 +58,9 @@ class Practice:
         self.actors = Actors(spec, self.policy, None, 0)
         self.actors.update_live(HERO, 0, self.algorithm.flat())
         self.acting = Acting(spec, slots, self.actors, np.random.default_rng(derive_seed(self.seed, "act")))
-        self.recorder = Recorder(spec, slots, self.ticks, lambda player: self.policy.state_size)
+        self.recorder = Recorder(
+            spec, slots, self.ticks, lambda player: self.policy.state_size, lambda player: self.policy.sees_state
+        )
         self.batcher = Batcher(incarnation=0, batch=self.algo.batch, max_lag=0)
         self.rng = np.random.default_rng(derive_seed(self.seed, "train"))
         self.entry = np.zeros(len(spec.agents), np.intp)

@@ -87,8 +87,13 @@ class Collector:
         self._acting = Acting(env.spec, env.slots, actors, rng)
         self._no_actions = np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
         self._seating = Seating(env.spec, env.slots)
-        remembered = lambda player: actors.policy_of(player).state_size  # noqa: E731
-        self._recorder = Recorder(env.spec, env.slots, config.ticks, remembered)
+        self._recorder = Recorder(
+            env.spec,
+            env.slots,
+            config.ticks,
+            memory=lambda player: actors.policy_of(player).state_size,
+            state=lambda player: actors.policy_of(player).sees_state,
+        )
         self._held: dict[tuple[TicketNumber, int], Playing] = {}
         self._queue: list[Playing] = []  # those of them with episodes that no slot has taken yet, oldest first
         self._results: dict[tuple[TicketNumber, int], Result] = {}

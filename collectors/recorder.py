@@ -28,11 +28,16 @@ class Recorder:
     """Lanes for all slots, and the segments cut from them."""
 
     def __init__(
-        self, spec: EnvSpec, slots: int, ticks: int, memory: Callable[[PlayerId], int] = lambda player: 0
+        self,
+        spec: EnvSpec,
+        slots: int,
+        ticks: int,
+        memory: Callable[[PlayerId], int] = lambda player: 0,
+        state: Callable[[PlayerId], bool] = lambda player: False,
     ) -> None:
         self._entries = len(spec.seats)
         self._place = places(spec)
-        self._memory = memory
+        self._memory, self._state = memory, state
         self._tracks = Tracks(spec, ticks, agents=int(self._place.max()) + 1)
         lanes = slots * self._entries
         self._track = self._tracks.lease(lanes)  # which one each lane is written into
@@ -114,7 +119,10 @@ class Recorder:
         track = self._track[lane]
         self._tracks.reward(track, place, rows.reward[mine])
         full = self._tracks.full(track)
+        state = None if rows.state is None else rows.state[mine]
         if np.count_nonzero(full):
+            if state is not None:
+                self._tracks.foresee(track[full], place[full], state[full])
             self._tracks.cut(track[full], place[full], observation[full])
             self._cut(lane[full] if self._tracks.agents == 1 else np.unique(lane[full]), now)
             track = self._track[lane]
@@ -128,6 +136,8 @@ class Recorder:
         }
         if acted.memory is not None:
             self._tracks.remember(track, place, acted.memory[mine])
+        if state is not None:
+            self._tracks.witness(track, state)
         self._tracks.write(track, place, decisions)
         self._unsent += self._count(owner[mine])
 
@@ -145,6 +155,8 @@ class Recorder:
         self._tracks.reward(track, place, ends.reward[mine])
         truncated = ends.truncated[mine]
         if np.count_nonzero(truncated):
+            if ends.state is not None:
+                self._tracks.foresee(track[truncated], place[truncated], ends.state[mine[truncated]])
             self._tracks.cut(track[truncated], place[truncated], ends.observation[mine[truncated]])
         self._tracks.end(track, place)
 
@@ -178,7 +190,7 @@ class Recorder:
         taken = []
         for number, tracks in zip(numbers, self._segments_of(numbers), strict=True):
             player, incarnation = self._owners[number]
-            arrays = self._tracks.gather(tracks, self._memory(player))
+            arrays = self._tracks.gather(tracks, self._memory(player), self._state(player))
             taken.append(Segments(player=player, incarnation=incarnation, **arrays))
         return taken
 

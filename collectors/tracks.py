@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.segment import CONTINUES, CUT, TERMINATED
-from league.spec import EnvSpec
+from league.spec import Array, EnvSpec
 
 Chunk = dict[str, npt.NDArray[Any]]
 Index = npt.NDArray[np.intp]
@@ -43,6 +43,9 @@ class Tracks:
         # Of each agent of each track, at `track * agents + place`: the decision that awaits its reward, or -1.
         self._open: Index = np.zeros((0, agents), np.intp)
         self._memory = np.zeros((0, agents, 0), np.float32)  # of each agent of each track, before its first decision
+        self._whole = spec.state or Array((0,), "bool")  # the state of the whole game, if it tells
+        self._state = np.zeros((0, ticks, *self._whole.shape), self._whole.dtype)  # in each tick,
+        self._tail_states: dict[int, npt.NDArray[Any]] = {}  # and after the cut at this index
         self._free: list[int] = []
 
     def lease(self, count: int) -> Index:
@@ -63,7 +66,7 @@ class Tracks:
         cells = len(self._buffer["end"]) * self._ticks * self.agents
         self._flat = {name: array.reshape(cells, *array.shape[3:]) for name, array in self._buffer.items()}
         self.length, self.version, self._open = longer(self.length), longer(self.version), longer(self._open, -1)
-        self._memory = longer(self._memory)
+        self._memory, self._state = longer(self._memory), longer(self._state)
         self._free += range(before, before + count)
 
     def _at(self, track: Index, tick: Index, place: Index) -> Index:
@@ -98,6 +101,16 @@ class Tracks:
             self._memory = np.pad(self._memory, ((0, 0), (0, 0), (0, missing)))
         first = ~self._buffer["present"][track, :, place].any(axis=1)
         self._memory[track[first], place[first]] = memory[first]
+
+    def witness(self, track: Index, state: npt.NDArray[Any]) -> None:
+        """Keep the state of the whole game in which the next decision of each track is made."""
+        self._state[track, self.length[track]] = state
+
+    def foresee(self, track: Index, place: Index, state: npt.NDArray[Any]) -> None:
+        """Keep the state that followed the agents' last decisions, which are about to be cut."""
+        at = self._awaited(track, place)
+        known = at >= 0
+        self._tail_states.update(zip(at[known].tolist(), state[known], strict=True))
 
     def reward(self, track: Index, place: Index, reward: npt.NDArray[np.float32]) -> None:
         """Credit each agent's last decision with what it earned since."""
@@ -141,6 +154,8 @@ class Tracks:
         before = self._ticks - 1 - self._buffer["present"][track, ::-1, place].argmax(axis=1)
         earlier = self._at(track, before, place)
         known = self._flat["present"][earlier] & (self._flat["end"][earlier] == CONTINUES)
+        states = self._state[track[known], at[known] // self.agents % self._ticks]
+        self._tail_states.update(zip(earlier[known].tolist(), states, strict=True))
         self._cut_at(earlier[known], self._flat["observation"][at[known]])
         return row
 
@@ -150,8 +165,11 @@ class Tracks:
         held: npt.NDArray[np.int64] = present[tracks].sum(axis=1)
         return held
 
-    def gather(self, tracks: Index, memory: int = 0) -> Chunk:
-        """Return what these tracks hold, as the arrays of Segments, and free them. `memory` is that of the player."""
+    def gather(self, tracks: Index, memory: int = 0, state: bool = False) -> Chunk:
+        """Return what these tracks hold, as the arrays of Segments, and free them.
+
+        `memory` says how much the player's network remembers, `state` whether its critic sees the whole game.
+        """
         chunk = {name: array.take(tracks, axis=0) for name, array in self._buffer.items()}
         chunk["length"], chunk["version"] = self.length[tracks].astype(np.int32), self.version[tracks]
         lane, tick, agent = np.nonzero(chunk["end"] == CUT)
@@ -161,6 +179,10 @@ class Tracks:
         chunk["tail_observation"] = np.array(tails, self._seen.dtype).reshape(-1, *self._seen.shape)
         if memory:
             chunk["memory"] = self._memory[tracks, :, :memory]
+        if state:
+            chunk["state"] = self._state[tracks]
+            states = [self._tail_states[at] for at in self._at(tracks[lane], tick, agent).tolist()]
+            chunk["tail_state"] = np.array(states, self._whole.dtype).reshape(-1, *self._whole.shape)
         self.release(tracks)
         return chunk
 
@@ -174,6 +196,7 @@ class Tracks:
         track, tick, agent = np.nonzero(self._buffer["end"][tracks] == CUT)
         for at in self._at(tracks[track], tick, agent).tolist():
             del self._tails[at]
+            self._tail_states.pop(at, None)
         self.length[tracks] = 0
         self._open[tracks] = -1
         for name in ("reward", "end", "present"):

@@ -1,7 +1,7 @@
 """Segments: the unit of training data, arrays from birth.
 
 Legend of shapes: L lanes, T ticks, A agents of the seat, N options, K tails, M numbers of a memory,
-* the observation's own shape.
+* the observation's own shape, or the state's.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,8 @@ FIELDS = (
     "observation", "mask", "action", "log_prob", "reward", "end", "present", "length", "version",
     "tail_lane", "tail_tick", "tail_agent", "tail_observation",
 )  # fmt: skip
+EXTRAS = ("memory", "state", "tail_state")
+"""The fields that only some networks need."""
 STEPS = FIELDS[:7]
 """The fields with a place for each lane, tick and agent."""
 
@@ -30,7 +32,8 @@ class Segments:
     A lane may run over several episodes (`end` says where), and its last segment may be short (`length`).
     Where an episode was truncated, or the segment stops in mid-episode, `end` is CUT and a *tail* holds the
     observation to bootstrap from: one mechanism for both. Values are not inside; the learner computes them.
-    Players whose network has a memory send what each agent remembered, so that the learner can go on from there.
+    Players whose network has a memory send what each agent remembered, so that the learner can go on from there; those
+    whose critic sees the state of the whole game send that, too.
     """
 
     player: PlayerId
@@ -49,6 +52,8 @@ class Segments:
     tail_agent: npt.NDArray[np.int32]  # [K] and agent;
     tail_observation: npt.NDArray[Any]  # [K, *] and what that agent saw next
     memory: npt.NDArray[np.float32] | None = None  # [L, A, M] of each agent before its first decision here
+    state: npt.NDArray[Any] | None = None  # [L, T, *] of the whole game in each tick
+    tail_state: npt.NDArray[Any] | None = None  # [K, *] and after each cut
 
     @property
     def decisions(self) -> int:
@@ -57,5 +62,5 @@ class Segments:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays by name, as they go on the wire."""
-        arrays = {name: getattr(self, name) for name in FIELDS}
-        return arrays if self.memory is None else arrays | {"memory": self.memory}
+        found = {name: getattr(self, name) for name in (*FIELDS, *EXTRAS)}
+        return {name: array for name, array in found.items() if array is not None}

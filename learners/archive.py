@@ -97,6 +97,7 @@ class Archive:
             algorithm=algorithm,
             weights=algorithm.flat(),
             memory=policy.state_size,
+            state=policy.sees_state,
             batcher=Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
             rng=np.random.default_rng(derive_seed(*parts)),
             group=self.group,

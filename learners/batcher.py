@@ -125,6 +125,8 @@ def _padded(part: Segments, ticks: int, agents: int) -> dict[str, npt.NDArray[An
         wide = np.zeros((lanes, ticks, agents, *arrays[name].shape[3:]), dtype=arrays[name].dtype)
         wide[:, :own_ticks, :own_agents] = arrays[name]
         arrays[name] = wide
+    if part.state is not None:
+        arrays["state"] = np.pad(part.state, ((0, 0), (0, ticks - own_ticks), *((0, 0),) * (part.state.ndim - 2)))
     if part.memory is not None:
         arrays["memory"] = np.pad(part.memory, ((0, 0), (0, agents - own_agents), (0, 0)))
     return arrays

@@ -31,7 +31,7 @@ class Decisions:
     target: Tensor  # what the network should have given: the return, normalised if values are
     log_ratio: Tensor | None = None  # how much likelier the action was when the update began than when it was chosen
     place: Tensor | None = None  # of the agent in its seat
-    joint: Tensor | None = None  # [B, A, X] what all agents of the seat saw
+    joint: Tensor | None = None  # [B, A, X] what all agents of the seat saw, or the state of the whole game
     lane: Tensor | None = None  # with a memory: the lane of each decision,
     lanes: Lanes | None = None  # and how decisions follow each other
 
@@ -94,11 +94,11 @@ def seen_in(segments: Segments, policy: PolicyConfig) -> Seen:
     present = segments.present
     lane, tick, place = present.nonzero()
     observation = torch.from_numpy(segments.observation[present])
-    told = policy.agent_id or policy.critic == "central"
+    told = policy.agent_id or policy.critic != "shared"
     return Seen(
         observation=observation if observation.dtype == torch.uint8 else observation.float(),  # images stay small
         place=torch.from_numpy(place) if told else None,
-        joint=_together(segments)[lane, tick] if policy.critic == "central" else None,
+        joint=None if policy.critic == "shared" else _overview(segments, policy)[lane, tick],
         lanes=_lanes(segments, policy.state_size) if policy.recurrent else None,
     )
 
@@ -112,13 +112,29 @@ def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | 
         memory = memory_BM[number_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent]]
         step = torch.ones(count, 1, 1, dtype=torch.bool)
         lanes = Lanes(present=step, restart=~step, memory=memory[:, None])
-    told = policy.agent_id or policy.critic == "central"
+    told = policy.agent_id or policy.critic != "shared"
     return Seen(
         observation=torch.from_numpy(segments.tail_observation),
         place=torch.from_numpy(segments.tail_agent).long() if told else None,
-        joint=_tails_together(segments) if policy.critic == "central" else None,
+        joint=None if policy.critic == "shared" else _tail_overview(segments, policy),
         lanes=lanes,
     )
+
+
+def _overview(segments: Segments, policy: PolicyConfig) -> Tensor:
+    """Return what a critic of its own sees in each tick: [L, T, ...]."""
+    if not policy.sees_state:
+        return _together(segments)
+    assert segments.state is not None
+    return torch.from_numpy(segments.state).flatten(2)
+
+
+def _tail_overview(segments: Segments, policy: PolicyConfig) -> Tensor:
+    """Return what a critic of its own sees after each cut: [K, ...]."""
+    if not policy.sees_state:
+        return _tails_together(segments)
+    assert segments.tail_state is not None
+    return torch.from_numpy(segments.tail_state).flatten(1)
 
 
 def _together(segments: Segments) -> Tensor:

@@ -67,7 +67,7 @@ class Feed:
 
     def _take_in(self, incoming: Incoming, head: SegmentsHead, trainee: Trainee) -> None:
         try:
-            segments = open_segments(head, incoming.arrays, self.spec, trainee.memory)
+            segments = open_segments(head, incoming.arrays, self.spec, trainee.memory, trainee.state)
         except SegmentsError as error:
             self.malformed += 1
             self._refuse(incoming, f"segments of {head.player!r} from {head.name!r}: {error}")

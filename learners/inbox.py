@@ -22,17 +22,17 @@ class SegmentsError(ValueError):
     """Segments that contradict their head, the environment or themselves: the collector's fault."""
 
 
-def open_segments(head: SegmentsHead, arrays: Arrays, spec: EnvSpec, memory: int = 0) -> Segments:
+def open_segments(head: SegmentsHead, arrays: Arrays, spec: EnvSpec, memory: int = 0, state: bool = False) -> Segments:
     """Return the segments of a message, or raise SegmentsError with what is wrong with them.
 
-    `memory` says how many numbers the player's network remembers.
+    `memory` says how many numbers the player's network remembers, `state` whether its critic sees the whole game.
     """
-    names = (*FIELDS, "memory") if memory else FIELDS
+    names = (*FIELDS, *(("memory",) if memory else ()), *(("state", "tail_state") if state else ()))
     missing = [name for name in names if name not in arrays]
     if missing or len(arrays) != len(names):
         raise SegmentsError(f"missing {missing}" if missing else f"unknown arrays in {sorted(arrays)}")
     segments = Segments(head.player, head.incarnation, **arrays)
-    _check_shapes(segments, spec, memory)
+    _check_shapes(segments, spec, memory, state)
     _check_values(segments, spec)
     _check_ends(segments)
     if segments.decisions != head.decisions:
@@ -40,7 +40,7 @@ def open_segments(head: SegmentsHead, arrays: Arrays, spec: EnvSpec, memory: int
     return segments
 
 
-def _check_shapes(segments: Segments, spec: EnvSpec, memory: int) -> None:
+def _check_shapes(segments: Segments, spec: EnvSpec, memory: int, state: bool) -> None:
     if segments.present.ndim != 3:
         raise SegmentsError(f"present has shape {segments.present.shape}, not [lanes, ticks, agents]")
     steps = segments.present.shape
@@ -63,6 +63,9 @@ def _check_shapes(segments: Segments, spec: EnvSpec, memory: int) -> None:
     }
     if memory:
         expected["memory"] = ((steps[0], steps[2], memory), "float32")
+    if state and spec.state is not None:
+        expected["state"] = ((*steps[:2], *spec.state.shape), spec.state.dtype)
+        expected["tail_state"] = ((*tails, *spec.state.shape), spec.state.dtype)
     for name, (shape, kind) in expected.items():
         array: npt.NDArray[Any] = getattr(segments, name)
         if array.shape != shape or array.dtype != np.dtype(kind):

@@ -25,6 +25,7 @@ class Trainee:
     batcher: Batcher
     rng: np.random.Generator
     memory: int = 0  # numbers that its network remembers for each agent
+    state: bool = False  # whether its critic sees the state of the whole game
     weights: FloatArray  # of this version: what collectors get, also in the middle of an update
     version: int = 0
     decisions: int = 0  # trained on in all incarnations

@@ -26,7 +26,7 @@ NETWORKS = ("mlp", "board_conv", "cnn", "resnet")
 ACTIVATIONS = ("tanh", "relu")
 GATES = {"none": 0, "gru": 3, "lstm": 4}  # of each kind of memory
 STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors that a memory keeps: an lstm has its output and its cell
-CRITICS = ("shared", "central")
+CRITICS = ("shared", "central", "state")
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
 LOG_STD = -0.5  # of fresh Gaussians
 LOG_STD_RANGE = (-5.0, 2.0)  # outside of it a Gaussian is a point, or noise
@@ -35,7 +35,7 @@ EDGE = float(np.float32(1 - 1e-6))  # continuous actions stay this far within -1
 
 @dataclass(kw_only=True, slots=True)
 class PolicyConfig:
-    """Which network a player is. Actor and critic share all layers but their heads, unless the critic is central."""
+    """Which network a player is. Actor and critic share all layers but their heads, unless the critic has its own."""
 
     name: str = "mlp"  # "mlp"; for observations of shape (height, width, planes): "board_conv", "cnn", "resnet"
     hidden: list[int] = field(default_factory=lambda: [128, 128])  # units of each fully connected layer
@@ -47,7 +47,7 @@ class PolicyConfig:
     agent_id: bool = False  # tell the network which agent of its seat it acts for (one-hot)
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
-    critic: str = "shared"  # "shared": layers of the actor; "central": its own, on what all agents of the seat see
+    critic: str = "shared"  # layers of the actor, or its own: "central" sees all agents of the seat, "state" the whole
 
     def __post_init__(self) -> None:
         """Refuse a network that does not exist."""
@@ -80,6 +80,11 @@ class PolicyConfig:
     def state_size(self) -> int:
         """How many numbers an agent's memory has: 0 without one."""
         return STATES[self.memory] * self.memory_size
+
+    @property
+    def sees_state(self) -> bool:
+        """Whether the critic sees the state of the whole game."""
+        return self.critic == "state"
 
     def convolutions(self, spec: EnvSpec) -> list[Convolution]:
         """Return the convolutions of a cnn or resnet; none for the other networks."""
@@ -157,6 +162,18 @@ def team_size(spec: EnvSpec) -> int:
     return max(len(seat.agents) for seat in spec.seats)
 
 
+def overview(config: PolicyConfig, spec: EnvSpec) -> int:
+    """Return how many numbers a critic with layers of its own sees, beside which agent is meant."""
+    if config.critic == "central":
+        return team_size(spec) * spec.observation.size
+    if spec.state is None:
+        raise ValueError(
+            f"policy.critic=state: {spec.name} tells no state of the whole game. Add env.state=true if it has one "
+            "(env.kwargs.state=true for a native game), or use policy.critic=central."
+        )
+    return spec.state.size
+
+
 def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
     """Return the parameters of a network. Weights are [outputs, inputs]."""
     shapes: dict[str, tuple[int, ...]] = {}
@@ -186,8 +203,8 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
         add("memory_state", gates, config.memory_size)
         width = config.memory_size
     add("policy", spec.actions + spec.continuous, width)
-    if config.critic == "central":
-        width = stack("critic", team_size(spec) * (spec.observation.size + 1))
+    if config.critic != "shared":
+        width = stack("critic", overview(config, spec) + team_size(spec))
     add("value", 1, width)
     if spec.continuous:
         shapes["log_std"] = (spec.continuous,)

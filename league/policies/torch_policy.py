@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from league.policies.distribution import Distribution, distribution
-from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, team_size
+from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, overview, team_size
 from league.spec import EnvSpec
 
 
@@ -30,7 +30,7 @@ class Seen:
 
     observation: Tensor  # [B, ...]
     place: Tensor | None = None  # [B] of the agent in its seat; None: the first
-    joint: Tensor | None = None  # [B, A, observation] what all agents of the seat see: for a central critic
+    joint: Tensor | None = None  # what a critic of its own sees: [B, A, observation] of all agents, or [B, state]
     lanes: Lanes | None = None  # None: every decision is the first of an episode
 
 
@@ -166,14 +166,17 @@ class TorchPolicy(nn.Module):
         return torch.cat((let_out.sigmoid() * cell.tanh(), cell), dim=-1)
 
     def _value(self, x: Tensor, seen: Seen, parameters: dict[str, Tensor]) -> Tensor:
-        if self._config.critic == "central":
+        if self._config.critic != "shared":
             joint = seen.joint if seen.joint is not None else self._alone(seen)
-            x = torch.cat((joint.flatten(1).float() * self._scale, self._who(seen)), dim=1)
+            scale = 1.0 if self._config.sees_state else self._scale
+            x = torch.cat((joint.flatten(1).float() * scale, self._who(seen)), dim=1)
             x = self._stack("critic", x, parameters)
         return _linear(x, parameters, "value").squeeze(-1)
 
     def _alone(self, seen: Seen) -> Tensor:
-        """Return what a seat sees whose other agents are not there."""
+        """Return what a seat sees whose other agents are not there, or a state that nobody told."""
+        if self._config.sees_state:
+            return seen.observation.new_zeros(len(seen.observation), overview(self._config, self._spec))
         own = seen.observation.reshape(-1, 1, self._spec.observation.size).float()
         return own * self._who(seen)[:, :, None]
 

@@ -21,6 +21,7 @@ TEAMS = EnvSpec(
     seats=(Seat((0, 2)), Seat((1,)), Seat((3,))),
     observation=Array((2,), "float32"),
     actions=ACTIONS,
+    state=Array((2,), "int32"),
 )
 DUEL = EnvSpec(
     name="duel",
@@ -30,6 +31,7 @@ DUEL = EnvSpec(
     actions=ACTIONS,
 )
 MEMORY = {"main": 2, "exploiter": 0}  # numbers that each player remembers
+WHOLE = ("main",)  # players whose critic sees the state of the whole game
 OWNERS = (("main", 0), ("main", 1), ("exploiter", 0), None)
 
 
@@ -150,8 +152,11 @@ class Stream:
     def __init__(self, spec, slots, ticks, seed):
         self.spec, self.slots = spec, slots
         self.rng = np.random.default_rng(seed)
-        self.recorder, self.model = Recorder(spec, slots, ticks, MEMORY.get), Model(spec, slots, ticks)
+        self.recorder = Recorder(spec, slots, ticks, MEMORY.get, self.tells)
+        self.model = Model(spec, slots, ticks)
         self.number = 0  # every observation has its own
+        self.ticks = 0
+        self.states = {}  # of the whole game when an observation was made, by its number
         self.playing = {}  # slot: (entry of each agent, agents alive, agents that acted and have no END row)
         self.taken = Counter()
         self.seen = Counter()  # how often each decision was in a segment
@@ -161,6 +166,18 @@ class Stream:
     def observe(self):
         self.number += 1
         return [self.number, -self.number]
+
+    def tells(self, player):
+        return self.spec.state is not None and player in WHOLE
+
+    def whole(self, slots, seen):
+        """Return the state of each slot, and remember it for what was seen in it."""
+        if self.spec.state is None:
+            return None
+        self.ticks += 1
+        states = np.array([[self.ticks, slot] for slot in slots], np.int32)
+        self.states |= {number: tuple(state) for number, state in zip(seen, states.tolist(), strict=True)}
+        return states
 
     def start(self, slot):
         choices = [OWNERS[i] for i in self.rng.integers(len(OWNERS), size=len(self.spec.seats))]
@@ -198,6 +215,7 @@ class Stream:
                 mask=np.array([d.mask for d in decisions], np.bool_),
                 reward=np.array(reward, np.float32),
                 first=np.zeros(len(rows), np.bool_),
+                state=self.whole(slot, [d.number for d in decisions]),
             ),
             np.array(entry, np.int32),
             Acted(
@@ -235,6 +253,7 @@ class Stream:
                 truncated=np.array(truncated, np.bool_),
                 observation=np.array([[n, -n] for n in seen], np.float32),
                 over=np.zeros(0, np.int32),
+                state=self.whole(slot, seen),
             ),
             np.array(entry, np.int32),
         )
@@ -267,11 +286,24 @@ class Stream:
             first = segments.present[lane, :, agent].argmax()
             assert segments.memory[lane, agent, 0] == segments.observation[lane, first, agent, 0] + 0.5
 
+    def check_state(self, segments):
+        """The state of each tick and of each tail is that in which its observations were made."""
+        if not self.tells(segments.player):
+            assert segments.state is None
+            assert segments.tail_state is None
+            return
+        for lane, tick, agent in zip(*segments.present.nonzero(), strict=True):
+            number = int(segments.observation[lane, tick, agent, 0])
+            assert tuple(segments.state[lane, tick].tolist()) == self.states[number]
+        tails = segments.tail_observation[:, 0].astype(int).tolist()
+        assert [tuple(state) for state in segments.tail_state.tolist()] == [self.states[number] for number in tails]
+
     def take(self, decisions, seconds):
         for segments in self.recorder.take(self.now, decisions, seconds):
             owner = (segments.player, segments.incarnation)
             self.check_at_the_inbox(segments)
             self.check_memory(segments)
+            self.check_state(segments)
             told = Counter((owner, segment) for segment in segments_told(segments))
             assert all(self.model.cut[key] >= count for key, count in told.items())
             self.model.cut -= told
@@ -287,7 +319,7 @@ class Stream:
             incarnation=segments.incarnation,
             decisions=segments.decisions,
         )
-        open_segments(head, segments.arrays(), self.spec, MEMORY[segments.player])
+        open_segments(head, segments.arrays(), self.spec, MEMORY[segments.player], self.tells(segments.player))
 
     def check_unsent(self):
         for owner in OWNERS[:3]:

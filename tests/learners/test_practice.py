@@ -5,11 +5,13 @@ import pytest
 import torch
 
 from benchmarks.curves import Practice
+from collectors.envs.particles import SimpleSpread
 from collectors.envs.recall import Recall
 from collectors.envs.rows import Ends, Rows
 from league.policies.layout import PolicyConfig
 from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.ppo_config import PPOConfig
+from learners.decisions import seen_in
 
 ALGO = PPOConfig(batch=1024, minibatch=256, lr=3e-3, epochs=4)
 
@@ -114,6 +116,7 @@ class Parts:
             seats=(Seat((0, 1)),),
             observation=Array((2,), "float32"),
             actions=2,
+            state=Array((2,), "float32"),
         )
         self.slots = slots
         self._bit = np.zeros((slots, 2), np.float32)
@@ -131,6 +134,7 @@ class Parts:
             mask=np.ones((len(slot), 2), bool),
             reward=np.zeros(len(slot), np.float32),
             first=np.ones(len(slot), bool),
+            state=self._bit[slot],
         )
 
     def step(self, actions):
@@ -144,6 +148,7 @@ class Parts:
             truncated=np.zeros(2 * self.slots, bool),
             observation=np.zeros((2 * self.slots, 2), np.float32),
             over=over,
+            state=np.zeros((2 * self.slots, 2), np.float32),
         )
 
     def close(self):
@@ -163,12 +168,45 @@ def test_agents_that_see_the_same_need_an_id_to_play_different_parts():
     assert trained(PolicyConfig(hidden=[16], agent_id=True), normalise_values=True)[0] > 0.9
 
 
-def test_a_central_critic_knows_what_no_agent_knows():
+def test_a_critic_of_its_own_knows_what_no_agent_knows():
     """Half of the reward's spread comes from the bit of the other agent."""
     _, alone = trained(PolicyConfig(hidden=[16], agent_id=True), updates=25, normalise_values=True)
-    right, central = trained(
-        PolicyConfig(hidden=[16], agent_id=True, critic="central"), updates=25, normalise_values=True
-    )
     assert alone < 0.7
-    assert central > 0.85
-    assert right > 0.9
+    for critic in ("central", "state"):
+        policy = PolicyConfig(hidden=[16], agent_id=True, critic=critic)
+        right, explained = trained(policy, updates=25, normalise_values=True)
+        assert explained > 0.85
+        assert right > 0.9
+
+
+@pytest.mark.parametrize("critic", ["central", "state"])
+def test_segments_that_begin_anywhere_are_worth_the_same(critic):
+    """What follows a cut is worth what the next tick is worth: tails carry what the critic sees."""
+    policy = PolicyConfig(hidden=[16], critic=critic)
+    worth = []
+    for ticks in (5, 25):
+        practice = shaken(Practice(SimpleSpread(slots=8, state=True), policy, PPOConfig(batch=600), ticks=ticks))
+        segments, algorithm = practice.collect().segments, practice.algorithm
+        if ticks == 5:
+            with torch.no_grad():
+                worth = algorithm._tail_values(segments, None).numpy()[:, 4]
+            continue
+        with torch.no_grad():
+            value, _ = algorithm.policy.values(algorithm.prepare(segments).seen)
+        whole = value.numpy().reshape(-1, 25, 3)
+    np.testing.assert_allclose(np.sort(worth[:8].ravel()), np.sort(whole[:8, 5].ravel()), rtol=1e-4)
+
+
+def test_who_is_dead_is_zeros_to_a_central_critic():
+    """A central critic must not be led by what a dead agent saw last, or by what is left in the arrays."""
+    practice = Practice(SimpleSpread(slots=4), PolicyConfig(hidden=[8], critic="central"), PPOConfig(batch=96))
+    segments = practice.collect().segments
+    segments.present[:, 10:, 1] = False  # the second agent is gone, and the rest of its numbers is rubbish
+    seen = seen_in(segments, practice.policy)
+    _, tick, _ = segments.present.nonzero()
+    assert not seen.joint[torch.from_numpy(tick >= 10), 1].any()
+    assert seen.joint[torch.from_numpy(tick < 10), 1].any(dim=1).all()
+    before, _ = practice.algorithm.policy.values(seen)
+    segments.observation[:, 10:, 1] = 99.0
+    after, _ = practice.algorithm.policy.values(seen_in(segments, practice.policy))
+    assert torch.equal(before, after)
