@@ -76,9 +76,7 @@ class Decisions:
         chosen = torch.from_numpy(lanes)
         kept = torch.zeros(len(self.lanes.present), dtype=torch.bool)
         kept[chosen] = True
-        there = self.lanes
-        picked = Lanes(there.present[chosen], there.restart[chosen], there.memory[chosen])
-        decisions = self._pick(kept[self.lane].nonzero().squeeze(1), picked)
+        decisions = self._pick(kept[self.lane].nonzero().squeeze(1), self.lanes[chosen])
         assert decisions.lane is not None
         return replace(decisions, lane=torch.searchsorted(chosen, decisions.lane))
 
@@ -89,8 +87,8 @@ class Decisions:
         return Decisions(**picked, lanes=lanes)
 
 
-def seen_in(segments: Segments, policy: PolicyConfig) -> Seen:
-    """Return what a network is told of the present decisions."""
+def seen_in(segments: Segments, policy: PolicyConfig, burn_in: int = 0) -> Seen:
+    """Return what a network is told of the present decisions; `burn_in` ticks only bring its memory up to date."""
     present = segments.present
     lane, tick, place = present.nonzero()
     observation = torch.from_numpy(segments.observation[present])
@@ -99,7 +97,7 @@ def seen_in(segments: Segments, policy: PolicyConfig) -> Seen:
         observation=observation if observation.dtype == torch.uint8 else observation.float(),  # images stay small
         place=torch.from_numpy(place) if told else None,
         joint=None if policy.critic == "shared" else _overview(segments, policy)[lane, tick],
-        lanes=_lanes(segments, policy.state_size) if policy.recurrent else None,
+        lanes=_lanes(segments, policy.state_size, burn_in) if policy.recurrent else None,
     )
 
 
@@ -153,7 +151,7 @@ def _tails_together(segments: Segments) -> Tensor:
     return torch.from_numpy(together[moment])
 
 
-def _lanes(segments: Segments, size: int) -> Lanes:
+def _lanes(segments: Segments, size: int, burn_in: int) -> Lanes:
     present, end = segments.present, segments.end
     restart = np.zeros_like(present)
     over = np.zeros_like(present[:, 0])  # whether the agent's last decision ended its episode
@@ -163,4 +161,12 @@ def _lanes(segments: Segments, size: int) -> Lanes:
     memory = segments.memory
     if memory is None:
         memory = np.zeros((len(present), present.shape[2], size), np.float32)
-    return Lanes(*map(torch.from_numpy, (present, restart, np.array(memory))))
+    lanes = Lanes(*map(torch.from_numpy, (present, restart, np.array(memory))))
+    return replace(lanes, warm=_warm(lanes, burn_in)) if burn_in else lanes
+
+
+def _warm(lanes: Lanes, burn_in: int) -> Tensor:
+    """Return where an agent still goes by what older weights remembered: `burn_in` ticks, or until its episode ends."""
+    stored_LTA = lanes.memory.any(dim=-1)[:, None] & (lanes.restart.cumsum(dim=1) == 0)
+    early_T = torch.arange(lanes.present.shape[1]) < burn_in
+    return stored_LTA & early_T[:, None]

@@ -30,6 +30,9 @@ class Distribution:
     mean: Tensor  # [B, C]
     log_std: Tensor  # [C]
 
+    def __getitem__(self, chosen: Tensor) -> "Distribution":
+        return Distribution(self.log_probs[chosen], self.first, self.mean[chosen], self.log_std)
+
     def log_prob(self, action: Tensor) -> Tensor:
         """Return the log-probability of each action, summed over its parts."""
         if action.ndim == 1:

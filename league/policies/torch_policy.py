@@ -22,6 +22,21 @@ class Lanes:
     present: Tensor  # [L, T, A]
     restart: Tensor  # [L, T, A] whether a new episode of that agent begins: nothing is remembered
     memory: Tensor  # [L, A, M] before the first tick
+    warm: Tensor | None = (
+        None  # [L, T, A] decisions that only bring a stored memory up to date: nothing is learnt there
+    )
+
+    @property
+    def learnt(self) -> Tensor | None:
+        """Which decisions are learnt from, [B]; None: all of them."""
+        if self.warm is None or not bool(self.warm.any()):
+            return None
+        learnt = ~self.warm[self.present]
+        return learnt if bool(learnt.any()) else None
+
+    def __getitem__(self, lanes: Tensor) -> "Lanes":
+        warm = None if self.warm is None else self.warm[lanes]
+        return Lanes(self.present[lanes], self.restart[lanes], self.memory[lanes], warm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +165,8 @@ class TorchPolicy(nn.Module):
             memory = memory.masked_fill(lanes.restart[:, tick, :, None], 0)
             new = self._remember(gates[:, tick], memory, parameters)
             memory = torch.where(lanes.present[:, tick, :, None], new, memory)
+            if lanes.warm is not None:
+                memory = torch.where(lanes.warm[:, tick, :, None], memory.detach(), memory)
             after.append(memory)
         return torch.stack(after, dim=1)[lanes.present]
 

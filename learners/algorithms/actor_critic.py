@@ -104,7 +104,7 @@ class ActorCritic:
     def prepare(self, segments: Segments) -> Decisions:
         """Compute values and advantages under the present weights and flatten the decisions."""
         present_LTA = torch.from_numpy(segments.present)
-        seen = seen_in(segments, self._policy)
+        seen = seen_in(segments, self._policy, self.config.burn_in)
         mask_BN = torch.from_numpy(segments.mask)[present_LTA]
         action_B = torch.from_numpy(segments.action)[present_LTA]
         action_B = action_B.long() if self._spec.single else action_B
@@ -169,6 +169,9 @@ class ActorCritic:
         for part in minibatch.parts(self.config.accumulate):
             share = len(part) / len(minibatch)
             actions, value_B = self.policy(part.seen, part.mask)
+            learnt_B = None if part.lanes is None else part.lanes.learnt
+            if learnt_B is not None:
+                actions, value_B, part = actions[learnt_B], value_B[learnt_B], part[learnt_B]
             loss, metrics = self.loss(actions, value_B, part, entropy_coef)
             (loss * share if share < 1 else loss).backward()
             for name, value in metrics.items():

@@ -62,6 +62,7 @@ class ActorCriticConfig(AlgoConfig):
     value_coef: float = 0.5  # weight of the value loss
     normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch
     normalise_values: bool = False  # learn values at a running mean of 0 and deviation of 1
+    burn_in: int = 0  # with a memory: first ticks of a segment that only bring the stored memory up to date
     accumulate: int = 1  # parts in which a gradient is computed: more of them take less memory, and more time
 
     def __post_init__(self) -> None:
@@ -69,8 +70,8 @@ class ActorCriticConfig(AlgoConfig):
         AlgoConfig.__post_init__(self)  # super() does not know a class that was made anew for its slots
         if self.entropy_final is not None:
             self._require_span()
-        if self.accumulate < 1:
-            raise ValueError("algo.accumulate must be at least 1")
+        if self.accumulate < 1 or self.burn_in < 0:
+            raise ValueError("algo.accumulate must be at least 1, algo.burn_in at least 0")
 
     @property
     def passes(self) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """The pages tell the truth: commands parse, overrides compose, links lead somewhere, code is that of the examples."""
 
 import ast
+import importlib.util
 import re
 import shlex
 from itertools import pairwise
@@ -120,6 +121,17 @@ def test_every_option_of_a_group_is_told():
     options = [path.stem for path in (ROOT / "conf").glob("*/*.yaml")]
     assert len(options) > 10
     assert [name for name in options if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize("package", ["pettingzoo", "mpe2"])
+def test_environments_have_the_versions_that_are_installed(package):
+    (where,) = importlib.util.find_spec(package).submodule_search_locations
+    text = "\n".join(page.read_text() for page in PAGES)
+    family = "mpe2/" if package == "mpe2" else "(?:butterfly|classic|sisl)/"
+    named = sorted(set(re.findall(rf"\b{family}\w+_v\d+", text)))
+    assert len(named) > 5
+    files = {name: Path(where) / f"{name.removeprefix('mpe2/')}.py" for name in named}
+    assert [name for name, file in files.items() if not file.exists()] == []
 
 
 def test_every_module_is_on_the_map():

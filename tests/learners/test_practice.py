@@ -1,5 +1,7 @@
 """Learning from real play: the parts of collectors and learners together, without a league."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,10 @@ from benchmarks.curves import Practice
 from collectors.envs.particles import SimpleSpread
 from collectors.envs.recall import Recall
 from collectors.envs.rows import Ends, Rows
+from collectors.envs.tic_tac_toe import TicTacToe
+from collectors.players.bots import RandomBot
 from league.policies.layout import PolicyConfig
+from league.policies.numpy_actor import NumpyActor
 from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.ppo_config import PPOConfig
 from learners.decisions import seen_in
@@ -85,6 +90,45 @@ def test_values_of_tails_use_the_memory_at_the_cut():
     expected = [worth[int(c)] for c in cue[begins]]
     np.testing.assert_allclose(tails[begins, 4, 0], expected, atol=1e-5)
     assert np.abs(forgotten[begins, 4, 0] - expected).max() > 0.05
+
+
+def test_a_burn_in_is_only_for_memories_that_were_stored():
+    """Episodes have 8 steps and segments 5 ticks: some begin with an episode, some in the middle of one."""
+    policy = PolicyConfig(hidden=[16], memory="gru", memory_size=8)
+    algo = PPOConfig(batch=1024, minibatch=256, burn_in=3)
+    practice = shaken(Practice(Recall(slots=32), policy, algo, ticks=5))
+    practice.collect()
+    segments = practice.collect().segments
+    data = practice.algorithm.prepare(segments)
+    stored = segments.memory.any(axis=(1, 2))
+    assert 0 < stored.sum() < len(stored)
+    warm = data.lanes.warm.numpy()[..., 0]
+    assert not warm[~stored].any()
+    assert not warm[:, 3:].any()
+    assert warm[stored, 0].all()
+    over = segments.end[:, :2, 0].astype(bool)  # the episode ended in the first or second tick: the memory is empty
+    assert not warm[over[:, 0], 1].any()
+    assert not warm[over.any(axis=1), 2].any()
+    assert warm[stored & ~over.any(axis=1), :3].all()
+
+
+def test_nothing_is_learnt_from_a_burn_in():
+    policy = PolicyConfig(hidden=[16], memory="gru", memory_size=8)
+    practice = shaken(Practice(Recall(slots=32), policy, PPOConfig(batch=1024, burn_in=3, entropy=0.0), ticks=5))
+    practice.collect()
+    data, algorithm = practice.algorithm.prepare(practice.collect().segments), practice.algorithm
+
+    def gradient(where, data=data):
+        changed = replace(data, advantage=data.advantage.clone(), target=data.target.clone())
+        changed.advantage[where] += 7.0
+        changed.target[where] -= 7.0
+        algorithm._slope(changed, 0.0)
+        return algorithm.policy.flat.grad.clone()
+
+    warm = data.lanes.warm[data.lanes.present]
+    nowhere = gradient(torch.zeros_like(warm))
+    assert torch.equal(nowhere, gradient(warm))
+    assert not torch.equal(nowhere, gradient(~warm))
 
 
 def test_only_a_memory_solves_recall():
@@ -210,3 +254,84 @@ def test_who_is_dead_is_zeros_to_a_central_critic():
     segments.observation[:, 10:, 1] = 99.0
     after, _ = practice.algorithm.policy.values(seen_in(segments, practice.policy))
     assert torch.equal(before, after)
+
+
+# --- pictures and boards -------------------------------------------------------------------------------------
+
+
+class Spot:
+    """A picture with one bright spot, which lies in one of four corners; the agent should name the corner."""
+
+    def __init__(self, slots=64, side=9):
+        self.spec = EnvSpec(
+            name="spot",
+            agents=("a",),
+            seats=(Seat((0,)),),
+            observation=Array((side, side, 1), "uint8"),
+            actions=4,
+        )
+        self.slots, self._side = slots, side
+        self._picture = np.zeros((slots, side, side, 1), np.uint8)
+        self._corner = np.zeros(slots, int)
+
+    def start(self, slots, seeds):
+        half, lit = self._side // 2, np.arange(len(slots))
+        rng = np.random.default_rng(int(seeds[0]) % 2**32)
+        row, column = rng.integers(0, half, (2, len(slots)))
+        down, right = rng.integers(0, 2, (2, len(slots)))
+        self._corner[slots] = 2 * down + right
+        self._picture[slots] = 0
+        self._picture[np.asarray(slots)[lit], row + down * (half + 1), column + right * (half + 1), 0] = 255
+
+    def rows(self):
+        slot = np.arange(self.slots, dtype=np.int32)
+        return Rows(
+            slot=slot,
+            agent=np.zeros_like(slot),
+            observation=self._picture.copy(),
+            mask=np.ones((self.slots, 4), bool),
+            reward=np.zeros(self.slots, np.float32),
+            first=np.ones(self.slots, bool),
+        )
+
+    def step(self, actions):
+        slot = np.arange(self.slots, dtype=np.int32)
+        return Ends(
+            slot=slot,
+            agent=np.zeros_like(slot),
+            reward=(actions == self._corner).astype(np.float32),
+            truncated=np.zeros(self.slots, bool),
+            observation=self._picture.copy(),
+            over=slot,
+        )
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize("name", ["cnn", "resnet"])
+def test_convolutions_learn_to_see(name):
+    policy = PolicyConfig(name=name, hidden=[32], channels=8, blocks=1, filters=[[8, 3, 2], [16, 3, 1]])
+    practice = Practice(Spot(), policy, PPOConfig(batch=512, minibatch=128, lr=3e-3), ticks=8)
+    assert practice.until(512).mean_return(256) < 0.5
+    assert practice.until(12_000).mean_return(256) > 0.9
+
+
+def test_a_residual_network_learns_tic_tac_toe():
+    """Against itself; then it is held against random play, from both seats."""
+    policy = PolicyConfig(name="resnet", hidden=[32], channels=12, blocks=1)
+    practice = Practice(TicTacToe(slots=64), policy, PPOConfig(batch=1024, minibatch=256, lr=3e-3), ticks=8)
+    practice.until(16_000)
+    rng, bot = np.random.default_rng(0), RandomBot(TicTacToe(1).spec)
+    actor = NumpyActor(policy, bot.spec, practice.algorithm.flat())
+    paid = []
+    for seat in (0, 1):
+        env = TicTacToe(slots=200)
+        env.start(np.arange(200, dtype=np.int32), np.zeros(200, np.int64))
+        while len(rows := env.rows()):
+            mine, _ = actor.act(rows.observation, rows.mask, rng)
+            other, _ = bot.act(rows.observation, rows.mask, rng)
+            ends = env.step(np.where(rows.agent == seat, mine, other))
+            paid += ends.reward[ends.agent == seat].tolist()
+    assert len(paid) == 400
+    assert np.mean(paid) > 0.5, "random play has 0"
