@@ -92,6 +92,7 @@ def _add_starting(commands: Commands) -> None:
     resume = _add(commands, "resume", "go on with a run as it was configured")
     help = "a group (env=tic_tac_toe) or key (algo.lr=0.001) of the config; + adds a key, ~ removes one"
     run.add_argument("pairs", metavar="OVERRIDE", nargs="*", default=[], help=help)
+    run.add_argument("-m", "--multirun", action="store_true", help="sweep: a league for each of seed=1,2,3")
     run.add_argument("--accept-changes", action="store_true", help="go on with a run under another config")
     for command in (run, resume):
         _add_allow(command)
@@ -131,6 +132,7 @@ def _add_reading(commands: Commands) -> None:
     export = _add(commands, "export", "draw all curves of a run anew, from its ledger")
     export.add_argument("--to", required=True, choices=("csv", "tensorboard", "wandb"), help="who draws them")
     export.add_argument("--out", metavar="DIR", help="where to (RUN/export/TO)")
+    _add_allow(export)
     _add(commands, "verify", "check every promise that a run directory can break")
 
 

@@ -104,7 +104,7 @@ def _parse(text: str) -> Override:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"cannot read {text!r}: write key=value, e.g. algo.lr=0.001 ({reason})") from error
     if override.is_sweep_override():
-        raise ConfigError(f"{text!r} is a sweep, but this starts one league: start one for each value")
+        raise ConfigError(f"{text!r} is a sweep, but this starts one league: add -m to start one for each value")
     return override
 
 

@@ -15,6 +15,7 @@ from launch.compose import compose
 from launch.config import Config, ConfigError
 from launch.reference import tables, written
 from launch.schema import keys
+from launch.sweeping import combinations, split
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -56,7 +57,10 @@ def slug(heading):
 def test_every_command_parses_and_its_overrides_compose(argv, answer):
     arguments, rest = build_parser().parse_known_args(argv)
     assert not [text for text in rest if text.startswith("-")]
-    if arguments.command == "run":
+    if arguments.command == "run" and arguments.multirun:
+        swept, _, common = split([*arguments.pairs, *rest])
+        assert [refusal([*common, *mine]) for mine in combinations(swept)][-1] == ""
+    elif arguments.command == "run":
         assert refusal([*arguments.pairs, *rest]) in ("", answer)  # a page may show a refusal: then, the right one
 
 
