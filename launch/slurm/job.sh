@@ -112,7 +112,7 @@ finish() {
 
 requeue() {
     [ "${SLURM_RESTART_COUNT:-0}" -lt "$LUDUS_REQUEUES" ] ||
-        give_up "was restarted ${SLURM_RESTART_COUNT} times, which is launch.slurm.requeues" 1
+        give_up "was restarted ${SLURM_RESTART_COUNT:-0} times, and launch.slurm.requeues allows no more" 1
     end_asides
     for _ in 1 2 3; do
         if scontrol requeue "$(job_id)"; then

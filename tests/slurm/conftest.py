@@ -82,6 +82,11 @@ class League:
         self.ludus("run", "launch=slurm/small", f"name={self.run.name}", *SMALL, *overrides)
         return self
 
+    def trained(self, player="main"):
+        """Return on how many decisions the newest candidate of a player was trained."""
+        candidate = self.view().state.candidate(player) if self.run.ledger.exists() else None
+        return 0 if candidate is None else candidate.decisions
+
     def view(self):
         return open_view(self.run)
 
@@ -114,14 +119,24 @@ class League:
 
 
 @pytest.fixture
-def league(cluster, tmp_path):
-    found = League(RunDirectory(tmp_path / "runs" / "league"), tmp_path)
-    yield found
-    if found.run.jobs.exists():
-        names = {job.name for job in record.read(found.run)}
-        for name in names:
+def leagues(cluster, tmp_path):
+    """Return a function that returns a league by its name; in the end all of their jobs end."""
+    known = {}
+
+    def named(name):
+        return known.setdefault(name, League(RunDirectory(tmp_path / "runs" / name), tmp_path))
+
+    yield named
+    submitted = [league for league in known.values() if league.run.jobs.exists()]
+    for league in submitted:
+        for name in {job.name for job in record.read(league.run)}:
             subprocess.run(["scancel", "--quiet", f"--name={name}"], check=True)
-        wait_for(lambda: not found.alive(), 60, "the end of all jobs")
+    wait_for(lambda: not any(league.alive() for league in submitted), 60, "the end of all jobs")
+
+
+@pytest.fixture
+def league(leagues):
+    return leagues("league")
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Leagues on a real Slurm, that go on whatever happens to their nodes; what was counted is what was played."""
 
+import csv
 import json
 import os
 import shlex
@@ -9,6 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+
+from launch.start import stored
+from launch.trackers.points import Curves
+from launch.trackers.readback import history
+from launch.view import open_view
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(300)]
 
@@ -38,6 +44,17 @@ def check(league):
     print(f"\n{sum(state.results.values()):,} results counted, {len(known):,} known to be accepted, {state.term} terms")
 
 
+def alone(rows, name):
+    return not any(row.node == rows[name].node for other, row in rows.items() if other != name)
+
+
+def rows_of(league):
+    """Return the numbers of all rows of curves that follow from the ledger."""
+    rows = []
+    open_view(league.run, watcher=Curves(stored(league.run).track, rows.append))
+    return [row.number for row in rows]
+
+
 def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
     """A login shell starts it and is gone; the league reaches its budget, and gives back all nodes."""
     overrides = [
@@ -51,6 +68,8 @@ def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
         "launch.ranks=2",
         "launch.slurm.nodes=2",
         "launch.slurm.memory=1G",
+        "launch.slurm.setup=['echo prepared for $LUDUS_NAME']",
+        "launch.slurm.prefix='env PREFIXED=yes'",
         *APART,
     ]
     command = shlex.join([sys.executable, "-m", "launch", "run", "launch=slurm/small", "name=league", *overrides])
@@ -77,22 +96,45 @@ def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
     assert {row.state for row in league.rows().values()} == {"COMPLETED"}
     assert "the budget of 20,000 env steps is spent" in league.ludus("status", "league")
     assert "term 1 at tcp://" in league.ludus("logs", "league", "coordinator")
+    for process in ("coordinator-0", "learner-0", "collector-1"):
+        assert f"prepared for {process}" in league.log(process)
     check(league)
 
 
-def test_jobs_at_their_time_limit_go_on(league, patiently):
+def test_jobs_at_their_time_limit_and_ranks_that_lose_a_node_go_on(league, cluster, patiently, monkeypatch):
+    monkeypatch.setenv("WANDB_MODE", "offline")
     limits = [f"launch.slurm.{role}.time=2" for role in ("coordinator", "learner")]
-    league.begin(*APART, *limits, "launch.slurm.lead=75", "track=csv")  # USR1 comes 45 seconds after the start
+    group = ["launch.ranks=2", "launch.slurm.nodes=2"]
+    # USR1 comes 45 seconds after the start.
+    league.begin(*APART, *limits, *group, "launch.slurm.lead=75", "track.to=[csv,wandb]")
     patiently(league.results, 150, "the first result")
+    assert league.node("learner-0") == "node[1-2]"
     for process in ("coordinator-0", "learner-0"):
         patiently(lambda p=process: league.rows()[p].restarts >= 1, 90, f"the requeue of {process}")
         assert "to be continued: requeued" in league.log(process)
+    log = league.log("learner-0")
+    assert "torch.distributed.elastic" not in log.partition("to be continued")[0], "the agent survived the signal"
     patiently(lambda: league.view().term >= 2 and league.heard("learner-0"), 60, "their return")
     league.play_on()
+
+    # One of the nodes of the two ranks crashes: the group ends, and starts again from its checkpoint.
+    restarts, trained = league.rows()["learner-0"].restarts, league.trained()
+    cluster.harm("--node", "node2")
+    patiently(lambda: league.rows()["learner-0"].restarts > restarts, 60, "the requeue of the learner")
+    cluster.start()  # there are two nodes with GPUs, and it needs both
+    patiently(lambda: league.trained() > trained, 150, "training that goes on")
+    assert league.trained() > trained >= 8192
+
     league.ludus("stop", "league")
     assert league.view().term >= 2
-    curves = [path for path in league.run.track.rglob("*.csv") if path.stat().st_size]
-    assert curves, "the tracker went through it beside the coordinator"
+    whole = rows_of(league)
+    live = sorted({int(line["row"]) for line in csv.DictReader((league.run.track / "csv/points.csv").open())})
+    lives = sorted(league.run.track.glob("wandb/offline-run-*/*.wandb"))
+    assert len(lives) >= 2, "the tracker was requeued with its coordinator"
+    assert len({path.name for path in lives}) == 1, "as one run of W&B"
+    sent = sorted(row["_step"] for path in lives for row in history(path))
+    assert sent == whole[: len(sent)], "every row once"
+    assert live == whole[: len(live)]
     check(league)
 
 
@@ -112,17 +154,25 @@ def test_crashes_cuts_and_split_brains(league, cluster, patiently):
     assert league.log("learner-0").count("restart") == sessions
     cluster.start()
 
-    # The nodes of the learner and of a collector crash: both start again, from the checkpoint and from nothing.
-    began, before = time.monotonic(), league.rows()
-    for process in ("learner-0", "collector-0"):
-        cluster.harm("--node", before[process].node)
-    for process in ("learner-0", "collector-0"):
-        restarts = before[process].restarts
-        patiently(lambda p=process, n=restarts: league.rows()[p].restarts > n, 60, f"the requeue of {process}")
-        cluster.start()  # there is no second node for this collector
-        patiently(lambda p=process: league.heard(p), 90, f"the return of {process}")
-        times[f"crash of the node of {process}"] = time.monotonic() - began
-    league.play_on()
+    # The node of a collector crashes, and nobody else's: the others play on, and nobody else restarts.
+    before = league.rows()
+    lone = next(name for name in ("collector-0", "collector-1") if alone(before, name))
+    crashed = time.monotonic()
+    cluster.harm("--node", before[lone].node)
+    times["crash of a collector's node, for the others"] = league.play_on()
+    patiently(lambda: league.rows()[lone].restarts > before[lone].restarts, 60, "the requeue of the collector")
+    assert [name for name, row in league.rows().items() if row.restarts > before[name].restarts] == [lone]
+    cluster.start()  # there is no second node for it
+    patiently(lambda: league.heard(lone), 90, "its return")
+    times["crash of a collector's node, for that collector"] = time.monotonic() - crashed
+
+    # The node of the learner crashes: it starts on the other one, from its checkpoint.
+    began, row, trained = time.monotonic(), league.rows()["learner-0"], league.trained()
+    cluster.harm("--node", row.node)
+    patiently(lambda: league.rows()["learner-0"].restarts > row.restarts, 60, "the requeue of the learner")
+    patiently(lambda: league.trained() > trained, 120, "training that goes on")
+    times["crash of the learner's node"] = time.monotonic() - began
+    cluster.start()
 
     # The learner's node is cut off: Slurm starts another one, and the old one sees that and leaves.
     began, node = time.monotonic(), league.node("learner-0")
@@ -149,9 +199,14 @@ def test_crashes_cuts_and_split_brains(league, cluster, patiently):
     check(league)
 
 
-def test_preemption_scale_stop_and_resume(league, patiently):
-    league.begin("launch.slurm.collector.partition=low", "launch.slurm.collector.constraint=gpu")
+def test_two_learners_preemption_scale_stop_and_resume(league, patiently):
+    league.begin("launch.learners=2", "launch.slurm.collector.partition=low", "launch.slurm.collector.constraint=gpu")
     patiently(league.results, 150, "the first result")
+    learning = [player.id for player in league.view().state.population.learning()]
+    assert len(learning) >= 2
+    patiently(lambda: all(map(league.trained, learning)), 120, "candidates of the players of both learners")
+    assert league.heard("learner-0", 10)
+    assert league.heard("learner-1", 10)
     league.ludus("scale", "league", "collectors=4")
     patiently(lambda: league.heard("collector-3"), 60, "a fourth collector")
     league.ludus("scale", "league", "collectors=1")
@@ -190,3 +245,19 @@ def test_preemption_scale_stop_and_resume(league, patiently):
     assert "has jobs in the queue already" in league.ludus("resume", "league", code=2)
     league.ludus("stop", "league")
     check(league)
+
+
+def test_what_fails_for_good_ends_all_jobs_with_the_reason(leagues, patiently):
+    """A learner that cannot start, and a coordinator that was restarted as often as is allowed."""
+    failing = leagues("failing").begin(
+        "launch.slurm.learner.python=/bin/false", "launch.slurm.learner.setup=['FATAL=2']"
+    )
+    limits = ["launch.slurm.coordinator.time=1", "launch.slurm.lead=50", "launch.slurm.requeues=0"]
+    capped = leagues("capped").begin(*limits, "launch.slurm.learner.sbatch=['--begin=now+1hour']")
+    for league, reason in [
+        (failing, "learner-0 failed 2 times in a row"),
+        (capped, "coordinator-0 was restarted 0 times, and launch.slurm.requeues allows no more"),
+    ]:
+        patiently(lambda league=league: league.run.ended.exists(), 120, reason)
+        patiently(lambda league=league: not league.alive(), 60, "the end of all jobs")
+        assert reason in league.ludus("status", league.run.name)
