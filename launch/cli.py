@@ -56,6 +56,8 @@ def _expected(error: Exception) -> bool:
 
 
 def _told(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
     ours = type(error).__module__ != "builtins"
     return str(error) if ours else f"{error} ({TRACEBACK}=1 shows where this comes from)"
 
@@ -73,9 +75,19 @@ def _run(arguments: Namespace) -> int:
     from launch.compose import compose
     from launch.start import begin
 
+    if arguments.multirun:
+        return _sweep(arguments)
     config = compose(arguments.pairs, arguments.allow)
     note = (lambda line: None) if arguments.quiet else say
     return _launch(begin(config, allow=arguments.allow, accept=arguments.accept_changes, say=note), arguments)
+
+
+def _sweep(arguments: Namespace) -> int:
+    from launch.sweeping import sweep
+
+    flags = ("plain", "quiet", "json", "accept_changes")
+    options = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(arguments, flag)]
+    return sweep(arguments.pairs, options, arguments.allow)
 
 
 def _resume(arguments: Namespace) -> int:
@@ -163,7 +175,8 @@ def _explain(arguments: Namespace) -> int:
 def _export(arguments: Namespace) -> int:
     from launch.exporting import export
 
-    export(_find(arguments), arguments.to, Path(arguments.out) if arguments.out else None, say)
+    out = Path(arguments.out) if arguments.out else None
+    export(_find(arguments), arguments.to, out, say, arguments.allow)
     return 0
 
 

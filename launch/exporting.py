@@ -3,13 +3,14 @@
 export(run, "csv", Path("curves"))          # the same points that a tracker draws while the league plays
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
+from launch.filming import Films
 from launch.progress import Progress
 from launch.start import stored
 from launch.trackers.points import Curves, Row
-from launch.trackers.sink import Sink, SinkError, check_trackers, make_sink
+from launch.trackers.sink import Sink, SinkError, check_trackers, ending, make_sink
 from launch.trackers.tracker import place_of
 from launch.view import open_view
 from league.store.run_directory import RunDirectory
@@ -29,17 +30,23 @@ class _Pen:
         self._progress.tell(f"match {row.matches:,}")
 
 
-def export(run: RunDirectory, to: str, out: Path | None = None, say: Callable[[str], None] = lambda line: None) -> int:
+def export(
+    run: RunDirectory,
+    to: str,
+    out: Path | None = None,
+    say: Callable[[str], None] = lambda line: None,
+    allow: Collection[str] = (),
+) -> int:
     """Write every point of a run to a sink, but none that is there already; return how many rows it has then."""
     check_trackers([to])
     config = stored(run)
     folder = out or run.root / "export" / to
     try:
-        sink = make_sink(to, place_of(config, run, folder, say))
-        with Progress(f"export to {to}") as progress:
+        place = place_of(config, run, folder, say, Films(run, allow, say))
+        with Progress(f"export to {to}") as progress, ending(make_sink(to, place)) as sink:
             pen = _Pen(sink, sink.open(), progress)
-            open_view(run, watcher=Curves(config.track, pen))
-            sink.close()
+            curves = Curves(config.track, pen)
+            open_view(run, curves.observe, curves)
     except OSError as error:
         raise SinkError(f"cannot write to {folder}: {error.strerror or error}") from error
     say(f"{pen.count:,} rows of curves in {folder}")

@@ -79,7 +79,7 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
 
     state = play(config, run, allow)
     for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger
-        export(run, name, run.track / name)
+        export(run, name, run.track / name, allow=allow)
     if not quiet:
         final_report(state, run.name, as_json=as_json)
     return 0

@@ -56,6 +56,8 @@ def run(
             table.say(str(error))
             return 1
         if viewer.state.phase != OVER:
+            if not quiet:
+                table.say("everybody finishes and writes down what it has; Ctrl-C again stops at once")
             drain(config, run)
         _farewell(supervisor, interrupts, config.launch.drain_seconds)
     if not over:

@@ -203,14 +203,14 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
                 learner.ask_to_stop()
 
 
-def run_tracker(config: Config, run: RunDirectory, index: int, stop: Stop) -> int:
+def run_tracker(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> int:
     """Feed one tracker until SIGTERM; 1 if it cannot be fed now."""
     from launch.trackers.sink import SinkError
     from launch.trackers.tracker import run_tracker
 
     os.nice(POLITE)
     try:
-        run_tracker(config, run, index, lambda: stop.asked)
+        run_tracker(config, run, index, lambda: stop.asked, allow)
     except (SinkError, OSError) as error:
         log.error("%s: %s", config.track.to[index], error)
         return 1
@@ -238,7 +238,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     elif arguments.role == "collector":
         run_collector(config, run, arguments.index, stop, arguments.allow)
     elif arguments.role == "tracker":
-        sys.exit(run_tracker(config, run, arguments.index, stop))
+        sys.exit(run_tracker(config, run, arguments.index, stop, arguments.allow))
     else:
         run_learner(config, run, arguments.index, stop, arguments.allow)
 

@@ -5,9 +5,9 @@ with Progress("export") as progress:
         progress.tell(f"{i} of 1000")
 """
 
+import threading
 import time
-from collections.abc import Callable
-from typing import Self
+from typing import ClassVar, Self
 
 from rich.console import Console
 from rich.status import Status
@@ -17,28 +17,39 @@ OFTEN = 0.2  # seconds between two words
 
 
 class Progress:
-    """A line on a terminal's standard error, that comes after two seconds and goes when all is done."""
+    """A line on a terminal's standard error, that comes after two seconds and goes when all is done.
 
-    def __init__(self, what: str, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._what, self._console, self._clock = what, console or Console(stderr=True), clock
+    It comes by itself, also if nobody tells how far it is. Inside another one it is silent: a terminal has one line.
+    """
+
+    _outermost: ClassVar["Progress | None"] = None
+
+    def __init__(self, what: str, console: Console | None = None, quiet: float = QUIET) -> None:
+        self._what, self._console, self._quiet = what, console or Console(stderr=True), quiet
         self._begun = self._told = 0.0
         self._status: Status | None = None
+        self._timer: threading.Timer | None = None
 
     def __enter__(self) -> Self:
-        self._begun = self._clock()
+        self._begun = time.monotonic()
+        if self._console.is_terminal and Progress._outermost is None:
+            Progress._outermost = self
+            self._status = self._console.status(f"{self._what} ...")
+            self._timer = threading.Timer(self._quiet, self._status.start)
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def tell(self, how_far: str) -> None:
         """Say how far it is; cheap enough for an inner loop."""
-        now = self._clock()
-        if now - self._begun < QUIET or now - self._told < OFTEN or not self._console.is_terminal:
-            return
-        self._told = now
-        if self._status is None:
-            self._status = self._console.status("")
-            self._status.start()
-        self._status.update(f"{self._what}: {how_far}, {now - self._begun:.0f} s")
+        now = time.monotonic()
+        if self._status is not None and now - self._told >= OFTEN:
+            self._told = now
+            self._status.update(f"{self._what}: {how_far}, {now - self._begun:.0f} s")
 
     def __exit__(self, *_: object) -> None:
-        if self._status is not None:
+        if self._status is not None and self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
             self._status.stop()
+            Progress._outermost = None

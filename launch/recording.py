@@ -5,7 +5,9 @@ record(run, ("main", "one_ply"), Film(episodes=3), Path("videos"))
 A PettingZoo environment draws itself (`render_mode="rgb_array"`); of a native game the text is drawn.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import io
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,13 +20,15 @@ import numpy.typing as npt
 
 from collectors.envs.config import EnvConfig, EnvError, make_environment
 from collectors.envs.rows import Environment
-from collectors.replay import Frame, Frames, play
+from collectors.replay import Frame, Frames, play, replay
 from launch.playing import casting, find_entry, seat, told
 from launch.progress import Progress
 from launch.start import stored
+from launch.trackers.points import Scene
 from launch.view import open_view
 from league.ids import derive_seed
 from league.spec import EnvSpec
+from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.ticket import Ticket
 
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 Picture = npt.NDArray[np.uint8]
 
 FORMATS = ("gif", "mp4")
+PICTURES, LARGEST, SECONDS = 200, 480, 20.0  # of a scene: at most so many, so many pixels wide, shown so long
 LAST = 4  # times as long as the others the last picture is shown
 LINE, SIZE, MARGIN = 22, 17, 16  # pixels
 
@@ -61,10 +66,10 @@ def record(
     run: RunDirectory, names: tuple[str, str], film: Film, out: Path | None = None, allow: Collection[str] = ()
 ) -> list[Path]:
     """Let two players play and write each episode into a file; return the files."""
-    write = writer(film.kind)
+    encode = encoder(film.kind)
     config, state = stored(run), open_view(run).state
     first, second = (find_entry(state, name) for name in names)
-    folder = out or run.root / "videos"
+    folder = out or run.videos
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     with closing(drawing_environment(config.env, allow)) as env, Progress("record") as progress:
@@ -77,9 +82,41 @@ def record(
                 pictures.append(picture)
                 progress.tell(f"episode {episode + 1} of {film.episodes}, picture {len(pictures)}")
             path = folder / f"{names[0]}-{names[1]}-{film.seed}-{episode}.{film.kind}"
-            write(path, _same_size(pictures), film.fps)
+            publish(path, encode(_same_size(pictures), film.fps))
             paths.append(path)
     return paths
+
+
+def draw_scene(run: RunDirectory, scene: Scene, path: Path, allow: Collection[str] = ()) -> None:
+    """Write a video of an episode that was recorded, as it was played."""
+    with closing(drawing_environment(stored(run).env, allow)) as env:
+        frames = replay(env, scene.ticket, scene.attempt, scene.episode, scene.actions, scene.seed)
+        pictures = thinned(_small(picture) for picture in _pictures(env, scene.ticket, frames))
+    publish(path, _gif(_same_size(pictures), max(Film().fps, len(pictures) / SECONDS)))
+
+
+def thinned(pictures: Iterable[Picture], most: int = PICTURES) -> list[Picture]:
+    """Return some of the pictures, evenly spaced, and the last one: a long episode must fit into memory.
+
+    >>> thinned(range(10), most=4)
+    [0, 4, 8, 9]
+    """
+    kept: list[Picture] = []
+    stride, last = 1, None
+    for i, last in enumerate(pictures):
+        if i % stride == 0:
+            kept.append(last)
+            if len(kept) > most:
+                kept, stride = kept[::2], 2 * stride
+    return kept if last is None or last is kept[-1] else [*kept, last]
+
+
+def _small(picture: Picture) -> Picture:
+    from PIL import Image
+
+    image = Image.fromarray(picture[..., :3])
+    image.thumbnail((LARGEST, LARGEST))
+    return np.asarray(image)
 
 
 def drawing_environment(config: EnvConfig, allow: Collection[str]) -> Environment:
@@ -149,15 +186,15 @@ def _same_size(pictures: Sequence[Picture]) -> list[Picture]:
 
 # --- files ---------------------------------------------------------------------------------------------------
 
-Write = Callable[[Path, Sequence[Picture], float], None]
+Encode = Callable[[Sequence[Picture], float], bytes]
 
 
-def writer(kind: str) -> Write:
-    """Return what writes this kind of file; refuse, before anything is played, what cannot be written here."""
+def encoder(kind: str) -> Encode:
+    """Return what makes a file of this kind; refuse, before anything is played, what cannot be made here."""
     if kind not in FORMATS:
         raise RecordError(f"unknown format {kind!r}; choose one of {', '.join(FORMATS)}")
     if kind == "gif":
-        return _write_gif
+        return _gif
     try:
         import imageio_ffmpeg
 
@@ -166,23 +203,31 @@ def writer(kind: str) -> Write:
         raise RecordError(
             "there is no codec for mp4: pip install 'ludus[video]' brings one, or use --format gif"
         ) from error
-    return _write_mp4
+    return _mp4
 
 
-def _write_gif(path: Path, pictures: Sequence[Picture], fps: float) -> None:
+def _gif(pictures: Sequence[Picture], fps: float) -> bytes:
     from PIL import Image
 
     images = [Image.fromarray(picture) for picture in pictures]
     times = [int(1000 / fps)] * (len(images) - 1) + [int(LAST * 1000 / fps)]
-    images[0].save(path, save_all=True, append_images=images[1:], duration=times, loop=0)
+    out = io.BytesIO()
+    images[0].save(out, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
+    return out.getvalue()
 
 
-def _write_mp4(path: Path, pictures: Sequence[Picture], fps: float) -> None:
+def _mp4(pictures: Sequence[Picture], fps: float) -> bytes:
     import imageio_ffmpeg
 
     height, width = pictures[0].shape[:2]
-    sink = imageio_ffmpeg.write_frames(str(path), (width, height), fps=fps, macro_block_size=2)
-    sink.send(None)
-    for picture in [*pictures, *[pictures[-1]] * (LAST - 1)]:
-        sink.send(np.ascontiguousarray(picture))
-    sink.close()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "video.mp4"
+        sink = imageio_ffmpeg.write_frames(str(path), (width, height), fps=fps, macro_block_size=2)
+        sink.send(None)
+        for picture in [*pictures, *[pictures[-1]] * (LAST - 1)]:
+            sink.send(np.ascontiguousarray(picture))
+        sink.close()
+        data = path.read_bytes() if path.exists() else b""
+    if b"moov" not in data:  # the table of contents, which comes last
+        raise RecordError(f"ffmpeg wrote no whole video: is there room in {tempfile.gettempdir()}? Try --format gif")
+    return data

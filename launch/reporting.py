@@ -80,8 +80,9 @@ def write_report(run: RunDirectory, out: Path | None = None) -> Path:
     """Write the report of a run and return where it is."""
     folder = out or run.report
     folder.mkdir(parents=True, exist_ok=True)
-    story = read_story(run)
-    plots = draw(story)
+    with Progress(f"report of {run.name}"):
+        story = read_story(run)
+        plots = draw(story)
     for name, png in plots.items():
         publish(folder / f"{name}.png", png)
     path = folder / "report.html"

@@ -7,6 +7,7 @@ with Supervisor(run, topology(config), allow) as supervisor:
 
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -127,7 +128,7 @@ class Supervisor:
         child.start_at = now + rest
         path = self.run.log(child.part.role, child.part.index)
         if child.part.role == "tracker":
-            self._excuse(child, tail(path, 1), path)
+            self._excuse(child, last_words(path), path)
             return
         self.say(f"{child.part.name} ended with {describe(code)}; it starts again in {rest:g} s. Its log: {path}")
         self.say(tail(path))
@@ -171,7 +172,15 @@ class Supervisor:
                         child.process.kill()
                         child.process.wait()
                     self._listen(child)
+                    if child.part.role == "tracker" and child.process.returncode:
+                        self._regret(child)
                     self._close(child)
+
+    def _regret(self, child: _Child) -> None:
+        assert child.process is not None
+        late = f"it was not done within {self.track_seconds:g} s (track.seconds)"
+        why = late if child.process.returncode in KILLED else last_words(self.run.log("tracker", child.part.index))
+        self.say(f"{child.part.name} did not write all: {why}; the ledger has it, and `ludus export` draws it")
 
     def _close(self, child: _Child) -> None:
         if child.process is not None and child.process.stdin is not None:
@@ -212,3 +221,8 @@ def tail(path: Path, lines: int = TAIL) -> str:
         return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
     except OSError as error:
         return f"(no log: {error})"
+
+
+def last_words(path: Path) -> str:
+    """Return the last line of a log, without the time and the name of the logger: the same trouble reads the same."""
+    return re.sub(r"^\S+ \S+ [A-Z]+ [\w.]+: ", "", tail(path, 1))

@@ -27,17 +27,18 @@ PLUGIN = "hydra_plugins.hydra_submitit_launcher"
 HYDRA = ("hydra.", "hydra/")
 
 
-def sweep(overrides: Sequence[str], options: Sequence[str] = ()) -> int:
+def sweep(overrides: Sequence[str], options: Sequence[str] = (), allow: Sequence[str] = ()) -> int:
     """Start a league for each combination of values; each is checked before the first is started."""
     swept, own, common = split(overrides)
     _check_plugin(own)
     if not any(text.startswith("hydra/sweeper=") for text in own):
-        configs = [compose([*common, *values]) for values in combinations(swept)]
+        configs = [compose([*common, *values], allow) for values in combinations(swept)]
         runs = configs[0].runs
     else:
         runs = Config().runs
     settings = [f"hydra.sweep.dir={runs}/sweeps/${{now:%Y-%m-%d_%H-%M-%S}}", *own]
-    task = partial(play, common=common, options=options)
+    words = [*options, *(word for package in allow for word in ("--allow", package)), *common]
+    task = partial(play, words=words)
     return _multirun(task, [*settings, *(f"++{text}" for text in swept)])
 
 
@@ -107,13 +108,13 @@ def _multirun(task: Callable[..., None], overrides: Sequence[str]) -> int:
 # --- in each job ---------------------------------------------------------------------------------------------
 
 
-def play(_: object, common: Sequence[str], options: Sequence[str]) -> None:
+def play(_: object, words: Sequence[str]) -> None:
     """Run the league of one job, in a process of its own."""
     mine = [text.removeprefix("++") for text in HydraConfig.get().overrides.task]
-    words = [*options, *common, *mine, *named(common, mine)]
-    done = subprocess.run([sys.executable, "-m", "launch", "run", *words], check=False)
+    command = [*words, *mine, *named(words, mine)]
+    done = subprocess.run([sys.executable, "-m", "launch", "run", *command], check=False)
     if done.returncode:
-        raise RuntimeError(f"`ludus run {' '.join(words)}` ended with exit code {done.returncode}")
+        raise RuntimeError(f"`ludus run {' '.join(command)}` ended with exit code {done.returncode}")
 
 
 def named(common: Sequence[str], mine: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from launch.audit import Audit, walk
 from launch.counters import by_fold, by_sql
+from launch.progress import Progress
 from launch.view import ViewError, read_rules
 from league.ids import TicketNumber
 from league.ratings import bradley_terry
@@ -65,10 +66,13 @@ def verify(run: RunDirectory) -> int:
     journals = {path.name: path.read_bytes() for path in sorted(run.journals.glob("*.jsonl"))}
     try:
         with open_copy(run.ledger) as ledger:
-            evidence = Evidence(
-                run, rules, ledger, walk(ledger, rules.evaluation.carry), *_fold(ledger, rules), journals
-            )
-            wrong = sum(_tell(console, title, check(evidence)) for title, check in CHECKS.items())
+            with Progress("reading all events"):
+                walked, folded = walk(ledger, rules.evaluation.carry), _fold(ledger, rules)
+            evidence, wrong = Evidence(run, rules, ledger, walked, *folded, journals), 0
+            for title, check in CHECKS.items():
+                with Progress(title):
+                    problems = check(evidence)
+                wrong += _tell(console, title, problems)
     except (LedgerError, sqlite3.DatabaseError) as error:
         wrong = _tell(console, "the ledger can be read", [str(error)])
     console.print(f"{run.name}: {wrong} of {len(CHECKS)} checks failed" if wrong else f"{run.name}: all is well")

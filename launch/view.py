@@ -17,6 +17,7 @@ from typing import Protocol
 import msgspec
 
 from launch.config import from_plain
+from launch.progress import Progress
 from league import events
 from league.events import Event
 from league.ids import PlayerId
@@ -201,10 +202,11 @@ def read_offline(run: RunDirectory, observe: Observe = see_nothing, watcher: Wat
 def catch_up(view: View, run: RunDirectory) -> View:
     """Fold what the view has not seen yet from a copy of the ledger."""
     try:
-        with open_copy(run.ledger) as ledger:
+        with Progress(f"reading {run.name}") as progress, open_copy(run.ledger) as ledger:
             view.head = ledger.head
             while page := ledger.read(view.seq, 10_000):
                 view.take_in(page, ledger.metrics(view.measured, page[-1][0]) if view.measures else [])
+                progress.tell(f"event {view.seq:,} of {view.head:,}")
             if view.measures:
                 view.take_in([], ledger.metrics(view.measured, view.head))
             view.notes = ledger.notes()
@@ -239,10 +241,11 @@ def open_view(run: RunDirectory, observe: Observe = see_nothing, watcher: Watche
     """
     if not _may_answer(run.read_rendezvous()):
         return read_offline(run, observe, watcher)
-    with following(run, observe, watcher) as viewer:
+    with Progress(f"reading {run.name}") as progress, following(run, observe, watcher) as viewer:
         while viewer.refresh(PATIENCE):
             if viewer.complete:
                 return viewer
+            progress.tell(f"event {viewer.seq:,} of {viewer.head:,}")
     return catch_up(viewer, run)
 
 

@@ -8,8 +8,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from launch.local import drain
+from launch.progress import Progress
 from launch.slurm import record
-from launch.slurm.commands import RUNNING, Row, SlurmError, cancel, submit
+from launch.slurm.commands import RUNNING, WAITING, Row, SlurmError, cancel, submit
 from launch.slurm.script import array
 from launch.start import stored
 from league.store.files import publish
@@ -76,15 +77,22 @@ def stop(run: RunDirectory, say: Say) -> int:
     running = rows.get("coordinator-0")
     if running is not None and running.state in RUNNING and drain(config, run):
         say("everybody finishes; then all jobs end")
-        deadline = time.monotonic() + config.launch.drain_seconds + GRACE
-        while _alive(run) and time.monotonic() < deadline:
-            time.sleep(LOOK)
-    left = _alive(run)
-    cancel([row.id for row in left.values()])
-    while any(row.state in RUNNING for row in _alive(run).values()):
-        time.sleep(LOOK)
+        _wait(run, RUNNING + WAITING, config.launch.drain_seconds + GRACE)
+    cancel([row.id for row in _alive(run).values()])
+    _wait(run, RUNNING, float("inf"))
     say(f"stopped; it goes on with: ludus resume {run.name}")
     return 0
+
+
+def _wait(run: RunDirectory, states: Sequence[str], seconds: float) -> None:
+    """Wait until no job is in these states."""
+    deadline = time.monotonic() + seconds
+    with Progress("stop") as progress:
+        while left := [row for row in _alive(run).values() if row.state in states]:
+            progress.tell(f"{len(left)} jobs have not ended")
+            if time.monotonic() > deadline:
+                return
+            time.sleep(LOOK)
 
 
 def scale(run: RunDirectory, collectors: int, say: Say) -> int:

@@ -73,7 +73,7 @@ def script(job: Job, config: Config, run: RunDirectory, here: Path, allow: Seque
         "",
         *preparation(asked),
         "",
-        *_service(job, config, command(job, config, allow)),
+        *_service(job, config, command(job, config, allow), allow),
     ]
     return "\n".join(lines) + "\n"
 
@@ -160,17 +160,19 @@ def command(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
     return [*words, *(f"--allow {shlex.quote(package)}" for package in allow)]
 
 
-def _tracker(part: Part, config: Config) -> str:
+def _tracker(part: Part, config: Config, allow: Sequence[str]) -> str:
     """Return the program of a tracker, which runs beside the coordinator: both need little."""
     start = python(config.launch.slurm.job("coordinator"))
-    return f'{start} -m launch.process --run "$LUDUS_RUN" --role tracker --index {part.index} --lone'
+    words = [f'{start} -m launch.process --run "$LUDUS_RUN" --role tracker --index {part.index} --lone']
+    return " ".join([*words, *(f"--allow {shlex.quote(package)}" for package in allow)])
 
 
-def _service(job: Job, config: Config, words: Sequence[str]) -> list[str]:
+def _service(job: Job, config: Config, words: Sequence[str], allow: Sequence[str]) -> list[str]:
     """Return the last lines of a script. Several ranks are a step of the job: a signal to it reaches all of them."""
     if config.launch.ranks == 1 or job.role != "learner":
         beside = [part for part in topology(config) if part.role == "tracker"] if job.role == "coordinator" else []
-        return [*(f"aside {part.name} {_tracker(part, config)}" for part in beside), f"serve {' '.join(words)}"]
+        asides = [f"aside {part.name} {_tracker(part, config, allow)}" for part in beside]
+        return [*asides, f"serve {' '.join(words)}"]
     program = " ".join(words)
     return [
         "step  # sets where the ranks meet, LUDUS_HEAD, and what their group is called, LUDUS_GROUP",

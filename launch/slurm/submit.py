@@ -14,6 +14,7 @@ from pathlib import Path
 
 from launch.build import describe_environment
 from launch.config import Config
+from launch.progress import Progress
 from launch.slurm.commands import BUSY, SlurmError, call, cancel, cancel_named, queue, require
 from launch.slurm.commands import submit as sbatch
 from launch.slurm.record import Submitted, write
@@ -38,8 +39,9 @@ def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = (
     wanted = jobs(config, run)
     _refuse_twice(run, wanted)
     paths = write_scripts(config, run, allow)
-    for path in paths.values():
-        call("sbatch", "--test-only", str(path))
+    with Progress("asking Slurm"):
+        for path in paths.values():
+            call("sbatch", "--test-only", str(path))
     probe(config, run, say)
     run.ended.unlink(missing_ok=True)
     told = submit(run, wanted, paths)
@@ -82,7 +84,8 @@ def probe(config: Config, run: RunDirectory, say: Say) -> None:
         for role in ("collector", "learner", "coordinator")
     }
     for options, role in asked.items():
-        _probe_role(config, run, role, options, token, say)
+        with Progress(f"trying whether a node can start a {role}"):
+            _probe_role(config, run, role, options, token, say)
 
 
 def _probe_role(config: Config, run: RunDirectory, role: str, options: Sequence[str], token: str, say: Say) -> None:

@@ -13,6 +13,7 @@ class TrackConfig:
     to: list[str] = field(default_factory=list)  # any of "csv", "tensorboard", "wandb"; each is a process of its own
     every: int = 50  # matches between two points of a rating curve; more, as a league grows
     payoff_every: int = 50  # such points between two payoff tables
+    videos: int = 0  # matches between two videos of an evaluation; more, as a league grows; 0: none
     frozen: int = 16  # frozen players that have a rating curve: the newest ones
     project: str = "ludus"  # wandb
     entity: str | None = None  # wandb; null: your default one
@@ -29,5 +30,5 @@ class TrackConfig:
             raise ValueError(f"track.to: {', '.join(self.to)} names a tracker twice")
         if self.mode not in MODES:
             raise ValueError(f"track.mode: unknown {self.mode!r}; choose one of {', '.join(MODES)}")
-        if self.every < 1 or self.payoff_every < 1 or self.frozen < 0 or self.seconds < 0:
-            raise ValueError("track: every and payoff_every must be at least 1, frozen and seconds not negative")
+        if min(self.every, self.payoff_every) < 1 or min(self.frozen, self.seconds, self.videos) < 0:
+            raise ValueError("track: every and payoff_every must be at least 1; frozen, seconds, videos not negative")

@@ -1,4 +1,4 @@
-"""`track=csv`: one file of points, and the payoff tables and family trees beside it.
+"""`track=csv`: one file of points, and the payoff tables, family trees and videos beside it.
 
 row,axis,step,elapsed,name,value
 0,league/matches,20,,elo/main,12.5
@@ -25,7 +25,7 @@ class CsvFiles:
     id = ""
 
     def __init__(self, place: Place) -> None:
-        self._folder = place.folder
+        self._folder, self._film = place.folder, place.film
         self._file: IO[bytes] | None = None
 
     def open(self) -> int:
@@ -50,6 +50,10 @@ class CsvFiles:
         self._file.write(text.getvalue().encode())
         if row.payoff is not None:
             self._tables(row, row.payoff)
+        if row.scene is not None and (video := self._film(row.scene)) is not None:
+            path = self._folder / "videos" / f"{row.matches}-{video.name}"
+            path.parent.mkdir(exist_ok=True)
+            publish(path, video.read_bytes())
 
     def _tables(self, row: Row, payoff: PayoffTable) -> None:
         lines = zip(payoff.players, payoff.cells, strict=True)

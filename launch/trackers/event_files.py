@@ -1,5 +1,6 @@
 """`track=tensorboard`: event files. `tensorboard --logdir runs/first/track/tensorboard` shows them."""
 
+import struct
 import time
 from typing import Any
 
@@ -18,16 +19,23 @@ class EventFiles:
         from tensorboard.compat.proto import event_pb2, summary_pb2
 
         self._events, self._summaries = event_pb2, summary_pb2
-        self._folder = place.folder
+        self._folder, self._film = place.folder, place.film
         self._writer: Any = None
 
     def open(self) -> int:
         """Count the rows of earlier files, and begin a new one."""
-        from tensorboard.summary.writer.event_file_writer import EventFileWriter
+        from tensorboard.summary.writer.record_writer import RecordWriter
 
         have = max((int(number) + 1 for number in self._numbers()), default=0)
-        self._writer = EventFileWriter(str(self._folder))
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / f"events.out.tfevents.{time.time_ns() / 1e9:020.9f}"  # read in the order of their names
+        # TensorBoard's own writer has a thread, in which the error of a full disk would be lost.
+        self._writer = RecordWriter(path.open("xb"))
+        self._write(self._events.Event(wall_time=time.time(), file_version="brain.Event:2"))
         return have
+
+    def _write(self, event: Any) -> None:
+        self._writer.write(event.SerializeToString())
 
     def _numbers(self) -> list[float]:
         from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
@@ -51,8 +59,13 @@ class EventFiles:
             png, width, height = payoff_png(row.payoff)
             image = self._summaries.Summary.Image(encoded_image_string=png, width=width, height=height, colorspace=4)
             values.append(value(tag="payoff", image=image))
+        if row.scene is not None and (video := self._film(row.scene)) is not None:
+            gif = video.read_bytes()  # TensorBoard's images may move
+            width, height = struct.unpack("<HH", gif[6:10])
+            image = self._summaries.Summary.Image(encoded_image_string=gif, width=width, height=height, colorspace=3)
+            values.append(value(tag="video", image=image))
         summary = self._summaries.Summary(value=values)
-        self._writer.add_event(self._events.Event(wall_time=time.time(), step=row.step, summary=summary))
+        self._write(self._events.Event(wall_time=time.time(), step=row.step, summary=summary))
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""

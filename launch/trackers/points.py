@@ -1,7 +1,7 @@
 """From events and metrics to the points of curves. Whoever reads the ledger again gets the same points.
 
     curves = Curves(config.track, rows.append)
-    read_offline(run, watcher=curves)
+    read_offline(run, curves.observe, curves)
     for row in rows:
         for axis, step, name, value in row.points(): ...
 
@@ -20,10 +20,12 @@ from league.ids import Hash, PlayerId
 from league.standings import PayoffTable, Standing, payoff_table
 from league.state import OVER, LeagueState
 from league.store.ledger import Measured
+from league.ticket import Purpose, Ticket
 
 MATCHES, ENV_STEPS = "league/matches", "league/env_steps"
 DENSE = 256  # points of a rating curve before they come half as often, and again whenever the league has doubled
 SHOWN = 24  # players in a payoff table at most
+FILMS = 32  # videos before they come half as often
 
 Point = tuple[str, int, str, float]
 
@@ -35,6 +37,26 @@ class Ancestor(msgspec.Struct, frozen=True, array_like=True):
     kind: str
     parent: PlayerId | None
     snapshot: str | None
+
+
+class Scene(msgspec.Struct, frozen=True, kw_only=True):
+    """An evaluation episode of which a video is made: all that is needed to play it again."""
+
+    ticket: Ticket
+    attempt: int
+    episode: int
+    actions: bytes
+    seed: int  # of the run
+
+    @property
+    def name(self) -> str:
+        """What `ludus replay` calls it."""
+        return f"{self.ticket.number}.{self.episode}"
+
+    @property
+    def title(self) -> str:
+        """Who plays."""
+        return " v ".join(entry.player for entry in self.ticket.entries)
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +74,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     lineage: tuple[Ancestor, ...] = ()
     frozen: PlayerId | None = None  # who was born,
     snapshot: Hash | None = None  # and its weights
+    scene: Scene | None = None  # what a video is made of
+    filmed: int = 0  # matches when the last one was made
 
     @property
     def step(self) -> int:
@@ -65,15 +89,16 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far a tracker is: the number of its next row, and the last event and row of metrics behind it."""
+    """How far a tracker is: the number of its next row, and the last event, metrics and video behind it."""
 
     number: int = 0
     seq: int = 0
     measured: int = 0
+    filmed: int = 0
 
 
 class Curves:
-    """A watcher that emits rows, from a position on."""
+    """A watcher that emits rows, from a position on; it also observes, which only videos need."""
 
     def __init__(
         self, config: TrackConfig, emit: Callable[[Row], None], start: Position | None = None, dense: int = DENSE
@@ -81,6 +106,12 @@ class Curves:
         self._config, self._emit, self._start, self._dense = config, emit, start or Position(), dense
         self._number = self._start.number
         self._measured, self._group = self._start.measured, dict[str, float]()
+        self._filmed, self._ticket = self._start.filmed, None  # type: int, Ticket | None
+
+    def observe(self, seq: int, event: Event, state: LeagueState) -> None:
+        """Note the ticket of a result while it is open."""
+        if self._config.videos and isinstance(event, ResultCounted):
+            self._ticket = state.open.get(event.ticket)
 
     def event(self, seq: int, event: Event, state: LeagueState) -> None:
         """Emit what follows from an event."""
@@ -90,6 +121,7 @@ class Curves:
             spacing = _spacing(sum(state.results.values()), self._config.every, self._dense)
             if sum(state.results.values()) % spacing == 0:
                 self._rate(seq, state, spacing * self._config.payoff_every)
+            self._film(seq, event, state)
         elif isinstance(event, PhaseBegan) and event.phase == OVER:
             self._rate(seq, state, 1)
         elif isinstance(event, PlayerFrozen):
@@ -104,6 +136,21 @@ class Curves:
         if row.source == "coordinator":
             values, self._group = self._group, {}
             self._row(row.seq, state, ENV_STEPS, values, elapsed=row.elapsed)
+
+    def _film(self, seq: int, result: ResultCounted, state: LeagueState) -> None:
+        """Emit a scene when the next is due: the first evaluation since then that shows somebody who learns."""
+        ticket, matches = self._ticket, sum(state.results.values())
+        if ticket is None or ticket.purpose != Purpose.EVALUATE:
+            return
+        spacing = _spacing(matches, self._config.videos, FILMS)
+        kept = [i for i, episode in enumerate(result.episodes) if episode.actions]
+        if matches // spacing == self._filmed // spacing or not kept:
+            return
+        if not any(e.player in state.population and state.population[e.player].learning for e in ticket.entries):
+            return
+        self._filmed, actions = matches, result.episodes[kept[0]].actions
+        scene = Scene(ticket=ticket, attempt=result.attempt, episode=kept[0], actions=actions, seed=state.seed)
+        self._row(seq, state, MATCHES, size(state), scene=scene)
 
     def _rate(self, seq: int, state: LeagueState, table_every: int) -> None:
         values = size(state) | rating_values(state, self._config.frozen)
@@ -124,6 +171,7 @@ class Curves:
             "env_steps": state.env_steps,
             "elapsed": None,
             "values": values,
+            "filmed": self._filmed,
         }
         self._number += 1
         self._emit(Row(**(plain | more)))  # type: ignore[arg-type]

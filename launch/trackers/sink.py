@@ -1,24 +1,24 @@
 """What a tracker writes to, and how one is found by its name.
 
-    sink = make_sink("csv", place)
-    have = sink.open()                          # how many rows are there already, from an earlier life
-    for row in rows:
-        if row.number >= have:
-            sink.write(row)
-    sink.close()
+    with ending(make_sink("csv", place)) as sink:
+        have = sink.open()                      # how many rows are there already, from an earlier life
+        for row in rows:
+            if row.number >= have:
+                sink.write(row)
 
 What is there already is asked of the sink itself, not of whoever wrote last: a tracker may be killed between
 writing a row and remembering that it did.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
 from launch.trackers.config import TrackConfig
-from launch.trackers.points import Row
+from launch.trackers.points import Row, Scene
 
 
 class SinkError(ValueError):
@@ -45,6 +45,18 @@ class Sink(Protocol):
         """Finish in order."""
 
 
+@contextmanager
+def ending(sink: Sink) -> Iterator[Sink]:
+    """Close a sink in the end. If it broke, nothing that is left in it is written later, and the error is the first."""
+    try:
+        yield sink
+    except BaseException:
+        with suppress(Exception):
+            sink.close()
+        raise
+    sink.close()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """What a sink is told: where to write, of which run, and whom to tell of trouble."""
@@ -55,6 +67,7 @@ class Place:
     config: dict[str, Any]
     snapshots: Path
     say: Callable[[str], None]
+    film: Callable[[Scene], Path | None]  # makes a video, if it can
     id: str = ""  # as it was called in an earlier life
 
 

@@ -6,15 +6,16 @@ server costs the league nothing. Where it is, it notes in the ledger.
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import msgspec
 
 from launch.config import Config, to_plain
 from launch.doors import Doors
+from launch.filming import Films
 from launch.trackers.points import Curves, Position, Row
-from launch.trackers.sink import Place, Sink, make_sink
+from launch.trackers.sink import Place, Sink, ending, make_sink
 from launch.view import PAGE_LIMIT, PATIENCE, Viewer
 from league.rulebook import LeagueConfig
 from league.state import LeagueState
@@ -37,7 +38,9 @@ class Kept(msgspec.Struct, frozen=True):
     position: Position = Position()
 
 
-def run_tracker(config: Config, run: RunDirectory, index: int, stopped: Callable[[], bool]) -> None:
+def run_tracker(
+    config: Config, run: RunDirectory, index: int, stopped: Callable[[], bool], allow: Collection[str] = ()
+) -> None:
     """Feed the sink with this index until it is time to stop; then send what is left."""
     name = config.track.to[index]
     with Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors:
@@ -45,11 +48,12 @@ def run_tracker(config: Config, run: RunDirectory, index: int, stopped: Callable
         kept = ask_kept(link, name, stopped)
         if kept is None:
             return
-        sink = make_sink(name, place_of(config, run, run.track / name, say, kept.id))
-        tracker = Tracker(name, sink, link, config, run.fold, kept)
-        while not stopped():
-            tracker.step(LOOK)
-        tracker.finish(config.track.seconds / 2)
+        place = place_of(config, run, run.track / name, say, Films(run, allow, say, stopped), kept.id)
+        with ending(make_sink(name, place)) as sink:
+            tracker = Tracker(name, sink, link, config, run.fold, kept)
+            while not stopped():
+                tracker.step(LOOK)
+            tracker.finish(config.track.seconds / 2)
 
 
 def say(line: str) -> None:
@@ -57,7 +61,9 @@ def say(line: str) -> None:
     print(line, flush=True)  # noqa: T201  (standard output is the way to it)
 
 
-def place_of(config: Config, run: RunDirectory, folder: Path, say: Callable[[str], None], id: str = "") -> Place:
+def place_of(
+    config: Config, run: RunDirectory, folder: Path, say: Callable[[str], None], films: Films, id: str = ""
+) -> Place:
     """Return what a sink is told of a run."""
     return Place(
         folder=folder,
@@ -66,6 +72,7 @@ def place_of(config: Config, run: RunDirectory, folder: Path, say: Callable[[str
         config=to_plain(config),
         snapshots=run.snapshots,
         say=say,
+        film=films.make,
         id=id,
     )
 
@@ -101,7 +108,8 @@ class Tracker:
         self._have = sink.open()
         start, state, seq = beginning(kept.position, self._have, fold, config.league)
         self._rows: list[Row] = []
-        self._viewer = Viewer(link, config.league, watcher=Curves(config.track, self._rows.append, start))
+        curves = Curves(config.track, self._rows.append, start)
+        self._viewer = Viewer(link, config.league, curves.observe, watcher=curves)
         if state is not None:
             self._viewer.begin_at(state, seq, start.measured)
         self._request = 0
@@ -131,14 +139,13 @@ class Tracker:
             return
         row, self._last, self._noted_at = self._last, None, now
         self._request += 1
-        kept = Kept(self._sink.id, Position(row.number + 1, row.seq, row.measured))
+        kept = Kept(self._sink.id, Position(row.number + 1, row.seq, row.measured, row.filmed))
         self._link.send(Note(request=self._request, name=self._name, text=msgspec.json.encode(kept).decode()))
 
     def finish(self, seconds: float) -> None:
-        """Write what happened until now, as far as time allows, and close the sink."""
+        """Write what happened until now, as far as time allows."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and not self.step(0.2):
             pass
         self._noted_at = float("-inf")
         self._note()
-        self._sink.close()

@@ -4,11 +4,14 @@ The number of a row is its step, so the server, or the files of an offline run, 
 Curves are drawn over matches and env steps (`define_metric`), not over that number.
 """
 
+import errno
 import io
 import netrc
 import os
 import re
 import secrets
+import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +21,7 @@ from launch.trackers.points import ENV_STEPS, MATCHES, Row
 from launch.trackers.readback import rows_in
 from launch.trackers.sink import Place, SinkError
 from league.ids import Hash
+from league.standings import PayoffTable
 from league.store.snapshots import SnapshotStore
 
 if TYPE_CHECKING:
@@ -25,8 +29,10 @@ if TYPE_CHECKING:
 
 CLOUD = "https://api.wandb.ai"
 PATIENCE = 20.0  # seconds for a server to let a run begin
+LAST_WORDS = 5.0  # seconds for wandb's process to write the end of its file
+ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows without a word
 AXES = {
-    MATCHES: ("league/*", "elo/*", "elo_online/*", "score/*"),
+    MATCHES: ("league/*", "elo/*", "elo_online/*", "return/*", "score/*", "payoff/*", "video"),
     ENV_STEPS: ("losses/*", "charts/*", "lag/*", "wait/*", "queue/*", "system/*", "player/*", "process/*"),
 }
 
@@ -54,6 +60,8 @@ class WandbRun:
         self._folder = place.folder.parent if place.folder.name == "wandb" else place.folder
         self.id = place.id or secrets.token_hex(4)
         self._run: wandb.Run | None = None
+        self._said: set[str] = set()
+        self._next, self._mode = 0, ""  # how many rows were handed to wandb, and where they go
 
     def open(self) -> int:
         """Begin or resume the run; without a server, go on in files."""
@@ -90,6 +98,8 @@ class WandbRun:
         import wandb
 
         self._folder.mkdir(parents=True, exist_ok=True)
+        self._check_room()
+        self._mode = mode
         try:
             self._run = wandb.init(
                 project=self._place.track.project,
@@ -118,21 +128,30 @@ class WandbRun:
         if row.elapsed is not None:
             values["league/elapsed"] = row.elapsed
         try:
-            self._log(row, values)
             if row.snapshot is not None and self._place.track.artifacts:
-                self._upload(row.frozen or "", row.snapshot)
+                self._upload(row.frozen or "", row.snapshot)  # first: once the row is there, nobody comes back to it
+            self._log(row, values)
         except Exception as error:
             raise SinkError(_one_line(error)) from error
+        self._next = row.number + 1
 
     def _log(self, row: Row, values: dict[str, Any]) -> None:
         assert self._run is not None
-        if row.payoff is not None:
+        if row.payoff is not None or row.scene is not None:
             try:
-                self._run.log(values | dict(_media(row)), step=row.number, commit=True)
+                self._run.log(values | dict(self._media(row)), step=row.number, commit=True)
                 return
             except Exception as error:  # tables need rights, and answers, that numbers do not need
-                self._place.say(f"wandb: payoff tables are left out: {_one_line(error)}")
+                self._say_once("tables and videos are left out", error)
         self._run.log(values, step=row.number, commit=True)
+
+    def _media(self, row: Row) -> Iterator[tuple[str, Any]]:
+        import wandb
+
+        if row.payoff is not None:
+            yield from _tables(row, row.payoff)
+        if row.scene is not None and (video := self._place.film(row.scene)) is not None:
+            yield "video", wandb.Video(str(video), caption=f"{row.scene.title}, match {row.scene.name}")
 
     def _upload(self, player: str, snapshot: Hash) -> None:
         import wandb
@@ -141,16 +160,35 @@ class WandbRun:
         path = SnapshotStore(self._place.snapshots).path(snapshot)
         name = re.sub(r"[^\w.-]", "-", f"{self._place.run}-{player}")
         artifact = wandb.Artifact(name, "snapshot", metadata={"player": player, "snapshot": snapshot})
-        artifact.add_file(str(path))
-        self._run.log_artifact(artifact)
+        try:
+            artifact.add_file(str(path))
+            self._run.log_artifact(artifact)
+        except Exception as error:  # the curves are worth more, and the store has the snapshot
+            self._say_once("snapshots are not uploaded", error)
+
+    def _say_once(self, what: str, error: Exception) -> None:
+        if what not in self._said:
+            self._said.add(what)
+            self._place.say(f"wandb: {what}: {_one_line(error)}")
 
     def flush(self) -> None:
-        """Do nothing: what was logged is with wandb's own process, and its files tell how much arrived."""
+        """See that there is room: what was logged is with wandb's own process, and its files tell how much arrived."""
+        self._check_room()
+
+    def _check_room(self) -> None:
+        if shutil.disk_usage(self._folder).free < ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder))
 
     def close(self) -> None:
-        """Finish the run: sends what is left."""
-        if self._run is not None:
-            self._run.finish()
+        """Finish the run: sends what is left. Raise SinkError if not all of it is in the files of an offline run."""
+        if self._run is None:
+            return
+        self._run.finish()
+        deadline = time.monotonic() + LAST_WORDS
+        while self._mode == "offline" and (have := rows_in(self._folder / "wandb", self.id)) < self._next:
+            if time.monotonic() > deadline:
+                raise SinkError(f"only {have} of {self._next} rows are in {self._folder}: was the disk full?")
+            time.sleep(0.1)
 
 
 def _settings(wandb: Any) -> Any:
@@ -170,24 +208,19 @@ def _settings(wandb: Any) -> Any:
     return wandb.Settings(**{name: value for name, value in wanted.items() if name in wandb.Settings.model_fields})
 
 
-def _media(row: Row) -> Iterator[tuple[str, Any]]:
+def _tables(row: Row, payoff: PayoffTable) -> Iterator[tuple[str, Any]]:
     """Yield the payoff as table and picture, and the family tree."""
     import wandb
     from PIL import Image
 
     from launch.drawing import payoff_png
 
-    assert row.payoff is not None
-    cells = [[a, *(None if c is None else c.score for c in line)] for a, line in _lines(row)]
-    yield "payoff/table", wandb.Table(columns=["player", *row.payoff.players], data=cells)
-    yield "payoff/heatmap", wandb.Image(Image.open(io.BytesIO(payoff_png(row.payoff)[0])))
+    lines = zip(payoff.players, payoff.cells, strict=True)
+    cells = [[player, *(None if cell is None else cell.score for cell in line)] for player, line in lines]
+    yield "payoff/table", wandb.Table(columns=["player", *payoff.players], data=cells)
+    yield "payoff/heatmap", wandb.Image(Image.open(io.BytesIO(payoff_png(payoff)[0])))
     family = [[a.player, a.kind, a.parent, a.snapshot] for a in row.lineage]
     yield "lineage", wandb.Table(columns=["player", "kind", "parent", "snapshot"], data=family)
-
-
-def _lines(row: Row) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    assert row.payoff is not None
-    return zip(row.payoff.players, row.payoff.cells, strict=True)
 
 
 def _one_line(error: Exception) -> str:

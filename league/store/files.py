@@ -50,14 +50,21 @@ def _written_part(path: Path, data: bytes | memoryview, mode: int) -> Iterator[P
     descriptor, name = tempfile.mkstemp(prefix=PART, dir=path.parent)
     part = Path(name)
     try:
+        _fill(descriptor, path, data, mode)
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _fill(descriptor: int, path: Path, data: bytes | memoryview, mode: int) -> None:
+    try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
-        yield part
-    finally:
-        part.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error  # whoever reads it knows that name
 
 
 def _sync_directory(directory: Path) -> None:

@@ -54,6 +54,7 @@ class RunDirectory:
         self.ended = self.slurm / "ended"
         self.track = root / "track"
         self.report = root / "report"
+        self.videos = root / "videos"
 
     @property
     def name(self) -> str:

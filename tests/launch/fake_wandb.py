@@ -16,6 +16,8 @@ class FakeWandb:
         self.history = {}  # run id -> rows as they were sent
         self.configs = {}
         self.refused = 0
+        self.announced, self.artifacts = {}, {}  # name -> metadata; the second has those that were committed
+        self.files = {}  # what was uploaded, by path
         self.url = ""
         self.let_go = threading.Event()
 
@@ -34,9 +36,35 @@ class FakeWandb:
         if operation == "CreateRunFiles":
             files = [{"name": name, "uploadUrl": f"{self.url}/up/{name}"} for name in values["files"]]
             return {"createRunFiles": {"runID": "r", "uploadHeaders": [], "files": files}}
-        if "ArtifactType" in operation:
-            return {"project": {"artifactType": {"name": "run_table"}}}
+        if "Artifact" in operation and operation != "ArtifactType":
+            return self.artifact(operation, values)
+        if operation == "ArtifactType":
+            return {"project": {"artifact": None, "artifactType": {"name": "run_table"}}}
         return {}
+
+    def artifact(self, operation, values):
+        """Take in an artifact: it is announced, its files and a list of them are uploaded, it is committed."""
+        if operation == "CreateArtifact":
+            name = values["input"]["artifactCollectionName"]
+            self.announced[name] = json.loads(values["input"]["metadata"] or "{}")
+            sequence = {"id": "s", "name": name, "latestArtifact": None}
+            return {"createArtifact": {"artifact": {"id": name, "state": "PENDING", "artifactSequence": sequence}}}
+        if "Manifest" in operation:
+            key = operation[0].lower() + operation[1:]
+            return {key: {"artifactManifest": {"id": "m", "file": self.upload("manifest")}}}
+        if operation == "CreateArtifactFiles":
+            files = [self.upload(file["name"], file["artifactID"]) for file in values["input"]["artifactFiles"]]
+            return {"createArtifactFiles": {"files": {"edges": [{"node": file} for file in files]}}}
+        if operation == "CommitArtifact":
+            name = values["input"]["artifactID"] if "input" in values else values["artifactID"]
+            self.artifacts[name] = self.announced[name]
+            return {"commitArtifact": {"artifact": {"id": name, "digest": "d"}}}
+        return {}
+
+    def upload(self, name, artifact=""):
+        address = f"{self.url}/up/{artifact}/{name}"
+        more = {"artifact": {"id": artifact}, "storagePath": name, "uploadMultipartUrls": None}
+        return {"id": "f", "name": name, "displayName": name, "uploadUrl": address, "uploadHeaders": [], **more}
 
     def bucket(self, run_id):
         lines = self.history.get(run_id)
@@ -87,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply({})
 
     def do_PUT(self):
-        self.body()
+        self.server.fake.files[self.path] = self.body()
         self.reply({})
 
     def do_POST(self):
@@ -115,13 +143,19 @@ class Handler(BaseHTTPRequestHandler):
             self.reply({"data": self.server.fake.answer(operation, values)})
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Say nothing: clients are killed in these tests, and their connections break."""
+
+
 @contextmanager
 def served(fault=None):
     """Serve until the block ends."""
     fake = FakeWandb(fault)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     server.fake = fake
-    server.daemon_threads = True
     fake.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -25,8 +25,8 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
         ("algo.lr.x=1", "unknown key 'algo.lr.x'; 'algo.lr' is a number and has no keys"),
         (
             "+track.zzz=1",
-            "unknown key 'track.zzz'; track has to, every, payoff_every, frozen, project, entity, mode, artifacts, "
-            "seconds",
+            "unknown key 'track.zzz'; track has to, every, payoff_every, videos, frozen, project, entity, mode, "
+            "artifacts, seconds",
         ),
         (
             "league.players.main.rat=1",
@@ -55,7 +55,7 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
         ("league.budget.minutes=soon", "league.budget.minutes=soon: expected a number or null"),
         ("algo.normalise_advantages=3.5", "algo.normalise_advantages=3.5: expected true or false"),
         ("algo.lr=nan", "algo.lr=nan: expected a finite number"),
-        ("seed=1,2", "'seed=1,2' is a sweep, but this starts one league: start one for each value"),
+        ("seed=1,2", "'seed=1,2' is a sweep, but this starts one league: add -m to start one for each value"),
         ("league.promotion.threshold=2", "league.promotion.threshold must lie between 0 and 1, got 2.0"),
         (
             "env=pettingzoo",

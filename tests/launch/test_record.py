@@ -6,7 +6,7 @@ from PIL import Image
 
 from collectors.envs.config import EnvConfig
 from launch.cli import main
-from launch.recording import Film, RecordError, drawing_environment, record, text_picture, writer
+from launch.recording import Film, RecordError, drawing_environment, encoder, record, text_picture
 
 
 def test_episodes_between_two_players_become_videos(run, tmp_path):
@@ -49,7 +49,7 @@ def test_what_cannot_be_recorded(run):
     with pytest.raises(RecordError, match="at least 1 episode"):
         Film(episodes=0)
     with pytest.raises(RecordError, match="unknown format 'avi'"):
-        writer("avi")
+        encoder("avi")
     with pytest.raises(ValueError, match="there is no player 'mian'; did you mean 'main'"):
         record(run, ("mian", "random"), Film())
 

@@ -29,7 +29,8 @@ def run(run):
 
 def rows_of(run, config=None, **more):
     rows = []
-    read_offline(run, watcher=Curves(config or TrackConfig(every=4), rows.append, **more))
+    curves = Curves(config or TrackConfig(every=4), rows.append, **more)
+    read_offline(run, curves.observe, curves)
     return rows
 
 
@@ -112,3 +113,24 @@ def test_older_frozen_players_have_no_curve(run, state):
     last = [row for row in rows_of(run, TrackConfig(every=4, frozen=1)) if row.axis == MATCHES][-1]
     assert f"elo_online/{frozen[-1]}" in last.values
     assert f"elo_online/{frozen[0]}" not in last.values
+
+
+def test_scenes_are_evaluations_of_those_who_learn_evenly_spaced(run, state):
+    scenes = [row for row in rows_of(run, TrackConfig(every=4, videos=8)) if row.scene is not None]
+    assert len(scenes) > 2
+    for before, after in pairwise(scenes):
+        assert after.matches // 8 > before.matches // 8
+    for row in scenes:
+        assert row.scene.ticket.purpose == "evaluate"
+        assert row.scene.actions
+        assert any(state.population[entry.player].learning for entry in row.scene.ticket.entries)
+    assert all(row.scene is None for row in rows_of(run)), "none unless they are asked for"
+
+
+def test_whoever_goes_on_makes_the_same_scenes(run):
+    config = TrackConfig(every=4, videos=8)
+    whole = rows_of(run, config)
+    for at, after in pairwise(whole):
+        if at.seq < after.seq:  # a tracker notes its position between two events
+            start = Position(at.number + 1, at.seq, at.measured, at.filmed)
+            assert rows_of(run, config, start=start) == whole[after.number :]

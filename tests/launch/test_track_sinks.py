@@ -7,6 +7,7 @@ import pytest
 
 from launch.config import to_plain
 from launch.exporting import export
+from launch.filming import Films
 from launch.start import stored
 from launch.trackers.points import Curves, Row
 from launch.trackers.sink import SinkError, check_trackers, make_sink
@@ -25,7 +26,8 @@ def run(run):
 
 def rows_of(run):
     rows = []
-    read_offline(run, watcher=Curves(stored(run).track, rows.append))
+    curves = Curves(stored(run).track, rows.append)
+    read_offline(run, curves.observe, curves)
     return rows
 
 
@@ -52,7 +54,8 @@ def expected(rows):
 
 
 def sink_at(run, name, folder, **more):
-    return make_sink(name, place_of(stored(run), run, folder, more.pop("say", print), **more))
+    say = more.pop("say", print)
+    return make_sink(name, place_of(stored(run), run, folder, say, Films(run, say=say), **more))
 
 
 @pytest.mark.parametrize("torn", [0, 1, 40, 400])
@@ -100,7 +103,6 @@ def test_tensorboard_has_every_point_once_though_its_writer_died(run, tmp_path):
             with files[-1].open("ab") as file:
                 file.write(b"\x10\x00\x00\x00torn")
         sink.close()
-        files[-1].rename(folder / f"events.out.tfevents.{count:09}")  # two in one second share a name
     got = sorted(
         (number, step, name, pytest.approx(value, rel=1e-6)) for number, step, name, value in read_events(folder)
     )

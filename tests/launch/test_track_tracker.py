@@ -9,6 +9,7 @@ import pytest
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from coordinator.service import Service
+from launch.filming import Films
 from launch.start import stored
 from launch.topology import topology
 from launch.trackers.points import Position
@@ -45,7 +46,7 @@ class World:
 
     def track(self, folder):
         kept = ask_kept(self, "csv", lambda: False)
-        sink = make_sink("csv", place_of(self.config, self.run, folder, print, kept.id))
+        sink = make_sink("csv", place_of(self.config, self.run, folder, print, Films(self.run), kept.id))
         return kept, Tracker("csv", sink, self, self.config, self.run.fold, kept)
 
 
@@ -73,6 +74,7 @@ def test_the_next_tracker_goes_on_where_the_last_one_died(run, tmp_path, with_fo
     while not tracker.step(0.0):
         pass
     tracker.finish(5.0)
+    tracker._sink.close()
     world.service.close()
     assert len(read(tmp_path / "live")) > len(before)
     rows = [(row[0], row[4]) for row in read(tmp_path / "live")]

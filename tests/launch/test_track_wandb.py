@@ -1,5 +1,6 @@
 """With wandb's own client: offline with its files read back, online against a server on loopback, and in trouble."""
 
+import hashlib
 import json
 import os
 import runpy
@@ -10,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from launch.config import to_plain
+from launch.filming import Films
 from launch.start import stored
 from launch.trackers.points import Curves
 from launch.trackers.readback import history, records, rows_in
-from launch.trackers.wandb_run import has_key
+from launch.trackers.tracker import place_of
+from launch.trackers.wandb_run import WandbRun, has_key
 from launch.view import read_offline
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +28,10 @@ KEY = "0" * 40
 WRITER = """
 import json, os, sys, time
 from pathlib import Path
+from launch.filming import Films
 from launch.start import stored
 from launch.trackers.points import Curves
+from launch.trackers.readback import rows_in
 from launch.trackers.sink import make_sink
 from launch.trackers.tracker import place_of
 from launch.view import read_offline
@@ -34,8 +40,9 @@ from league.store.run_directory import RunDirectory
 run, last, end = RunDirectory(Path(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
 config, rows = stored(run), []
 config.track.project, config.track.every = "test", 4
-read_offline(run, watcher=Curves(config.track, rows.append))
-sink = make_sink("wandb", place_of(config, run, run.track / "wandb", print, "old"))
+curves = Curves(config.track, rows.append)
+read_offline(run, curves.observe, curves)
+sink = make_sink("wandb", place_of(config, run, run.track / "wandb", print, Films(run), "old"))
 began = time.monotonic()
 have = sink.open()
 opened = time.monotonic() - began
@@ -45,7 +52,8 @@ for row in rows[:last]:
 wrote = time.monotonic() - began - opened
 print(json.dumps({"have": have, "id": sink.id, "rows": len(rows), "opened": opened, "wrote": wrote}), flush=True)
 if end == "die":
-    time.sleep(1.5)
+    while os.environ.get("WANDB_MODE") == "offline" and rows_in(run.track / "wandb", "old") < last:
+        time.sleep(0.1)
     os._exit(9)
 if end == "close":
     sink.close()
@@ -81,7 +89,8 @@ def steps(run, id="old"):
 def expected(run):
     config, rows = stored(run).track, []
     config.every = 4
-    read_offline(run, watcher=Curves(config, rows.append))
+    curves = Curves(config, rows.append)
+    read_offline(run, curves.observe, curves)
     return rows
 
 
@@ -125,8 +134,8 @@ def test_has_key(tmp_path):
 
 @pytest.mark.slow
 def test_offline_killed_in_the_middle_every_row_once(run):
-    first, _ = write(run, last=6, end="die")
-    second, _ = write(run, last=9, end="die")
+    first, _ = write(run, last=6, end="die", WANDB_MODE="offline")
+    second, _ = write(run, last=9, end="die", WANDB_MODE="offline")
     third, _ = write(run)
     assert (first["have"], third["have"]) == (0, 9)
     assert second["have"] == 6
@@ -174,3 +183,57 @@ def test_a_run_that_somebody_deleted_is_sent_again_under_another_id(run):
         assert "somebody deleted the run old" in told[0]
         assert answer["id"] != "old"
         assert [row["_step"] for row in server.rows(answer["id"])] == list(range(answer["rows"]))
+
+
+def ask_for_more(run):
+    config = stored(run)
+    config.track.videos, config.track.artifacts = 20, True
+    run.write_config(to_plain(config))
+
+
+@pytest.mark.slow
+def test_videos_and_snapshots_reach_the_server_if_they_are_asked_for(run, state):
+    ask_for_more(run)
+    with served() as server:
+        answer, told = write(run, **online(server))
+        assert [line for line in told if "wandb: http" not in line] == []
+        for player in state.population.frozen():
+            assert server.artifacts[f"first-{player.id}"] == {"player": player.id, "snapshot": player.snapshot}
+            path = f"/up/first-{player.id}/{player.snapshot}.safetensors"
+            assert hashlib.sha256(server.files[path]).hexdigest() == player.snapshot
+        scenes = [row for row in expected(run) if row.scene is not None]
+        videos = [row["video"] for row in server.rows("old") if "video" in row]
+        assert [video["caption"] for video in videos] == [
+            f"{row.scene.title}, match {row.scene.name}" for row in scenes
+        ]
+        assert all(server.files[f"/up/{video['path']}"].startswith(b"GIF8") for video in videos)
+        assert len(server.rows("old")) == answer["rows"]
+
+
+class Refusing:
+    """A run of W&B that takes numbers, but neither artifacts nor tables."""
+
+    def __init__(self):
+        self.steps = []
+
+    def log(self, values, step, commit):
+        if any(not isinstance(value, int | float) for value in values.values()):
+            raise PermissionError("permission denied")
+        self.steps.append(step)
+
+    def log_artifact(self, artifact):
+        raise PermissionError("permission denied")
+
+
+def test_a_server_that_takes_no_artifacts_is_told_once_and_gets_the_numbers(run, tmp_path):
+    config, told, rows = stored(run), [], expected(run)
+    config.track.artifacts = True
+    sink = WandbRun(place_of(config, run, tmp_path, told.append, Films(run)))
+    sink._run = Refusing()
+    for row in rows:
+        sink.write(row)
+    assert told == [
+        "wandb: snapshots are not uploaded: permission denied",
+        "wandb: tables and videos are left out: permission denied",
+    ]
+    assert sink._run.steps == [row.number for row in rows]
