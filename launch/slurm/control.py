@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from launch.local import drain
 from launch.progress import Progress
@@ -39,26 +41,30 @@ def jobs_json(run: RunDirectory) -> list[dict[str, Any]]:
     ]
 
 
-def jobs_table(jobs: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> Table:
-    """Return what Slurm says of each process beside what the league heard of it."""
-    table = Table("process", "job", "node", "Slurm says", "for", box=SIMPLE_HEAD, pad_edge=False)
+def jobs_table(jobs: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> RenderableType:
+    """Return what Slurm says of each process beside what the league heard of it, and below why some wait."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    for name in ("process", "job", "node", "state"):
+        table.add_column(name, no_wrap=name != "node", overflow="fold")
     for name in ("restarts", "heard", "speed", "waits"):
-        table.add_column(name, justify="right")
-    known = {worker.name: worker for worker in workers}
+        table.add_column(name, justify="right", no_wrap=True)
+    known, why = {worker.name: worker for worker in workers}, dict[str, list[str]]()
     for job in jobs:
-        said = f"{job['state'].lower()}{': ' + job['reason'] if job['reason'] else ''}"
-        cells = [job["process"], job["job"], job["node"] or "-", said, job["used"], str(job["restarts"])]
-        table.add_row(*cells, *_heard(known.get(job["process"])))
-    return table
+        state, process = job["state"].lower(), job["process"]
+        table.add_row(process, job["job"], job["node"] or "-", state, str(job["restarts"]), *_heard(known.get(process)))
+        if job["reason"]:
+            why.setdefault(f"{state}: {job['reason']}", []).append(process)
+    lines = [f"{reason} ({', '.join(found)})" for reason, found in why.items()]
+    return Group(table, *(Text(line) for line in lines))
 
 
 def _heard(worker: Worker | None) -> tuple[str, str, str]:
     if worker is None:
         return "-", "-", "-"
-    speeds = {"env_steps_per_second": "steps/s", "updates_per_second": "updates/s"}
-    speed = [f"{worker.metrics[key]:,.1f} {unit}" for key, unit in speeds.items() if key in worker.metrics]
+    speeds = {"env_steps_per_second": "{:,.0f}/s", "updates_per_second": "{:,.1f}/s"}  # of collectors, of learners
+    speed = [form.format(worker.metrics[key]) for key, form in speeds.items() if key in worker.metrics]
     waits = f"{worker.metrics['wait_share']:.0%}" if "wait_share" in worker.metrics else "-"
-    return f"{worker.age:.0f} s ago", ", ".join(speed) or "-", waits
+    return f"{worker.age:.0f} s", ", ".join(speed) or "-", waits
 
 
 def why_ended(run: RunDirectory) -> str:

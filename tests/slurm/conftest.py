@@ -105,6 +105,14 @@ class League:
     def alive(self):
         return [row for row in self.rows().values() if row.alive]
 
+    def limit(self, process, minutes):
+        """Let the job of a process reach its time limit in so many minutes."""
+        job = self.rows()[process]
+        parts = [0, *map(int, job.used.split(":"))]
+        used = 60 * parts[-3] + parts[-2]
+        command = ["scontrol", "update", f"jobid={job.id}", f"timelimit={used + minutes}"]
+        subprocess.run(command, check=True, capture_output=True)
+
     def play_on(self, results=30, seconds=60):
         """Wait for more results; return how long that took."""
         before = self.results()
