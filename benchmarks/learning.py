@@ -41,6 +41,7 @@ def made_up(decisions: int, rng: np.random.Generator) -> Batch:
         tail_tick=np.full(lanes, TICKS - 1, np.int32),
         tail_agent=np.zeros(lanes, np.int32),
         tail_observation=rng.integers(0, 2, (lanes, *SPEC.observation.shape)).astype(np.int8),
+        tail_mask=np.ones((lanes, SPEC.actions), np.bool_),
     )
     return Batch(segments, np.zeros(decisions, np.int64), {"collector": decisions})
 

@@ -115,7 +115,7 @@ class Recorder:
         if not len(mine):
             return
         lane, place = lane[mine], self._place[rows.agent[mine].astype(np.intp)]
-        observation = rows.observation.take(mine, axis=0)
+        observation, mask = rows.observation.take(mine, axis=0), rows.mask.take(mine, axis=0)
         track = self._track[lane]
         self._tracks.reward(track, place, rows.reward[mine])
         full = self._tracks.full(track)
@@ -123,14 +123,14 @@ class Recorder:
         if np.count_nonzero(full):
             if state is not None:
                 self._tracks.foresee(track[full], place[full], state[full])
-            self._tracks.cut(track[full], place[full], observation[full])
+            self._tracks.cut(track[full], place[full], observation[full], mask[full])
             self._cut(lane[full] if self._tracks.agents == 1 else np.unique(lane[full]), now)
             track = self._track[lane]
         start = self._tracks.length[track] == 0
         self._tracks.version[track[start]] = version[mine[start]]
         decisions = {
             "observation": observation,
-            "mask": rows.mask.take(mine, axis=0),
+            "mask": mask,
             "action": acted.actions[mine],
             "log_prob": acted.log_probs[mine],
         }

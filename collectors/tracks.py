@@ -13,6 +13,7 @@ from league.spec import Array, EnvSpec
 
 Chunk = dict[str, npt.NDArray[Any]]
 Index = npt.NDArray[np.intp]
+Tail = tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]  # what an agent saw next, and what it could do
 
 
 class Tracks:
@@ -25,7 +26,7 @@ class Tracks:
     """
 
     def __init__(self, spec: EnvSpec, ticks: int, agents: int) -> None:
-        self._ticks, self.agents, self._seen = ticks, agents, spec.observation
+        self._ticks, self.agents, self._seen, self._options = ticks, agents, spec.observation, spec.actions
         steps = (0, ticks, agents)
         self._buffer: Chunk = {
             "observation": np.zeros((*steps, *self._seen.shape), self._seen.dtype),
@@ -37,7 +38,7 @@ class Tracks:
             "present": np.zeros(steps, np.bool_),
         }
         self._flat: Chunk = {}  # the same memory with one index, `at`, for track, tick and agent: twice as fast
-        self._tails: dict[int, npt.NDArray[Any]] = {}  # what an agent saw after the cut at this index
+        self._tails: dict[int, Tail] = {}  # what followed the cut at this index
         self.length: Index = np.zeros(0, np.intp)
         self.version = np.zeros(0, np.int32)
         # Of each agent of each track, at `track * agents + place`: the decision that awaits its reward, or -1.
@@ -125,16 +126,26 @@ class Tracks:
         self._flat["end"][at[at >= 0]] = TERMINATED
         self._await(track, place, -1)
 
-    def cut(self, track: Index, place: Index, observation: npt.NDArray[Any]) -> None:
-        """Close the agents' last decisions with what each saw next, to bootstrap from."""
+    def cut(
+        self,
+        track: Index,
+        place: Index,
+        observation: npt.NDArray[Any],
+        mask: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Close the agents' last decisions with what each saw next, to bootstrap from.
+
+        At the end of an episode nobody is asked, so there is no mask: then the one of the last decision stands in.
+        """
         at = self._awaited(track, place)
         known = at >= 0
-        self._cut_at(at[known], observation[known])
+        at = at[known]
+        self._cut_at(at, observation[known], self._flat["mask"][at] if mask is None else mask[known])
         self._await(track, place, -1)
 
-    def _cut_at(self, at: Index, observation: npt.NDArray[Any]) -> None:
+    def _cut_at(self, at: Index, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> None:
         self._flat["end"][at] = CUT
-        self._tails.update(zip(at.tolist(), observation, strict=True))
+        self._tails.update(zip(at.tolist(), zip(observation, mask, strict=True), strict=True))
 
     # --- leaving ---------------------------------------------------------------------------------------------
 
@@ -154,9 +165,10 @@ class Tracks:
         before = self._ticks - 1 - self._buffer["present"][track, ::-1, place].argmax(axis=1)
         earlier = self._at(track, before, place)
         known = self._flat["present"][earlier] & (self._flat["end"][earlier] == CONTINUES)
-        states = self._state[track[known], at[known] // self.agents % self._ticks]
-        self._tail_states.update(zip(earlier[known].tolist(), states, strict=True))
-        self._cut_at(earlier[known], self._flat["observation"][at[known]])
+        track, at, earlier = track[known], at[known], earlier[known]
+        states = self._state[track, at // self.agents % self._ticks]
+        self._tail_states.update(zip(earlier.tolist(), states, strict=True))
+        self._cut_at(earlier, self._flat["observation"][at], self._flat["mask"][at])
         return row
 
     def decisions(self, tracks: Index) -> npt.NDArray[np.int64]:
@@ -176,7 +188,9 @@ class Tracks:
         tails = [self._tails[at] for at in self._at(tracks[lane], tick, agent).tolist()]
         chunk["tail_lane"], chunk["tail_tick"] = lane.astype(np.int32), tick.astype(np.int32)
         chunk["tail_agent"] = agent.astype(np.int32)
-        chunk["tail_observation"] = np.array(tails, self._seen.dtype).reshape(-1, *self._seen.shape)
+        seen, mask = [tail[0] for tail in tails], [tail[1] for tail in tails]
+        chunk["tail_observation"] = np.array(seen, self._seen.dtype).reshape(len(tails), *self._seen.shape)
+        chunk["tail_mask"] = np.array(mask, np.bool_).reshape(len(tails), self._options)
         if memory:
             chunk["memory"] = self._memory[tracks, :, :memory]
         if state:

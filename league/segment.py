@@ -17,7 +17,7 @@ CONTINUES, TERMINATED, CUT = 0, 1, 2
 
 FIELDS = (
     "observation", "mask", "action", "log_prob", "reward", "end", "present", "length", "version",
-    "tail_lane", "tail_tick", "tail_agent", "tail_observation",
+    "tail_lane", "tail_tick", "tail_agent", "tail_observation", "tail_mask",
 )  # fmt: skip
 EXTRAS = ("memory", "state", "tail_state")
 """The fields that only some networks need."""
@@ -50,7 +50,8 @@ class Segments:
     tail_lane: npt.NDArray[np.int32]  # [K] where a CUT is: lane,
     tail_tick: npt.NDArray[np.int32]  # [K] tick
     tail_agent: npt.NDArray[np.int32]  # [K] and agent;
-    tail_observation: npt.NDArray[Any]  # [K, *] and what that agent saw next
+    tail_observation: npt.NDArray[Any]  # [K, *] and what that agent saw next,
+    tail_mask: npt.NDArray[np.bool_]  # [K, N] and what it could do then; at the end of an episode as before the cut
     memory: npt.NDArray[np.float32] | None = None  # [L, A, M] of each agent before its first decision here
     state: npt.NDArray[Any] | None = None  # [L, T, *] of the whole game in each tick
     tail_state: npt.NDArray[Any] | None = None  # [K, *] and after each cut

@@ -60,6 +60,7 @@ def _check_shapes(segments: Segments, spec: EnvSpec, memory: int, state: bool) -
         "tail_tick": (tails, "int32"),
         "tail_agent": (tails, "int32"),
         "tail_observation": ((*tails, *seen), dtype),
+        "tail_mask": ((*tails, spec.actions), "bool"),
     }
     if memory:
         expected["memory"] = ((steps[0], steps[2], memory), "float32")
@@ -79,6 +80,8 @@ def _check_values(segments: Segments, spec: EnvSpec) -> None:
             raise SegmentsError(f"{name} is not finite")
     if not legal(spec, segments.action[present], segments.mask[present]).all():
         raise SegmentsError("an action is illegal: not one of the options, or not under its mask")
+    if spec.actions and not segments.tail_mask.any(axis=1).all():
+        raise SegmentsError("a tail has no legal action")
     if not spec.continuous and (segments.log_prob[present] > ROUNDING).any():  # a density may exceed 1
         raise SegmentsError("a log-probability is above 0")
     if ((segments.version < 0) | (segments.version > NEWEST)).any():

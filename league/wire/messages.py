@@ -14,7 +14,7 @@ from league.ids import Hash, PlayerId, TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 1
+WIRE_VERSION = 2
 
 
 class Role(StrEnum):

@@ -38,6 +38,7 @@ def segments_of(decisions=4, player="main", incarnation=0):
         tail_tick=np.full(1, decisions - 1, np.int32),
         tail_agent=one,
         tail_observation=np.zeros((1, 2), np.float32),
+        tail_mask=np.ones((1, 3), np.bool_),
     )
 
 

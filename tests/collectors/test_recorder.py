@@ -43,7 +43,7 @@ class Decision:
     log_prob: float
     reward: float = 0.0
     end: int = CONTINUES
-    tail: int | None = None
+    tail: tuple | None = None  # number and mask of what followed a cut
 
     def told(self):
         return self.number, self.mask, self.action, self.log_prob, self.reward, self.end, self.tail
@@ -61,7 +61,7 @@ class Lane:
             own = [tick for tick in self.ticks if place in tick]
             del own[-1][place]
             if len(own) > 1 and own[-2][place].end == CONTINUES:
-                own[-2][place].end, own[-2][place].tail = CUT, orphan.number
+                own[-2][place].end, own[-2][place].tail = CUT, (orphan.number, orphan.mask)
         segment = (
             len(self.ticks),
             self.version,
@@ -109,7 +109,7 @@ class Model:
                 if before is not None:
                     before.reward += reward
                     if len(lane.ticks) == self.limit:
-                        before.end, before.tail = CUT, decision.number
+                        before.end, before.tail = CUT, (decision.number, decision.mask)
                         del lane.waiting[place]
             if len(lane.ticks) == self.limit:
                 self.finish(lane)
@@ -123,7 +123,8 @@ class Model:
             decision = self.lanes[slot, entry].waiting.pop(self.place[agent], None)
             if decision is not None:
                 decision.reward += reward
-                decision.end, decision.tail = (CUT, seen) if truncated else (TERMINATED, None)
+                decision.end = CUT if truncated else TERMINATED
+                decision.tail = (seen, decision.mask) if truncated else None
 
     def drop(self, slot):
         for (where, _), lane in self.lanes.items():
@@ -347,7 +348,11 @@ def segments_told(segments):
     tails = dict(
         zip(
             zip(segments.tail_lane.tolist(), segments.tail_tick.tolist(), segments.tail_agent.tolist(), strict=True),
-            segments.tail_observation[:, 0].astype(int).tolist(),
+            zip(
+                segments.tail_observation[:, 0].astype(int).tolist(),
+                map(tuple, segments.tail_mask.tolist()),
+                strict=True,
+            ),
             strict=True,
         )
     )

@@ -95,6 +95,7 @@ class Case:
             tail_tick=none,
             tail_agent=none,
             tail_observation=np.zeros((0, HINTS), dtype=np.float32),
+            tail_mask=np.zeros((0, self.spec.actions), dtype=bool),
         )
 
     def batch(self, flat, seed=0):

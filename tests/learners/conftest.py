@@ -66,6 +66,7 @@ def play(spec, policy):
             tail_tick=np.full(lanes, ticks - 1, dtype=np.int32),
             tail_agent=np.zeros(lanes, dtype=np.int32),
             tail_observation=np.eye(HINTS, dtype=np.float32)[rng.integers(0, HINTS, lanes)],
+            tail_mask=np.ones((lanes, HINTS), dtype=bool),
         )
 
     return run

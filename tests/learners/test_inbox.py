@@ -49,6 +49,7 @@ def put(name, array):
         (spoil("end", (0, -1), 1), "cuts and tails"),
         (spoil("tail_lane", 0, 99), "outside"),
         (spoil("tail_lane", 0, 1), "cuts and tails"),
+        (spoil("tail_mask", 0, False), "a tail has no legal action"),
         (spoil("present", (0, slice(1, None)), False), "cuts and tails"),
         (put("reward", lambda a: a[:, :2]), r"reward is float32\[8, 2, 1\]"),
         (put("reward", lambda a: a.astype(np.float64)), "reward is float64"),

@@ -240,6 +240,7 @@ def hinted(actions, choices, continuous):
             tail_tick=none,
             tail_agent=none,
             tail_observation=np.zeros((0, 3), np.float32),
+            tail_mask=np.zeros((0, actions), bool),
         )
 
     return spec, play
