@@ -35,6 +35,7 @@ class Acting:
         self._spec, self._actors, self._rng = spec, actors, rng
         self._place = places(spec)
         self._memory = np.zeros((slots, len(spec.agents), 0), np.float32)
+        self._share = np.float32(1 / max(1, slots - 1))  # from one slot to the next, of the way to the last
 
     def act(self, rows: Rows, numbers: npt.NDArray[np.int16]) -> Acted:
         """Return an action for each row: every actor gets a slice of the sorted rows."""
@@ -43,12 +44,13 @@ class Acting:
         memory = self._recall(rows) if self._actors.memory else None
         if len(present) == 1:
             after = None if memory is None else memory.copy()
-            choice = self._alone(self._actors[int(present[0])], rows.observation, rows.mask, rows.agent, after)
+            choice = self._alone(
+                self._actors[int(present[0])], rows.observation, rows.mask, (rows.slot, rows.agent), after
+            )
             return self._keep(rows, choice, memory, after)
         order = numbers.argsort(kind="stable")
         observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
         after = None if memory is None else memory.take(order, axis=0)
-        agent = rows.agent.take(order)
         networks: dict[str, list[tuple[NumpyActor, slice]]] = {}
         others: list[tuple[slice, Choice]] = []
         end = 0
@@ -59,7 +61,8 @@ class Acting:
                 networks.setdefault(actor.kind, []).append((actor, part))
             else:
                 mine = None if after is None else after[part]
-                others.append((part, self._alone(actor, observation[part], mask[part], agent[part], mine)))
+                whose = rows.slot[order[part]], rows.agent[order[part]]
+                others.append((part, self._alone(actor, observation[part], mask[part], whose, mine)))
         chosen, chances = self._race(networks, observation, mask)
         for part, choice in others:
             chosen[part], chances[part] = choice
@@ -74,14 +77,15 @@ class Acting:
         actor: Actor,
         observation: npt.NDArray[np.float32],
         mask: npt.NDArray[np.bool_],
-        agent: npt.NDArray[np.int32],
+        whose: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]],
         memory: FloatArray | None,
     ) -> Choice:
-        """Let one actor act. Bots are told nothing but what they see; `memory` is brought up to date."""
+        """Let one actor act for agents of slots. Bots are told what they see only; `memory` is brought up to date."""
         if not isinstance(actor, NumpyActor) or actor.kind is not None:
             return actor.act(observation, mask, self._rng)
         mine = memory[:, : actor.memory] if memory is not None and actor.memory else None
-        return actor.act(observation, mask, self._rng, self._place[agent], mine)
+        slot, agent = whose
+        return actor.act(observation, mask, self._rng, self._place[agent], mine, slot * self._share)
 
     def _recall(self, rows: Rows) -> FloatArray:
         """Return what each row's agent remembers; at the first decision of an episode that is nothing."""

@@ -27,6 +27,7 @@ ACTIVATIONS = ("tanh", "relu")
 GATES = {"none": 0, "gru": 3, "lstm": 4}  # of each kind of memory
 STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors that a memory keeps: an lstm has its output and its cell
 CRITICS = ("shared", "central", "state")
+HEADS = ("logits", "values")
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
 LOG_STD = -0.5  # of fresh Gaussians
 LOG_STD_RANGE = (-5.0, 2.0)  # outside of it a Gaussian is a point, or noise
@@ -48,10 +49,12 @@ class PolicyConfig:
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
     critic: str = "shared"  # layers of the actor, or its own: "central" sees all agents of the seat, "state" the whole
+    head: str = "logits"  # what it gives for each option: "logits", or "values" (algo=dqn and its kin)
+    epsilon: float = 0.05  # values: how often a frozen player does anything at random, so that games differ
 
     def __post_init__(self) -> None:
         """Refuse a network that does not exist."""
-        for key, known in (("activation", ACTIVATIONS), ("memory", tuple(GATES)), ("critic", CRITICS)):
+        for key, known in (("activation", ACTIVATIONS), ("memory", tuple(GATES)), ("critic", CRITICS), ("head", HEADS)):
             if getattr(self, key) not in known:
                 raise ValueError(f"policy.{key}: unknown {getattr(self, key)!r}. Known: {', '.join(known)}.")
         if self.name not in NETWORKS:
@@ -63,6 +66,8 @@ class PolicyConfig:
                 f"{self.blocks} and memory_size {self.memory_size} must be positive, and the kernel needs a height "
                 "and a width"
             )
+        if not 0 <= self.epsilon <= 1:
+            raise ValueError(f"policy.epsilon must be between 0 and 1, not {self.epsilon}")
         if any(len(layer) != 3 or min(layer) < 1 for layer in self.filters):
             raise ValueError("policy.filters: each layer needs channels, kernel and stride, all positive")
 
@@ -208,7 +213,18 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
     add("value", 1, width)
     if spec.continuous:
         shapes["log_std"] = (spec.continuous,)
+    if config.head == "values":
+        _refuse_parts(spec)
+        shapes["exploration"] = (2,)  # not trained, but set by the learner: see league.policies.exploration
     return Layout(shapes)
+
+
+def _refuse_parts(spec: EnvSpec) -> None:
+    if not spec.single:
+        raise ValueError(
+            f"policy.head=values: values are learned for the options of one choice, but an action of {spec.name!r} has "
+            f"choices {list(spec.heads)} and {spec.continuous} continuous numbers. Use algo=ppo."
+        )
 
 
 def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
@@ -224,6 +240,8 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
             view[:] = gains.get(name, math.sqrt(2)) * _orthogonal(view.shape[0], view.shape[1], rng)
         elif name == "log_std":
             view[:] = LOG_STD
+        elif name == "exploration":
+            view[:] = (1, 0)  # whatever is legal, in all slots
         elif name == "memory_input.bias" and config.memory == "lstm":
             view[config.memory_size : 2 * config.memory_size] = 1  # forget little at first
     return flat

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.policies.actions import Actions, best, sample
+from league.policies.exploration import epsilon_greedy, rates
 from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, policy_from, team_size
 from league.policies.memory import remember
 from league.spec import EnvSpec
@@ -66,7 +67,7 @@ class NumpyActor:
         self.rectified = config.rectified
         self.memory = config.state_size  # numbers that `act` keeps for each agent between its decisions
         # Networks of the same kind can go forward together, and race together for their actions.
-        alone = greedy or config.agent_id or config.recurrent or not spec.single
+        alone = greedy or config.agent_id or config.recurrent or config.head == "values" or not spec.single
         self.kind = None if alone else repr(config)
         self._spec, self._config, self.size = spec, config, spec.observation.size
         self._scale = np.float32(config.scale(spec))
@@ -77,6 +78,7 @@ class NumpyActor:
             self.layers = fold_tanh(self.layers)
         self._after = [_layer(views, name) for name in ("memory_state", "policy")] if config.recurrent else []
         self._log_std = views.get("log_std", np.zeros(0, np.float32))
+        self._exploration = views.get("exploration")  # None: the outputs are logits
         self._convolutions = config.convolutions(spec)
         self._patches: npt.NDArray[np.int64] | None = None
         if config.name == "board_conv":
@@ -96,7 +98,11 @@ class NumpyActor:
             )
         if "flat" not in arrays:
             raise ValueError(f"this snapshot has no array 'flat' but {sorted(arrays)}: it holds no policy")
-        return cls(policy_from(manifest.policy), spec, arrays["flat"], greedy)
+        policy = policy_from(manifest.policy)
+        actor = cls(policy, spec, arrays["flat"], greedy)
+        if policy.head == "values":
+            actor._exploration = np.array([policy.epsilon, 0], np.float32)
+        return actor
 
     def outputs(
         self, observation: npt.NDArray[Any], place: Places | None = None, memory: FloatArray | None = None
@@ -124,11 +130,17 @@ class NumpyActor:
         rng: np.random.Generator,
         place: Places | None = None,
         memory: FloatArray | None = None,
+        share: FloatArray | None = None,
     ) -> tuple[Actions, npt.NDArray[np.float32]]:
-        """Return a legal action for each row and its log-probability (a greedy choice is certain: 0)."""
+        """Return a legal action for each row and its log-probability (a greedy choice is certain: 0).
+
+        `share` says for each row how far its slot is from the first to the last: slots may explore differently.
+        """
         outputs = self.outputs(observation, place, memory)
         if self.greedy:
             return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
+        if self._exploration is not None:
+            outputs = epsilon_greedy(outputs, mask, rates(self._exploration, share, len(outputs)))
         return sample(self._spec, outputs, self._log_std, mask, rng)
 
     def features(self, x: FloatArray, place: Places | None) -> FloatArray:

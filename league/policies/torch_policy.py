@@ -81,6 +81,12 @@ class TorchPolicy(nn.Module):
         log_std = parameters["log_std"] if self._spec.continuous else outputs.new_zeros(0)
         return distribution(self._spec, outputs, mask, log_std), self._value(x, seen, parameters), memory
 
+    def outputs(self, seen: Seen) -> tuple[Tensor, Tensor]:
+        """Return what the network gives for each option of each decision, unmasked, and the value of each."""
+        parameters = self._parameters_by_name()
+        x, _ = self._features(seen, parameters)
+        return _linear(x, parameters, "policy"), self._value(x, seen, parameters)
+
     def values(self, seen: Seen) -> tuple[Tensor, Tensor | None]:
         """Return the value of each decision, and what its agent remembers after it (None without a memory)."""
         parameters = self._parameters_by_name()

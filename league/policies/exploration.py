@@ -1,0 +1,38 @@
+"""Exploration of players whose network gives values: how often they do anything at random, and how it is drawn.
+
+Live weights carry two numbers that are not trained, `epsilon` and `spread`. With spread 0 all slots explore with
+epsilon; else slot i of n does with epsilon ** (1 + spread * i / (n - 1)), so that some hardly explore and some do a lot
+(Ape-X, Horgan et al. 2018, has epsilon 0.4 and spread 7). Frozen players explore as their config says.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from league.policies.layout import ILLEGAL, FloatArray
+
+NEVER = np.float32(1e-30)  # the chance of what is never done: its logarithm is finite
+
+
+def rates(exploration: FloatArray, share: FloatArray | None, rows: int) -> FloatArray:
+    """Return epsilon of each row, whose slot is `share` of the way from the first slot to the last.
+
+    >>> rates(np.array([0.4, 7], np.float32), np.array([0, 1], np.float32), 2).round(5).tolist()
+    [0.4000000059604645, 0.0006600000197067857]
+    """
+    epsilon, spread = exploration
+    if share is None or not spread:
+        return np.full(rows, epsilon, np.float32)
+    found: FloatArray = epsilon ** (1 + spread * share)
+    return found
+
+
+def epsilon_greedy(values: FloatArray, mask: npt.NDArray[np.bool_], epsilon: FloatArray) -> FloatArray:
+    """Return log-probabilities [rows, actions] of doing the best legal action, or with chance epsilon any legal one.
+
+    They are logits like any other, so that whoever draws from them tells the right log-probability.
+    """
+    best = np.where(mask, values, np.float32(ILLEGAL)).argmax(axis=1)
+    chance = mask * (epsilon / mask.sum(axis=1))[:, None]
+    chance[np.arange(len(best)), best] += 1 - epsilon
+    found: FloatArray = np.log(np.maximum(chance, NEVER)).astype(np.float32)
+    return found

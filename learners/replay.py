@@ -1,0 +1,182 @@
+"""Replay: a ring of what happened, to learn from more than once. Numpy only.
+
+    replay = Replay(capacity=100_000, priority=0.6)
+    replay.insert(decisions_of(segments, steps=3, gamma=0.99))
+    sample = replay.sample(256, rng)                       # with what came `steps` decisions later
+    replay.prioritise(sample.index, np.abs(errors))
+
+A ring has *cells*. Most are decisions; some are tails, which nobody samples: they hold what followed a decision that
+was cut. A decision finds what followed it a few cells ahead, so nothing is stored twice; and as the ring forgets its
+oldest cells first, whatever a decision points to is there as long as the decision is.
+
+Legend of shapes: see league.segment; C cells, B decisions of a sample.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from learners.steps import Arrays, Index, Steps
+
+SMALLEST = 1e-6  # priority of a decision that was foreseen exactly: it may surprise again
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Decisions drawn from a ring."""
+
+    index: Index  # [B] their cells
+    seen: Arrays  # [B, ...]
+    action: npt.NDArray[Any]
+    reward: npt.NDArray[np.float32]
+    discount: npt.NDArray[np.float32]
+    after: Arrays  # [B, ...] what was seen when the reward was complete
+    odds: npt.NDArray[np.float64]  # [B] how much likelier each was drawn than if all were equal
+
+    def weights(self, beta: float) -> npt.NDArray[np.float32]:
+        """Return importance weights, at most 1: with beta 1 they make up for all of the odds (Schaul et al. 2016)."""
+        weights = self.odds**-beta
+        scaled: npt.NDArray[np.float32] = (weights / weights.max()).astype(np.float32)
+        return scaled
+
+
+class Replay:
+    """A ring of cells, from which decisions are drawn by priority.
+
+    A decision with error e is drawn in proportion to (|e| + small) ** `priority`; with 0 all are equal. New ones
+    have the highest priority so far.
+    """
+
+    def __init__(self, capacity: int, priority: float = 0.0) -> None:
+        self._capacity, self._exponent = capacity, priority
+        self._arrays: Arrays = {}
+        self._tree = SumTree(capacity)
+        self._head = 0
+        self.highest = 1.0  # priority so far
+        self.size = 0  # decisions to draw from
+
+    def insert(self, steps: Steps) -> Index:
+        """Take in new cells, over the oldest ones; return where they are."""
+        fields = {"action": steps.action, "reward": steps.reward, "discount": steps.discount, "ahead": steps.ahead}
+        arrays = {**{f"seen.{name}": array for name, array in steps.seen.items()}, **fields}
+        if not self._arrays:
+            self._arrays = {name: np.zeros((self._capacity, *a.shape[1:]), a.dtype) for name, a in arrays.items()}
+        kept = slice(max(0, len(steps) - self._capacity), None)
+        index = (self._head + np.arange(len(steps))[kept]) % self._capacity
+        for name, array in arrays.items():
+            self._arrays[name][index] = array[kept]
+        self._head = int(self._head + len(steps)) % self._capacity
+        self.size -= int(np.count_nonzero(self._tree[index]))
+        self._tree.set(index, np.where(steps.decides[kept], self.highest, 0.0))
+        self.size += int(np.count_nonzero(steps.decides[kept]))
+        return index
+
+    def sample(self, count: int, rng: np.random.Generator) -> Sample:
+        """Draw decisions: one from each of `count` equal parts of the priorities."""
+        parts = (np.arange(count) + rng.random(count)) / count
+        index = self._tree.find(parts * self._tree.total)
+        after = (index + self._arrays["ahead"][index]) % self._capacity
+        seen = {name.removeprefix("seen."): array for name, array in self._arrays.items() if name.startswith("seen.")}
+        return Sample(
+            index=index,
+            seen={name: array[index] for name, array in seen.items()},
+            action=self._arrays["action"][index],
+            reward=self._arrays["reward"][index],
+            discount=self._arrays["discount"][index],
+            after={name: array[after] for name, array in seen.items()},
+            odds=self._tree[index] / self._tree.total * self.size,
+        )
+
+    def prioritise(self, index: Index, error: npt.NDArray[np.floating[Any]]) -> None:
+        """Note how wrong the network was about decisions."""
+        if not self._exponent:
+            return
+        priority = (np.abs(error.astype(np.float64)) + SMALLEST) ** self._exponent
+        self.highest = max(self.highest, float(priority.max(initial=0)))
+        alive = self._tree[index] > 0
+        self._tree.set(index[alive], priority[alive])
+
+    def drop(self, index: Index) -> None:
+        """Draw these decisions no more: they are poison."""
+        index = np.unique(index)
+        self.size -= int(np.count_nonzero(self._tree[index]))
+        self._tree.set(index, np.zeros(len(index)))
+
+
+class SumTree:
+    """Numbers, with the sums of their halves, quarters and so on: finds the number at any part of the sum.
+
+    >>> tree = SumTree(4)
+    >>> tree.set(np.array([0, 2]), np.array([1.0, 3.0]))
+    >>> tree.total, tree.find(np.array([0.5, 1.5, 3.9])).tolist()
+    (4.0, [0, 2, 2])
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._depth = max(1, capacity - 1).bit_length()
+        self._nodes = np.zeros(2 << self._depth)  # the root is 1, the children of i are 2 i and 2 i + 1
+
+    def __getitem__(self, index: Index) -> npt.NDArray[np.float64]:
+        return self._nodes[(1 << self._depth) + index]
+
+    @property
+    def total(self) -> float:
+        """The sum of all numbers."""
+        return float(self._nodes[1])
+
+    def set(self, index: Index, numbers: npt.NDArray[np.float64]) -> None:
+        """Set some numbers; where an index comes twice, the last one counts."""
+        node = (1 << self._depth) + index
+        self._nodes[node] = numbers
+        for _ in range(self._depth):
+            node = np.unique(node >> 1)
+            self._nodes[node] = self._nodes[2 * node] + self._nodes[2 * node + 1]
+
+    def find(self, part: npt.NDArray[np.float64]) -> Index:
+        """Return in which number each part of the sum lies, counted from the first; never in one that is 0."""
+        node = np.ones(len(part), np.intp)
+        for _ in range(self._depth):
+            left, right = self._nodes[2 * node], self._nodes[2 * node + 1]
+            beyond = (part >= left) & (right > 0)
+            part = np.where(beyond, part - left, part)
+            node = 2 * node + beyond
+        found: Index = node - (1 << self._depth)
+        return found
+
+
+@dataclass(slots=True)
+class RateLimit:
+    """How often each decision is to be learned from, on average.
+
+    limit = RateLimit(samples_per_insert=8, warmup=1000)
+    limit.insert(512, held=replay.size)
+    while limit.due >= 256:
+        replay.sample(256, rng)
+        limit.sample(256)
+
+    Nothing is due before the ring holds `warmup` decisions, and what came before then is not made up for. (Reverb
+    calls it SampleToInsertRatio; its error buffer is one batch here, as collectors wait while a batch is learned from.)
+    """
+
+    samples_per_insert: float
+    warmup: int
+    inserts: int = 0
+    samples: int = 0
+    due: float = 0.0  # samples that may be drawn now
+
+    def insert(self, count: int, held: int) -> None:
+        """Note that decisions came in, and how many the ring holds now."""
+        self.inserts += count
+        self.due = self.due + self.samples_per_insert * count if held >= self.warmup else 0.0
+
+    def sample(self, count: int) -> None:
+        """Note that decisions were drawn."""
+        self.samples += count
+        self.due -= count
+
+    @property
+    def reuse(self) -> float:
+        """How often a decision was learned from so far, on average."""
+        return self.samples / max(1, self.inserts)

@@ -1,0 +1,123 @@
+"""From segments to the cells of a replay: what was done, what came of it within n steps, and what was seen then.
+
+Legend of shapes: see league.segment; C cells.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from league.segment import CONTINUES, CUT, Segments
+
+Arrays = dict[str, npt.NDArray[Any]]
+Index = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What a ring takes in, oldest first: what was seen in each cell, what was done, and what came of it."""
+
+    seen: Arrays  # [C, ...] each: what a network is told of the cell
+    action: npt.NDArray[Any]  # [C, ...]
+    reward: npt.NDArray[np.float32]  # [C] summed over up to n steps, discounted
+    discount: npt.NDArray[np.float32]  # [C] of the value of what followed; 0 where the episode ended
+    ahead: npt.NDArray[np.int32]  # [C] how many cells ahead that is
+    decides: npt.NDArray[np.bool_]  # [C] False: a tail
+
+    def __len__(self) -> int:
+        return len(self.reward)
+
+
+def decisions_of(segments: Segments, steps: int, gamma: float) -> Steps:
+    """Return the decisions of every agent, each on its own, and the tails.
+
+    The network is told `observation` [C, *], `mask` [C, N] and `place` [C] of the agent in its seat.
+    """
+    lane, place, tick = segments.present.transpose(0, 2, 1).nonzero()  # an agent's decisions follow each other
+    at = (lane, tick, place)
+    count, tails = len(lane), len(segments.tail_lane)
+    number = np.zeros(segments.present.shape, np.intp)
+    number[at] = np.arange(count)
+    end = segments.end[at]
+    following = np.where(end == CONTINUES, np.arange(1, count + 1), -1)
+    following[number[segments.tail_lane, segments.tail_tick, segments.tail_agent]] = count + np.arange(tails)
+    seen = {
+        "observation": np.concatenate([segments.observation[at], segments.tail_observation]),
+        "mask": np.concatenate([segments.mask[at], segments.tail_mask]),
+        "place": np.concatenate([place, segments.tail_agent]).astype(np.int16),
+    }
+    return _steps(seen, segments.action[at], segments.reward[at], following, (steps, gamma))
+
+
+def joint_steps_of(segments: Segments, steps: int, gamma: float) -> Steps:
+    """Return what the agents of a seat did together in each tick, and the tails.
+
+    The network is told `observation` [C, A, *], `mask` [C, A, N] and `present` [C, A]: who is dead, or not asked, is
+    not present. The reward is the mean over those that are. A step ends the episode when none of them goes on.
+    """
+    lane, tick = np.nonzero(segments.present.any(axis=2))
+    present, end = segments.present[lane, tick], segments.end[lane, tick]
+    goes_on = (present & (end == CONTINUES)).any(axis=1)
+    cut = ~goes_on & (present & (end == CUT)).any(axis=1)
+    count, tails = len(lane), int(np.count_nonzero(cut))
+    following = np.where(goes_on, np.arange(1, count + 1), -1)
+    following[cut] = count + np.arange(tails)
+    seen = {
+        name: np.concatenate(
+            [getattr(segments, name)[lane, tick], _tails_together(segments, name, (lane[cut], tick[cut]))]
+        )
+        for name in ("observation", "mask", "present")
+    }
+    reward = np.where(present, segments.reward[lane, tick], 0).sum(axis=1) / present.sum(axis=1)
+    return _steps(seen, segments.action[lane, tick], reward, following, (steps, gamma))
+
+
+def _tails_together(segments: Segments, name: str, cuts: tuple[Index, Index]) -> npt.NDArray[Any]:
+    """Return what the tails at each cut (lane and tick) say of every agent of the seat; zeros: no tail."""
+    steps: npt.NDArray[Any] = getattr(segments, name)
+    told = np.ones(len(segments.tail_lane), np.bool_) if name == "present" else getattr(segments, f"tail_{name}")
+    number = np.full(segments.present.shape[:2], -1)
+    number[cuts] = np.arange(len(cuts[0]))
+    cut = number[segments.tail_lane, segments.tail_tick]
+    together = np.zeros((len(cuts[0]), *steps.shape[2:]), steps.dtype)
+    together[cut[cut >= 0], segments.tail_agent[cut >= 0]] = told[cut >= 0]
+    return together
+
+
+def _steps(
+    seen: Arrays,
+    action: npt.NDArray[Any],
+    reward: npt.NDArray[np.float32],
+    following: Index,
+    returns: tuple[int, float],
+) -> Steps:
+    """Return the cells of decisions and tails, with their rewards summed over up to n steps.
+
+    `following` is the cell after each decision, -1 where the episode ended; a tail ends the sum.
+    """
+    (steps, gamma), count = returns, len(reward)
+    total = reward.astype(np.float64)
+    after, discount = following.copy(), np.where(following >= 0, gamma, 0.0)
+    for _ in range(steps - 1):
+        more = ((after >= 0) & (after < count)).nonzero()[0]
+        then = after[more]
+        total[more] += discount[more] * reward[then]
+        after[more] = following[then]
+        discount[more] *= np.where(after[more] >= 0, gamma, 0.0)
+    cells = len(seen["mask"])
+    ahead = np.where(after >= 0, after - np.arange(count), 0)
+
+    def padded(values: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        tails = np.zeros((cells - count, *values.shape[1:]), dtype)
+        return np.concatenate([values.astype(dtype), tails])
+
+    return Steps(
+        seen=seen,
+        action=padded(action, action.dtype),
+        reward=padded(total, np.float32),
+        discount=padded(discount, np.float32),
+        ahead=padded(ahead, np.int32),
+        decides=np.arange(cells) < count,
+    )
