@@ -132,12 +132,16 @@ def _founders(config: Config, roles: Sequence[str] = ()) -> list[Player]:
 
 
 def _check_parts(config: Config, players: Sequence[Player], spec: EnvSpec, allow: Collection[str]) -> None:
-    for name, policy in {"": config.policy, **own_policies(config)}.items():
+    policies = {"": config.policy, **own_policies(config)}
+    algos = {"": algo_of(config, allow), **own_algos(config, allow)}
+    for name in policies | algos:
+        policy = policies.get(name, config.policy)
         try:
+            algos.get(name, algos[""]).refuse(policy)
             describe(policy, spec)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
-    for algo in (algo_of(config, allow), *own_algos(config, allow).values()):
+    for algo in algos.values():
         if not algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time
             resolve("ludus.algorithms", algo.algorithm, allow)
     for player in players:

@@ -18,6 +18,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "connect_four": "collectors.envs.connect_four:ConnectFour",
         "tic_tac_toe": "collectors.envs.tic_tac_toe:TicTacToe",
         "recall": "collectors.envs.recall:Recall",
+        "two_step": "collectors.envs.two_step:TwoStep",
         "rock_paper_scissors": "collectors.envs.rock_paper_scissors:RockPaperScissors",
         "simple_spread": "collectors.envs.particles:SimpleSpread",
         "simple_tag": "collectors.envs.particles:SimpleTag",
@@ -36,6 +37,9 @@ BUILTIN: dict[str, dict[str, str]] = {
         "appo": "learners.algorithms.appo_config:APPOConfig",
         "impala": "learners.algorithms.impala_config:IMPALAConfig",
         "ppo": "learners.algorithms.ppo_config:PPOConfig",
+        "dqn": "learners.algorithms.dqn_config:DQNConfig",
+        "vdn": "learners.algorithms.vdn_config:VDNConfig",
+        "qmix": "learners.algorithms.qmix_config:QMIXConfig",
     },
     "ludus.outcomes": {},
 }

@@ -93,6 +93,11 @@ class TorchPolicy(nn.Module):
         x, memory = self._features(seen, parameters)
         return self._value(x, seen, parameters), memory
 
+    def explore(self, epsilon: float, spread: float) -> None:
+        """Say how whoever acts with these weights is to explore: see league.policies.exploration."""
+        with torch.no_grad():
+            self._parameters_by_name()["exploration"].copy_(torch.tensor([epsilon, spread]))
+
     def read(self) -> FloatArray:
         """Return a copy of the weights."""
         copy: FloatArray = self.flat.detach().cpu().numpy().copy()

@@ -55,6 +55,7 @@ def make_algorithm(
     group: Group = ALONE,
     allow: Collection[str] = (),
 ) -> Algorithm:
-    """Return the algorithm that a config names."""
+    """Return the algorithm that a config names; raise ValueError if it cannot train such a network."""
+    config.refuse(policy)
     algorithm: Algorithm = resolve("ludus.algorithms", config.algorithm, allow)(config, policy, spec, flat, group)
     return algorithm

@@ -12,6 +12,8 @@ A config class names its algorithm, and only a learner loads that:
 from dataclasses import dataclass
 from typing import ClassVar
 
+from league.policies.layout import PolicyConfig
+
 SCHEDULES = ("constant", "linear")
 
 
@@ -20,6 +22,7 @@ class AlgoConfig:
     """What every algorithm has."""
 
     algorithm: ClassVar[str] = ""  # package.module:Class, an Algorithm that takes this config
+    head: ClassVar[str] = "logits"  # what the network must give for each option: see PolicyConfig
     name: str = ""  # of the algorithm: a name of the group ludus.algorithms, or package.module:Class of its config
     batch: int = 4096  # decisions for each update, at least
     lr: float = 3e-4  # learning rate at the start
@@ -38,6 +41,14 @@ class AlgoConfig:
             self._require_span()
         if self.batch < 1 or self.max_lag < 0:
             raise ValueError("algo: batch must be at least 1, max_lag at least 0")
+
+    def refuse(self, policy: PolicyConfig) -> None:
+        """Raise ValueError if this algorithm cannot train such a network."""
+        if policy.head != self.head:
+            raise ValueError(
+                f"algo={self.name} needs policy.head={self.head}, not {policy.head}. (algo={self.name} sets it on the "
+                "command line; a player with an algorithm of its own has to say it in its own policy.)"
+            )
 
     def learning_rate(self, decisions: int) -> float:
         """Return the learning rate after so many decisions."""

@@ -14,8 +14,11 @@ from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.a2c_config import A2CConfig
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.appo_config import APPOConfig
+from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.ppo_config import PPOConfig
+from learners.algorithms.qmix_config import QMIXConfig
+from learners.algorithms.vdn_config import VDNConfig
 from learners.batcher import Batcher
 
 HINTS = 3
@@ -25,6 +28,13 @@ CONFIGS = {
     "appo": APPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
     "impala": IMPALAConfig(batch=256, minibatch=64, lr=1e-2),
     "ppo": PPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
+}
+# As a replay is not part of a state, these hold one batch only: of decisions, or of what two agents do together.
+REPLAY = {"minibatch": 64, "warmup": 64, "lr": 3e-3, "epsilon_decisions": 512}
+CONFIGS |= {
+    "dqn": DQNConfig(batch=256, replay=256, **REPLAY),
+    "vdn": VDNConfig(batch=128, replay=128, **REPLAY),
+    "qmix": QMIXConfig(batch=128, replay=128, **REPLAY),
 }
 
 
@@ -56,10 +66,14 @@ class Case:
     spec: EnvSpec
 
     def make(self, flat):
-        return make_algorithm(CONFIGS[self.name], POLICY, self.spec, flat)
+        return make_algorithm(CONFIGS[self.name], self.policy, self.spec, flat)
+
+    @property
+    def policy(self):
+        return replace(POLICY, head=CONFIGS[self.name].head)
 
     def fresh(self):
-        return initial(POLICY, self.spec, 0)
+        return initial(self.policy, self.spec, 0)
 
     def rewards(self, action, hint):
         """Return the mean over parts of how right each is."""
@@ -75,7 +89,7 @@ class Case:
         hint = rng.integers(0, HINTS, shape)
         observation = np.eye(HINTS, dtype=np.float32)[hint]
         mask = np.ones((*shape, self.spec.actions), dtype=bool)
-        actor = NumpyActor(POLICY, self.spec, flat)
+        actor = NumpyActor(self.policy, self.spec, flat)
         rows = observation.reshape(-1, HINTS), mask.reshape(hint.size, self.spec.actions)
         action, log_prob = actor.act(*rows, rng)
         none = np.zeros(0, dtype=np.int32)
@@ -102,7 +116,10 @@ class Case:
         return batch(self.segments(flat, seed))
 
 
-@pytest.fixture(params=[(name, spec) for name in sorted(BUILTIN["ludus.algorithms"]) for spec in SPECS], ids="-".join)
+CASES = [(name, spec) for name in sorted(BUILTIN["ludus.algorithms"]) for spec in SPECS]
+
+
+@pytest.fixture(params=[(n, s) for n, s in CASES if CONFIGS[n].head == "logits" or SPECS[s].single], ids="-".join)
 def case(request):
     torch.set_num_threads(1)
     name, spec = request.param

@@ -1,0 +1,69 @@
+"""QMIX (Rashid et al. 2018): as VDN, but a small network, the mixer, puts the agents' values together.
+
+Its weights depend on what all agents see. They are never negative, so the best joint action is still the best action of
+each agent. The mixer learns with the player but does not act, so snapshots are without it: a player that starts from a
+snapshot, and not from its checkpoint, starts with a fresh mixer.
+
+Legend of shapes: see learners.algorithms.vdn; S numbers of a state, E units.
+"""
+
+import math
+import zlib
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from league.policies.layout import FloatArray, PolicyConfig, team_size
+from league.spec import EnvSpec
+from learners.algorithms.qmix_config import QMIXConfig
+from learners.algorithms.vdn import VDN
+from learners.algorithms.vdn_config import VDNConfig
+from learners.steps import Arrays
+
+
+class Mixer(nn.Module):
+    """A network of two layers over the values of agents, whose weights other networks make from the state.
+
+    The state is what all agents see, and who is there.
+    """
+
+    def __init__(self, agents: int, observation: int, units: int, hidden: int, scale: float = 1.0) -> None:
+        super().__init__()
+        self._agents, self._units, self._scale = agents, units, scale
+        state = agents * (observation + 1)
+        self.weight = nn.Sequential(nn.Linear(state, hidden), nn.ReLU(), nn.Linear(hidden, agents * units))
+        self.bias = nn.Linear(state, units)
+        self.last_weight = nn.Sequential(nn.Linear(state, hidden), nn.ReLU(), nn.Linear(hidden, units))
+        self.last_bias = nn.Sequential(nn.Linear(state, units), nn.ReLU(), nn.Linear(units, 1))
+
+    def forward(self, value_BA: Tensor, seen: Arrays) -> Tensor:
+        """Return the value of what the agents do together: [B]."""
+        state_BS = self._state(seen)
+        weight_BAE = self.weight(state_BS).abs().unflatten(1, (self._agents, self._units))
+        hidden_BE = functional.elu(torch.einsum("ba,bae->be", value_BA, weight_BAE) + self.bias(state_BS))
+        total: Tensor = (hidden_BE * self.last_weight(state_BS).abs()).sum(1) + self.last_bias(state_BS).squeeze(1)
+        return total
+
+    def _state(self, seen: Arrays) -> Tensor:
+        present_BA1 = torch.from_numpy(seen["present"])[:, :, None].float()
+        observation_BAX = torch.from_numpy(seen["observation"]).flatten(2).float() * self._scale
+        return torch.cat((observation_BAX * present_BA1, present_BA1), dim=2).flatten(1)
+
+
+class QMIX(VDN):
+    """Trains one player, who has a team. See learners.algorithms.algorithm.Algorithm."""
+
+    def mixer(self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> nn.Module:
+        """Return a fresh mixer, drawn by what the player starts with, so that runs can be repeated."""
+        assert isinstance(config, QMIXConfig)
+        size = config.mixer_units, config.mixer_hidden
+        mixer = Mixer(team_size(spec), spec.observation.size, *size, scale=policy.scale(spec))
+        rng = np.random.default_rng(zlib.crc32(flat.tobytes()))
+        for parameter in mixer.parameters():
+            limit = 1 / math.sqrt(parameter.shape[-1])
+            drawn = rng.uniform(-limit, limit, tuple(parameter.shape)).astype(np.float32)
+            with torch.no_grad():
+                parameter.copy_(torch.from_numpy(drawn))
+        return mixer

@@ -1,0 +1,68 @@
+"""What the settings of algorithms have in common that learn values of actions from a replay."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from league.policies.layout import PolicyConfig
+from learners.algorithms.config import AlgoConfig
+
+
+@dataclass(kw_only=True, slots=True)
+class ReplayConfig(AlgoConfig):
+    """Learning values of actions from a replay."""
+
+    head: ClassVar[str] = "values"
+    batch: int = 1024  # new decisions for each version of the weights, at least
+    minibatch: int = 256  # decisions for each gradient step, drawn from the replay
+    replay: int = 100_000  # decisions that the replay holds; the oldest are forgotten first
+    warmup: int = 2000  # decisions that it must hold before learning begins
+    samples_per_insert: float = 8.0  # how often each decision is learned from, on average
+    priority: float = 0.6  # draw a decision in proportion to this power of its error; 0: all alike
+    correction: float = 0.4  # power of the importance weights that make up for it, at first; 1 after anneal_decisions
+    n_step: int = 3  # rewards that are summed before the rest is estimated
+    double: bool = True  # let the network choose and the target network judge the next action
+    target_steps: int = 200  # gradient steps after which the target network becomes the network
+    epsilon: float = 1.0  # how often anything is done at random, at first
+    epsilon_final: float = 0.05  # and after epsilon_decisions
+    epsilon_decisions: int = 50_000  # decisions over which epsilon falls
+    epsilon_spread: float = 0.0  # slot i of n explores with epsilon ** (1 + this * i / (n - 1)); 7: as Ape-X does
+    max_grad_norm: float = 10.0  # longer gradients are shortened to this
+    max_lag: int = 1000  # segments decided by weights more versions old than this are dropped
+
+    def __post_init__(self) -> None:
+        """Refuse a config that cannot train."""
+        AlgoConfig.__post_init__(self)
+        for name in ("batch", "minibatch", "warmup"):
+            if self.replay < getattr(self, name):
+                raise ValueError(
+                    f"algo.replay: a replay of {self.replay} decisions is smaller than algo.{name}, which is "
+                    f"{getattr(self, name)}. Make algo.replay larger or algo.{name} smaller."
+                )
+        if min(self.minibatch, self.n_step, self.target_steps) < 1 or self.samples_per_insert <= 0:
+            raise ValueError("algo: minibatch, n_step and target_steps must be at least 1, samples_per_insert positive")
+        if not all(0 <= rate <= 1 for rate in (self.epsilon, self.epsilon_final, self.priority, self.correction)):
+            raise ValueError("algo: epsilon, epsilon_final, priority and correction must be between 0 and 1")
+
+    def refuse(self, policy: PolicyConfig) -> None:
+        """Raise ValueError if this algorithm cannot train such a network."""
+        AlgoConfig.refuse(self, policy)
+        if policy.recurrent:
+            raise ValueError(
+                f"algo={self.name} replays decisions one by one, so its network cannot remember: set "
+                "policy.memory=none, or use algo=ppo"
+            )
+
+    def exploration(self, decisions: int) -> float:
+        """Return epsilon after so many decisions.
+
+        >>> ReplayConfig(epsilon=1.0, epsilon_final=0.2, epsilon_decisions=100).exploration(50)
+        0.6
+        """
+        passed = min(1.0, decisions / self.epsilon_decisions) if self.epsilon_decisions else 1.0
+        return self.epsilon + (self.epsilon_final - self.epsilon) * passed
+
+    def beta(self, decisions: int) -> float:
+        """Return the power of the importance weights after so many decisions."""
+        if not self.anneal_decisions:
+            return self.correction
+        return self.correction + (1 - self.correction) * self._annealed(decisions)

@@ -1,0 +1,186 @@
+"""What algorithms share that learn values of actions from a replay: all but the loss.
+
+Each has a network (and a target network like it, which follows in steps), its own way from segments to the cells of a
+replay, and its own loss. Legend of shapes: B decisions of a minibatch, N options.
+"""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from league.policies.layout import FloatArray
+from league.policies.torch_policy import TorchPolicy
+from league.segment import Segments
+from learners.algorithms.actor_critic import NotFiniteError
+from learners.algorithms.algorithm import State, nothing
+from learners.algorithms.replay_config import ReplayConfig
+from learners.batcher import Batch
+from learners.distributed import ALONE, Group
+from learners.replay import RateLimit, Replay, Sample
+from learners.steps import Steps
+
+
+class Loss(NamedTuple):
+    """What a minibatch says of a network."""
+
+    loss: Tensor
+    error: Tensor  # [B] value minus target
+    value: Tensor  # [B] of what was done
+
+
+class Network(nn.Module):
+    """What is trained: the policy that collectors get, and in subclasses what only the learner needs."""
+
+    def __init__(self, policy: TorchPolicy) -> None:
+        super().__init__()
+        self.policy = policy
+
+
+class ValueLearning(ABC):
+    """Trains one player. See learners.algorithms.algorithm.Algorithm; the replay is not part of its state."""
+
+    def __init__(self, config: ReplayConfig, network: Network, flat: FloatArray, group: Group = ALONE) -> None:
+        self.config, self.network, self._group = config, network, group
+        network.policy.write(flat)
+        self.target = copy.deepcopy(network).requires_grad_(False)
+        self.replay = Replay(config.replay, config.priority)
+        self.limit = RateLimit(config.samples_per_insert, -(-config.warmup // group.size))
+        self.decisions = 0
+        self.trouble = ""  # what was not finite at the last rollback
+        self._gradient_steps = 0
+        self._optimizer = torch.optim.Adam(network.parameters(), lr=config.lr, eps=1.5e-4, fused=True)
+        # Made now and not at the first step, so that there is a state to save at any time.
+        for parameter in network.parameters():
+            self._optimizer.state[parameter] = {
+                "step": torch.zeros(()),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
+
+    @abstractmethod
+    def steps_of(self, segments: Segments) -> Steps:
+        """Return what the replay takes in."""
+
+    @abstractmethod
+    def loss(self, sample: Sample, weight_B: Tensor) -> Loss:
+        """Return the loss of a minibatch."""
+
+    # --- learning --------------------------------------------------------------------------------------------
+
+    def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
+        """Take in a batch and learn from the replay as often as is due; roll back what is not finite."""
+        good = self.state()
+        learning_rate = self.config.learning_rate(self.decisions)
+        self._optimizer.param_groups[0]["lr"] = learning_rate
+        try:
+            self._insert(batch.segments)
+            metrics = self._train(rng, between)
+        except NotFiniteError as error:
+            self.restore(good)
+            self.trouble = str(error)
+            return {"losses/rollbacks": 1.0}
+        self.decisions += self._group.total(batch.decisions)
+        epsilon = self.config.exploration(self.decisions)
+        self.network.policy.explore(epsilon, self.config.epsilon_spread)
+        counted = {"reuse": self.limit.reuse, "replay": float(self.replay.size), "charts/epsilon": epsilon}
+        return metrics | counted | {"losses/rollbacks": 0.0, "charts/learning_rate": learning_rate}
+
+    def _insert(self, segments: Segments) -> None:
+        steps = self.steps_of(segments)
+        floats = [array for array in (steps.reward, segments.log_prob, *steps.seen.values()) if array.dtype.kind == "f"]
+        if self._group.total(not all(np.isfinite(array).all() for array in floats)):
+            raise NotFiniteError("segments")
+        self.replay.insert(steps)
+        self.limit.insert(int(np.count_nonzero(steps.decides)), self.replay.size)
+
+    def _train(self, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
+        share = -(-self.config.minibatch // self._group.size)
+        steps = -int(self._group.most(np.array([-int(self.limit.due // share)]))[0])  # the same on every rank
+        collected: list[tuple[float, float, float]] = []
+        for _ in range(steps):
+            sample = self.replay.sample(share, rng)
+            collected.append(self._descend(sample))
+            self.limit.sample(share)
+            self._gradient_steps += 1
+            if self._gradient_steps % self.config.target_steps == 0:
+                self.target.load_state_dict(self.network.state_dict())
+            between()
+        if not collected:
+            between()
+            return {"losses/gradient_steps": 0.0}
+        self._probe(sample)
+        loss, error, value = np.mean(collected, axis=0).tolist()
+        told = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
+        return told | {"losses/gradient_steps": float(steps)}
+
+    def _descend(self, sample: Sample) -> tuple[float, float, float]:
+        """Take one gradient step; return the loss, the mean error and the mean value."""
+        found = self.loss(sample, torch.from_numpy(sample.weights(self.config.beta(self.decisions))))
+        self._optimizer.zero_grad(set_to_none=True)
+        found.loss.backward()
+        error = found.error.abs().double().numpy()
+        if not self._shorten_gradient(found.loss.detach()):
+            poison = ~np.isfinite(error)
+            self.replay.drop(sample.index[poison if poison.any() else slice(None)])
+            raise NotFiniteError("errors" if poison.any() else "loss or gradient")
+        self._optimizer.step()
+        self.replay.prioritise(sample.index, error)
+        return float(found.loss.detach()), float(error.mean()), float(found.value.double().mean())
+
+    def _shorten_gradient(self, loss: Tensor) -> bool:
+        """Share the gradient with all ranks, and shorten it if it is long; False if it, or the loss, is not finite."""
+        gradients = [parameter.grad for parameter in self.network.parameters() if parameter.grad is not None]
+        whole = self._group.mean(torch.cat([*(gradient.reshape(-1) for gradient in gradients), loss.reshape(1)]), 1.0)
+        norm = float(whole[:-1].norm())
+        if not np.isfinite(norm) or not whole[-1].isfinite():
+            return False
+        if norm > self.config.max_grad_norm:
+            whole.mul_(self.config.max_grad_norm / norm)
+        for gradient, piece in zip(gradients, whole[:-1].split([g.numel() for g in gradients]), strict=True):
+            gradient.copy_(piece.view_as(gradient))
+        return True
+
+    @torch.no_grad()
+    def _probe(self, sample: Sample) -> None:
+        """Refuse weights that answer with anything that is not finite."""
+        error_B = self.loss(sample, torch.ones(len(sample.index))).error
+        told = (error_B, *self.network.parameters())
+        if self._group.total(not all(bool(tensor.isfinite().all()) for tensor in told)):
+            self.replay.drop(sample.index[~error_B.isfinite().numpy()])
+            raise NotFiniteError("weights, or errors after the last step")
+
+    # --- what a checkpoint keeps -----------------------------------------------------------------------------
+
+    def flat(self) -> FloatArray:
+        """Return a copy of the weights."""
+        return self.network.policy.read()
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy of networks, moments and counters; the replay fills anew."""
+        counters = [self.decisions, self._gradient_steps, self.limit.inserts, self.limit.samples]
+        rates = [self.limit.due, self.replay.highest]
+        tensors = {name: tensor.numpy().copy() for name, tensor in self._tensors().items()}
+        return {"flat": self.flat(), "counters": np.array(counters, np.int64), "rates": np.array(rates), **tensors}
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self.decisions, self._gradient_steps, self.limit.inserts, self.limit.samples = state["counters"].tolist()
+        self.limit.due, self.replay.highest = state["rates"].tolist()
+        self.network.policy.write(state["flat"])
+        for name, tensor in self._tensors().items():
+            tensor.copy_(torch.from_numpy(np.array(state[name])))
+
+    def _tensors(self) -> dict[str, Tensor]:
+        """Return all that is trained or follows, by name, but for the weights that collectors get."""
+        found: dict[str, Tensor] = {}
+        for name, parameter in self.network.named_parameters():
+            if parameter is not self.network.policy.flat:
+                found[f"network.{name}"] = parameter.detach()
+            found |= {f"{kind}.{name}": moment for kind, moment in self._optimizer.state[parameter].items()}
+        return found | {f"target.{name}": parameter for name, parameter in self.target.named_parameters()}

@@ -1,0 +1,92 @@
+"""Value decomposition networks (Sunehag et al. 2018): a team learns the value of what its agents do together.
+
+Each agent has values for its own actions, so that it can act alone; those of what the agents did are put together, here
+by adding them up, and that is what learns from the team's reward. Who is dead, or not asked, adds nothing.
+
+Legend of shapes: B joint steps of a minibatch, A agents of the seat, N options, X numbers of an observation.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig
+from league.policies.torch_policy import Seen, TorchPolicy
+from league.segment import Segments
+from league.spec import EnvSpec
+from learners.algorithms.values import Loss, Network, ValueLearning
+from learners.algorithms.vdn_config import VDNConfig
+from learners.distributed import ALONE, Group
+from learners.replay import Sample
+from learners.steps import Arrays, Steps, joint_steps_of
+
+
+class Sum(nn.Module):
+    """The mixer of VDN."""
+
+    def forward(self, value_BA: Tensor, seen: Arrays) -> Tensor:
+        """Return the value of what the agents do together: [B]."""
+        return value_BA.sum(1)
+
+
+class TeamNetwork(Network):
+    """The network of the agents, and the mixer that puts their values together."""
+
+    def __init__(self, policy: TorchPolicy, mixer: nn.Module) -> None:
+        super().__init__(policy)
+        self.mixer = mixer
+
+    def together(self, each_BAN: Tensor, action_BA: Tensor, seen: Arrays) -> Tensor:
+        """Return the value of these actions, from the values of each agent's actions: [B]."""
+        value_BA = each_BAN.gather(2, action_BA[:, :, None]).squeeze(2)
+        total: Tensor = self.mixer(value_BA * torch.from_numpy(seen["present"]), seen)
+        return total
+
+
+def team_loss(total_B: Tensor, after_B: Tensor, sample: Sample, weight_B: Tensor) -> Loss:
+    """Return the loss of a minibatch, from the values of what the team did and of what it can do afterwards.
+
+    Errors are squared, however large: a mean over what the mates may do is what a sum of values can learn at best.
+    """
+    reward_B, discount_B = map(torch.from_numpy, (sample.reward, sample.discount))
+    error_B = total_B - (reward_B + discount_B * after_B).detach()
+    return Loss(0.5 * (weight_B * error_B.square()).mean(), error_B.detach(), total_B.detach())
+
+
+class VDN(ValueLearning):
+    """Trains one player, who has a team. See learners.algorithms.algorithm.Algorithm."""
+
+    network: TeamNetwork
+    target: TeamNetwork
+
+    def __init__(
+        self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
+    ) -> None:
+        mixer = self.mixer(config, policy, spec, flat)
+        super().__init__(config, TeamNetwork(TorchPolicy(policy, spec), mixer), flat, group)
+        self._told = policy.agent_id
+
+    def mixer(self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> nn.Module:
+        """Return what puts the values of agents together."""
+        return Sum()
+
+    def steps_of(self, segments: Segments) -> Steps:
+        """Return what the agents of the seat did together."""
+        return joint_steps_of(segments, self.config.n_step, self.config.gamma)
+
+    def loss(self, sample: Sample, weight_B: Tensor) -> Loss:
+        """Return the loss of a minibatch."""
+        each_BAN = self._values(self.network, sample.seen)
+        total_B = self.network.together(each_BAN, torch.from_numpy(sample.action).long(), sample.seen)
+        with torch.no_grad():
+            judged_BAN = self._values(self.target, sample.after)
+            next_BAN = self._values(self.network, sample.after) if self.config.double else judged_BAN
+            best_BA = next_BAN.masked_fill(~torch.from_numpy(sample.after["mask"]), ILLEGAL).argmax(2)
+            after_B = self.target.together(judged_BAN, best_BA, sample.after)
+        return team_loss(total_B, after_B, sample, weight_B)
+
+    def _values(self, network: Network, seen: Arrays) -> Tensor:
+        steps, agents = seen["present"].shape
+        observation = torch.from_numpy(seen["observation"]).flatten(0, 1)
+        place = torch.arange(agents).repeat(steps) if self._told else None
+        each, _ = network.policy.outputs(Seen(observation, place))
+        return each.view(steps, agents, -1)

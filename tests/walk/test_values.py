@@ -1,0 +1,51 @@
+"""Once round with players that learn values of actions, beside one that learns probabilities."""
+
+from launch.compose import compose
+from launch.config import to_plain
+from launch.inline import play
+from launch.start import rehearse
+from launch.verify import verify
+from league.state import OVER
+from league.store.run_directory import RunDirectory
+from league.store.snapshots import SnapshotStore
+
+LEAGUE = [
+    "env=tic_tac_toe",
+    "league=selfplay",
+    "algo=dqn",
+    "+league.players.other={kind: main, algo: {name: ppo, batch: 512}, policy: {head: logits}}",
+    "launch=inline",
+    "launch.collectors=1",
+    "collector.slots=64",
+    "collector.flush_decisions=200",
+    "policy.hidden=[32]",
+    "algo.batch=512",
+    "algo.minibatch=128",
+    "algo.replay=10000",
+    "algo.warmup=1000",
+    "algo.samples_per_insert=2",
+    "algo.lr=2e-3",
+    "algo.epsilon_decisions=5000",
+    "learner.candidate_decisions=4000",
+    "league.promotion.min_decisions=4000",
+    "league.promotion.max_decisions=8000",
+    "league.evaluation.final_games=50",
+    "league.budget.minutes=null",
+    "league.budget.env_steps=40000",
+]
+
+
+def test_values_and_probabilities_in_one_league(tmp_path):
+    config = compose(LEAGUE)
+    rehearse(config)
+    run = RunDirectory(tmp_path).create()
+    run.write_config(to_plain(config))
+    state = play(config, run)
+    assert state.phase == OVER
+    assert state.voids == 0
+    assert verify(run) == 0
+    store = SnapshotStore(run.snapshots)
+    heads = {name: store.get(state.candidates[name].snapshot).manifest.policy["head"] for name in ("main", "other")}
+    assert heads == {"main": "values", "other": "logits"}
+    wins, draws, losses = state.latest["main"]["random"]
+    assert (wins + draws / 2) / (wins + draws + losses) > 0.6
