@@ -54,7 +54,7 @@ class ValueLearning(ABC):
         self.decisions = 0
         self.trouble = ""  # what was not finite at the last rollback
         self._gradient_steps = 0
-        self._optimizer = torch.optim.Adam(network.parameters(), lr=config.lr, eps=1.5e-4, fused=True)
+        self._optimizer = torch.optim.Adam(network.parameters(), lr=config.lr, fused=True)
         # Made now and not at the first step, so that there is a state to save at any time.
         for parameter in network.parameters():
             self._optimizer.state[parameter] = {

@@ -115,7 +115,8 @@ FILES = {
 ANSWERS = {
     "env=mine": "userpkg.game:Game {'size': 3} mlp",
     "env=mien": "unknown env 'mien'. Did you mean 'mine'? "
-    "Known: atari, connect_four, gymnasium, mine, openspiel, pettingzoo, recall, rock_paper_scissors, tic_tac_toe, two_step.",
+    "Known: atari, connect_four, gymnasium, mine, openspiel, pettingzoo, recall, rock_paper_scissors, simple_spread, "
+    "simple_tag, tic_tac_toe, two_step.",
     "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in experiment/typo.yaml)",
     "experiment=words": "algo.epochs=many: expected a whole number (in experiment/words.yaml)",
 }

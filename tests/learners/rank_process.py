@@ -1,4 +1,4 @@
-"""One rank of a group, in a process of its own: trains PPO on its part of some segments, and writes the weights.
+"""One rank of a group, in a process of its own: trains a player on its part of some segments, and writes the weights.
 
 python rank_process.py FOLDER      with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them
 """
@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from launch.config import algo_class
 from league.policies.layout import PolicyConfig
 from league.segment import FIELDS, Segments
 from league.spec import Array, EnvSpec, Seat
-from learners.algorithms.ppo import PPO
-from learners.algorithms.ppo_config import PPOConfig
+from learners.algorithms.algorithm import make_algorithm
 from learners.batcher import Batch
 from learners.distributed import join
 
@@ -33,8 +33,9 @@ def main():
     said["total"] = group.total(group.rank + 1)
     settings = json.loads((folder / "settings.json").read_text())
     spec = EnvSpec("hints", ("a",), (Seat((0,)),), Array((4,), "float32"), 4)
-    algorithm = PPO(
-        PPOConfig(**settings["algo"]), PolicyConfig(hidden=[16]), spec, np.load(folder / "start.npy"), group
+    config = algo_class(settings["name"])(**settings["algo"])
+    algorithm = make_algorithm(
+        config, PolicyConfig(hidden=[16], head=config.head), spec, np.load(folder / "start.npy"), group
     )
     rng = np.random.default_rng(group.rank)
     said["rollbacks"] = []

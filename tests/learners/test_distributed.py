@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from league.policies.layout import PolicyConfig, initial
+from learners.algorithms.dqn import DQN
+from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.ppo import PPO
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batch, join
@@ -29,9 +32,9 @@ def free_port():
 def two_ranks(tmp_path, fresh):
     """Return a function that trains two ranks on lists of segments; it returns what each said and its weights."""
 
-    def run(parts, algo=ALGO):
-        np.save(tmp_path / "start.npy", fresh)
-        (tmp_path / "settings.json").write_text(json.dumps({"algo": algo, "updates": len(parts)}))
+    def run(parts, algo=ALGO, name="ppo", start=fresh):
+        np.save(tmp_path / "start.npy", start)
+        (tmp_path / "settings.json").write_text(json.dumps({"name": name, "algo": algo, "updates": len(parts)}))
         for number, shares in enumerate(parts):
             for rank, segments in enumerate(shares):
                 np.savez(tmp_path / f"{number}.{rank}.npz", **segments.arrays())
@@ -65,6 +68,22 @@ def test_two_ranks_learn_what_one_learns_from_the_whole_batch(two_ranks, play, f
     np.testing.assert_array_equal(first, second)
     np.testing.assert_allclose(first, whole.flat(), atol=2e-6)
     assert np.abs(first - fresh).max() > 1e-2, "they learned something"
+    assert said[0]["decisions"] == said[1]["decisions"] == whole.decisions
+
+
+def test_two_ranks_learn_by_dqn_what_one_learns_from_the_whole_replay(two_ranks, play, fresh, spec):
+    """A minibatch that is as large as the replay has every decision once, so both draw the same in all."""
+    algo = {"batch": 128, "minibatch": 128, "replay": 160, "warmup": 1, "samples_per_insert": 4.0, "lr": 1e-2}
+    algo |= {"priority": 0.0, "target_steps": 3, "n_step": 2}
+    policy = PolicyConfig(hidden=[16], head="values")
+    start, parts = initial(policy, spec, 1), shares(play, fresh, (16, 16))[:1]
+    said, (first, second) = two_ranks(parts, algo, "dqn", start)
+    whole, joined = DQN(DQNConfig(**algo), policy, spec, start), join(parts[0])
+    metrics = whole.update(Batch(joined, np.zeros(joined.decisions, np.int64), {}), np.random.default_rng(0))
+    assert metrics["losses/gradient_steps"] == 4
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_allclose(first, whole.flat(), atol=2e-6)
+    assert np.abs(first - start).max() > 1e-2, "they learned something"
     assert said[0]["decisions"] == said[1]["decisions"] == whole.decisions
 
 
