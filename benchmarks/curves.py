@@ -2,18 +2,22 @@
 
 python -m benchmarks.curves env=recall policy.memory=gru --decisions 400000 --seeds 3
 python -m benchmarks.curves env=simple_tag algo=ippo --role adversary --opponent 400000
+python -m benchmarks.curves env=connect_four algo=appo --lag 4 --against one_ply --games 2000
 
-Collecting and learning are the real parts (Acting, Recorder, an algorithm), in turns, so that data never lags.
+Collecting and learning are the real parts (Acting, Recorder, an algorithm), in turns, so that data lags by as many
+updates as --lag says, and by none without it.
 """
 
 import argparse
 import time
+from collections import deque
 from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from benchmarks.measure import emit
+from benchmarks.scoring import score_against
 from collectors.acting import Acting
 from collectors.actors import Actors
 from collectors.envs.config import make_environment
@@ -48,6 +52,7 @@ class Practice:
     ticks: int = 32
     role: str | None = None  # of the seats that learn; None: all of them
     opponent: FloatArray | None = None  # weights of all other seats; None: they play at random
+    lag: int = 0  # updates between the weights that act and those that learn
     decisions: int = 0
     returns: list[float] = field(default_factory=list)  # of every episode, oldest first: the mean of who learns
 
@@ -62,6 +67,7 @@ class Practice:
             spec, slots, self.ticks, lambda player: self.policy.state_size, lambda player: self.policy.sees_state
         )
         self.batcher = Batcher(incarnation=0, batch=self.algo.batch, max_lag=0)
+        self.versions = deque([start], maxlen=self.lag + 1)
         self.rng = np.random.default_rng(derive_seed(self.seed, "train"))
         self.entry = np.zeros(len(spec.agents), np.intp)
         for number, seat in enumerate(spec.seats):
@@ -114,7 +120,8 @@ class Practice:
         """Play, learn, and act with what was learned; return metrics."""
         batch = self.collect()
         metrics = self.algorithm.update(batch, self.rng)
-        self.actors.update_live(HERO, 0, self.algorithm.flat())
+        self.versions.append(self.algorithm.flat())
+        self.actors.update_live(HERO, 0, self.versions[0])
         self.decisions += batch.decisions
         return metrics
 
@@ -144,6 +151,11 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--slots", type=int, default=64)
     parser.add_argument("--points", type=int, default=5, help="of the curve")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--episodes", type=int, default=1000, help="newest ones, of which the mean return is told")
+    parser.add_argument("--lag", type=int, default=0, help="updates between the weights that act and those that learn")
+    parser.add_argument("--against", help="a bot: tell the score against it, too")
+    parser.add_argument("--games", type=int, default=2000, help="against the bot")
     parser.add_argument("--role", help="who learns; all others are the opponent")
     parser.add_argument("--opponent", type=int, default=0, metavar="N", help="decisions it learns beforehand")
     parser.add_argument("--allow", action="append", default=[])
@@ -156,20 +168,24 @@ def main():
     def practise(env, seed, **how):
         return Practice(env, config.policy, algo_of(config, arguments.allow), seed, **how)
 
-    for seed in range(arguments.seeds):
+    for seed in range(arguments.first, arguments.first + arguments.seeds):
         began, opponent = time.perf_counter(), None
         made = [make_environment(config.env, arguments.slots, arguments.allow) for _ in range(3)]
         if arguments.opponent:
             opponent = practise(made[0], seed, role=others[0]).until(arguments.opponent).algorithm.flat()
-        how = {"role": arguments.role, "opponent": opponent}
+        how = {"role": arguments.role, "opponent": opponent, "lag": arguments.lag}
         randoms.append(practise(made[1], seed, **how).baseline(1000))
         practice = practise(made[2], seed, **how)
         for point in range(1, arguments.points + 1):
             practice.until(point * arguments.decisions / arguments.points)
             seconds = time.perf_counter() - began
             told = {"seed": seed, "decisions": practice.decisions, "seconds": round(seconds, 1)}
-            emit("curve", **told, mean_return=practice.mean_return(), random=randoms[-1])
-        finals.append(practice.mean_return())
+            told["mean_return"] = practice.mean_return(arguments.episodes)
+            if arguments.against:
+                flat = practice.algorithm.flat()
+                told["score"] = score_against(arguments.against, made[0], config.policy, flat, arguments.games, seed)
+            emit("curve", **told, random=randoms[-1])
+        finals.append(told["score" if arguments.against else "mean_return"])
         for env in made:
             env.close()
     told = {"decisions": arguments.decisions, "finals": finals, "mean": float(np.mean(finals))}

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, make_dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,7 +20,7 @@ from collectors.envs.config import EnvConfig
 from launch.schema import complaint, leaves
 from launch.slurm.config import SlurmConfig
 from launch.trackers.config import TrackConfig
-from league.plugins import PluginError, resolve
+from league.plugins import BUILTIN, PluginError, resolve
 from league.policies.layout import PolicyConfig
 from league.rulebook import LeagueConfig
 from learners.algorithms.config import AlgoConfig
@@ -163,11 +163,11 @@ def with_algo(algo: type[AlgoConfig]) -> type[Config]:
     return make_dataclass("Config", [("algo", algo, field(default_factory=algo))], bases=(Config,), kw_only=True)
 
 
-def from_plain(plain: Mapping[str, Any], allow: Collection[str] = ()) -> Config:
+def from_plain(plain: Mapping[str, Any], allow: Collection[str] | None = None) -> Config:
     """Return the config that `to_plain` took apart; raise ConfigError if it is none. What is missing is default.
 
-    An algorithm of others, which may be loaded only where it was allowed, is checked there: by `compose` and by
-    learners. Everybody else takes it as it is.
+    An algorithm of another package is loaded and checked only by who has to: `compose`, which says what is allowed,
+    and learners. Everybody else takes it as it is, and needs neither that package nor torch.
     """
     kind = _class_of(plain, allow)
     try:
@@ -181,16 +181,20 @@ def from_plain(plain: Mapping[str, Any], allow: Collection[str] = ()) -> Config:
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"{key}={value}: expected a finite number")
     parts = {item.name: getattr(config, item.name) for item in fields(Config)}
-    return Config(**{**parts, "algo": _plain(config.algo)})
+    algo: Any = config.algo
+    # asdict, as msgspec forgets what a dataclass without slots adds to one with them
+    return Config(**{**parts, "algo": algo if kind is Config else _plain(asdict(algo))})
 
 
-def _class_of(plain: Mapping[str, Any], allow: Collection[str]) -> type[Config]:
+def _class_of(plain: Mapping[str, Any], allow: Collection[str] | None) -> type[Config]:
     algo = plain.get("algo", {})
-    name = algo.get("name", PPOConfig().name) if isinstance(algo, Mapping) else ""
-    try:
-        return with_algo(algo_class(str(name), allow))
-    except PluginError:
+    name = str(algo.get("name", PPOConfig().name)) if isinstance(algo, Mapping) else ""
+    if allow is None and name not in BUILTIN["ludus.algorithms"]:
         return Config
+    try:
+        return with_algo(algo_class(name, allow or ()))
+    except PluginError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _readable(error: msgspec.ValidationError) -> str:

@@ -187,7 +187,7 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
     from learners.distributed import join
 
     torch.set_num_threads(1)
-    group = join()
+    group = join(config.learner.device, config.learner.join_seconds)
     if group.size > 1:
         end_with_agent()
     host = listening_host(config.launch)

@@ -2,15 +2,22 @@
 
 from dataclasses import dataclass
 
+DEVICES = ("auto", "cpu", "cuda")
+
 
 @dataclass(kw_only=True, slots=True)
 class LearnerConfig:
-    """How a learner reports."""
+    """How a learner runs, and what it reports."""
 
     heartbeat: float = 2.0  # seconds between two reports to the coordinator, at most
     candidate_decisions: int = 65536  # trained decisions between two candidates of a player
+    device: str = "auto"  # "cpu"; "cuda": each rank has its GPU; "auto": GPUs if there are any
+    join_seconds: float = 120.0  # time for all ranks of a learner to come together
+    max_rollbacks: int = 10  # updates in a row that are not finite, after which a player's training stops
 
     def __post_init__(self) -> None:
-        """Refuse what would never report or never write."""
-        if self.heartbeat <= 0 or self.candidate_decisions < 1:
-            raise ValueError("learner: heartbeat and candidate_decisions must be positive")
+        """Refuse what would never report or never write, and devices that there are not."""
+        if min(self.heartbeat, self.candidate_decisions, self.join_seconds, self.max_rollbacks) <= 0:
+            raise ValueError("learner: heartbeat, candidate_decisions, join_seconds and max_rollbacks must be positive")
+        if self.device not in DEVICES:
+            raise ValueError(f"learner.device: unknown {self.device!r}; choose one of {', '.join(DEVICES)}")

@@ -6,7 +6,7 @@ N options, X the observation's own shape, M numbers of a memory.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -73,8 +73,8 @@ class Decisions:
         """Return the decisions of some lanes, in order; they are numbered anew."""
         assert self.lane is not None
         assert self.lanes is not None
-        chosen = torch.from_numpy(lanes)
-        kept = torch.zeros(len(self.lanes.present), dtype=torch.bool)
+        chosen = torch.from_numpy(lanes).to(self.lane.device)
+        kept = torch.zeros(len(self.lanes.present), dtype=torch.bool, device=self.lane.device)
         kept[chosen] = True
         decisions = self._pick(kept[self.lane].nonzero().squeeze(1), self.lanes[chosen])
         assert decisions.lane is not None
@@ -85,6 +85,19 @@ class Decisions:
         del whole["lanes"]
         picked: dict[str, Any] = {name: None if t is None else t[index_B] for name, t in whole.items()}
         return Decisions(**picked, lanes=lanes)
+
+
+T = TypeVar("T")
+
+
+def moved(thing: T, device: torch.device) -> T:
+    """Return a tensor, or a dataclass of them, on a device. To a GPU it goes from pinned memory, and nobody waits."""
+    if device.type == "cpu" or not isinstance(thing, Tensor | Decisions | Seen | Lanes):
+        return thing
+    if isinstance(thing, Tensor):
+        pinned = thing.pin_memory() if thing.device.type == "cpu" else thing
+        return cast(T, pinned.to(device, non_blocking=True))
+    return replace(thing, **{item.name: moved(getattr(thing, item.name), device) for item in fields(thing)})
 
 
 def seen_in(segments: Segments, policy: PolicyConfig, burn_in: int = 0) -> Seen:

@@ -1,6 +1,6 @@
 """Groups: the ranks of one learner. Each has its own inbox and its own share of every batch; all learn the same.
 
-    group = join()                              # as torchrun says; alone without it
+    group = join("auto", seconds=120)           # as torchrun says; alone without it
     group.mean(gradient, weight=len(minibatch)) # the same on every rank afterwards
     group.most(np.array([version, ...]))        # elementwise
 
@@ -10,15 +10,21 @@ Nothing else imports torch.distributed. Without a GPU the ranks talk through glo
 import os
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.rendezvous import rendezvous
 
 PATIENCE = timedelta(seconds=300)  # without a word of another rank; a rank that dies is noticed at once
+CPU = torch.device("cpu")
+
+
+class GroupError(RuntimeError):
+    """Ranks that cannot work: too many for the GPUs, or some that never came."""
 
 
 class Group(Protocol):
@@ -31,6 +37,10 @@ class Group(Protocol):
     @property
     def size(self) -> int:
         """How many ranks there are."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where this rank computes."""
 
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Replace the tensor by its weighted mean over all ranks, and return it."""
@@ -54,6 +64,7 @@ class Alone:
 
     rank: int = 0
     size: int = 1
+    device: torch.device = CPU
 
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Return the tensor as it is."""
@@ -82,10 +93,13 @@ ALONE = Alone()
 class Ranks:
     """Several processes, by torch.distributed."""
 
-    def __init__(self) -> None:
-        dist.init_process_group("gloo", timeout=PATIENCE)
-        self.rank, self.size = dist.get_rank(), dist.get_world_size()
-        self._gpus = dist.new_group(backend="nccl", timeout=PATIENCE) if torch.cuda.is_available() else None
+    def __init__(self, device: torch.device, seconds: float) -> None:
+        store, self.rank, self.size = _meet(seconds)
+        self.device, self._gpus = device, None
+        dist.init_process_group("gloo", store=store, rank=self.rank, world_size=self.size, timeout=PATIENCE)
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
+            self._gpus = dist.new_group(backend="nccl", timeout=PATIENCE)
 
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Replace the tensor by its weighted mean over all ranks, and return it."""
@@ -127,6 +141,46 @@ class Ranks:
         return data.numpy().tobytes()
 
 
-def join() -> Group:
+def _meet(seconds: float) -> tuple[Any, int, int]:
+    """Wait for all ranks; return where they meet, the number of this one, and how many there are."""
+    limit = timedelta(seconds=seconds)
+    ranks = range(int(os.environ["WORLD_SIZE"]))
+    store = None
+    try:
+        store, rank, size = next(rendezvous("env://", timeout=limit))
+        store.set(f"here/{rank}", "yes")
+        store.wait([f"here/{other}" for other in ranks], limit)
+    except RuntimeError as error:  # whatever torch calls a time limit
+        missing = [str(other) for other in ranks if store is not None and not store.check([f"here/{other}"])]
+        whom = f"rank {', '.join(missing)}" if missing else "the others"
+        raise GroupError(
+            f"rank {os.environ['RANK']} of {len(ranks)} waited {seconds:g} seconds (learner.join_seconds) for "
+            f"{whom}, in vain: look into the learner's log, or set launch.ranks to what there is room for"
+        ) from error
+    return store, rank, size
+
+
+def device_for(wanted: str, gpus: int, rank: int = 0, ranks: int = 1) -> torch.device:
+    """Return where one of the ranks on a machine computes: `wanted` is auto, cpu or cuda.
+
+    >>> device_for("auto", gpus=2, rank=1, ranks=2)
+    device(type='cuda', index=1)
+    """
+    if wanted == "cpu" or (wanted == "auto" and not gpus):
+        return CPU
+    if not gpus:
+        raise GroupError("learner.device=cuda, but torch sees no GPU on this machine: use learner.device=cpu or auto")
+    if ranks > gpus:
+        raise GroupError(
+            f"{ranks} ranks on this machine, but {gpus} GPU{'s' * (gpus > 1)}: each rank needs its own. "
+            f"Set launch.ranks={gpus}, or learner.device=cpu"
+        )
+    return torch.device("cuda", rank)
+
+
+def join(device: str = "cpu", seconds: float = 120.0) -> Group:
     """Join the group that torchrun has made; without torchrun there is only this process."""
-    return Ranks() if int(os.environ.get("WORLD_SIZE", "1")) > 1 else ALONE
+    here, ranks = int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    gpus = torch.cuda.device_count() if device != "cpu" else 0
+    mine = device_for(device, gpus, here, ranks)
+    return Ranks(mine, seconds) if int(os.environ.get("WORLD_SIZE", "1")) > 1 else Alone(device=mine)

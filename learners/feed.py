@@ -79,8 +79,7 @@ class Feed:
         credits.heard(head.session, incoming.peer, sent, self.clock(), fed=True)
         if head.incarnation == trainee.incarnation and trainee.overtake(int(segments.version.max(initial=-1))):
             self.publish(trainee)
-        kept = trainee.train and trainee.batcher.add(segments, head.session, trainee.version)
-        if not kept:
+        if not trainee.offer(segments, head.session):
             self._send_credit(head.session, trainee)
         elif trainee.batcher.full and trainee.full_since is None:
             trainee.full_since = self.arrivals

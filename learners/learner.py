@@ -5,6 +5,7 @@ while learner.step(timeout=0.1):
     pass
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -26,6 +27,8 @@ from learners.config import LearnerConfig
 from learners.distributed import ALONE, Group
 from learners.feed import Feed
 from learners.trainee import Trainee
+
+log = logging.getLogger("ludus.learner")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -127,7 +130,7 @@ class Learner:
         The ranks also agree on versions, which one of them may have had to jump past, and on whether to stop.
         """
         trainees = [self._trainees[player] for player in sorted(self._trainees)]
-        mine = [(t.version, t.full_since is None or not t.train, t.full_since or 0) for t in trainees]
+        mine = [(t.version, not t.ready, t.full_since or 0) for t in trainees]
         most = self.group.most(np.array([self._asked, *chain(*mine)], np.int64)).tolist()
         for trainee, version in zip(trainees, most[1::3], strict=True):
             if trainee.advance(version):
@@ -170,7 +173,7 @@ class Learner:
     # --- training --------------------------------------------------------------------------------------------
 
     def _serve(self, timeout: float) -> None:
-        if any(t.full_since is not None and t.train for t in self._trainees.values()):
+        if any(t.ready for t in self._trainees.values()):
             self._feed.serve(self._trainees, 0)
             return
         before = self.clock()
@@ -184,7 +187,20 @@ class Learner:
         if learned:
             self._feed.publish(trainee)
         else:
+            self._rolled_back(trainee)
             self._feed.grant(trainee)
+
+    def _rolled_back(self, trainee: Trainee) -> None:
+        """Stop a player whose updates explode: the same on every rank, as rollbacks are."""
+        if trainee.in_a_row < self.config.max_rollbacks:
+            return
+        trainee.stop()
+        self._write_last(trainee)
+        log.error(
+            "player %s: %s. Its training stops; version %d stays, and so does its checkpoint. "
+            "Try a lower algo.lr or algo.max_grad_norm with ludus run ... --accept-changes",
+            trainee.player, trainee.stopped, trainee.version,
+        )  # fmt: skip
 
     def _between(self) -> None:
         """Give way in the middle of an update: collectors and coordinator are answered, rosters wait."""

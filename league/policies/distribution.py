@@ -64,7 +64,8 @@ def distribution(spec: EnvSpec, outputs: Tensor, mask: Tensor, log_std: Tensor) 
     else:
         parts = logits.split(spec.heads, dim=1)
         log_probs = torch.cat([functional.log_softmax(part, dim=-1) for part in parts], 1) if parts else logits
-    first = torch.tensor([sum(spec.heads[:choice]) for choice in range(len(spec.heads))], dtype=torch.long)
+    begins = [sum(spec.heads[:choice]) for choice in range(len(spec.heads))]
+    first = torch.tensor(begins, dtype=torch.long, device=outputs.device)
     return Distribution(log_probs, first, outputs[:, spec.actions :], log_std.clamp(*LOG_STD_RANGE))
 
 

@@ -64,9 +64,9 @@ class TorchPolicy(nn.Module):
         self._shapes, self._sizes = layout.shapes, layout.sizes
         self._convolutions, self._scale, self._team = config.convolutions(spec), config.scale(spec), team_size(spec)
         self.flat = nn.Parameter(torch.zeros(layout.size))
-        self._patches: Tensor | None = None
-        if config.name == "board_conv":
-            self._patches = torch.from_numpy(board_patches(spec.observation.shape, config.kernel))
+        self._patches: Tensor | None
+        patches = board_patches(spec.observation.shape, config.kernel) if config.name == "board_conv" else None
+        self.register_buffer("_patches", None if patches is None else torch.from_numpy(patches), persistent=False)
 
     def forward(self, seen: Seen, mask: Tensor) -> tuple[Distribution, Tensor]:
         """Return the distribution over actions and the value of each decision."""
@@ -146,7 +146,8 @@ class TorchPolicy(nn.Module):
 
     def _who(self, seen: Seen) -> Tensor:
         if seen.place is None:
-            return functional.one_hot(torch.zeros(len(seen.observation), dtype=torch.long), self._team).float()
+            first = torch.zeros(len(seen.observation), dtype=torch.long, device=seen.observation.device)
+            return functional.one_hot(first, self._team).float()
         return functional.one_hot(seen.place, self._team).float()
 
     def _convolve(self, x: Tensor, parameters: dict[str, Tensor]) -> Tensor:

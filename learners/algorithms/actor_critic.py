@@ -28,7 +28,7 @@ from league.spec import EnvSpec
 from learners.algorithms.algorithm import State, nothing
 from learners.algorithms.config import ActorCriticConfig
 from learners.batcher import Batch
-from learners.decisions import Decisions, seen_in, seen_in_tails
+from learners.decisions import Decisions, moved, seen_in, seen_in_tails
 from learners.distributed import ALONE, Group
 from learners.normaliser import Normaliser
 from learners.returns import Course
@@ -51,7 +51,7 @@ class ActorCritic:
         self, config: ActorCriticConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
         self.config, self._policy, self._spec, self._group = config, policy, spec, group
-        self.policy = TorchPolicy(policy, spec)
+        self.policy = TorchPolicy(policy, spec).to(group.device)
         self._values = Normaliser()
         self.policy.write(flat)
         self.decisions = 0
@@ -60,7 +60,7 @@ class ActorCritic:
         self._optimizer = torch.optim.Adam([weights], lr=config.lr, eps=1e-5, fused=True)
         # Made now and not at the first step, so that there is a state to save at any time.
         self._moments: dict[str, Tensor] = {
-            "step": torch.zeros(()),
+            "step": torch.zeros((), device=weights.device),
             "exp_avg": torch.zeros_like(weights),
             "exp_avg_sq": torch.zeros_like(weights),
         }
@@ -102,19 +102,22 @@ class ActorCritic:
 
     @torch.no_grad()
     def prepare(self, segments: Segments) -> Decisions:
-        """Compute values and advantages under the present weights and flatten the decisions."""
-        present_LTA = torch.from_numpy(segments.present)
-        seen = seen_in(segments, self._policy, self.config.burn_in)
-        mask_BN = torch.from_numpy(segments.mask)[present_LTA]
+        """Compute values and advantages under the present weights and flatten the decisions.
+
+        Networks run on the device of this rank, what is a number for each decision stays on the CPU until the end.
+        """
+        device, present_LTA = self._group.device, torch.from_numpy(segments.present)
+        seen = moved(seen_in(segments, self._policy, self.config.burn_in), device)
+        mask_BN = moved(torch.from_numpy(segments.mask)[present_LTA], device)
         action_B = torch.from_numpy(segments.action)[present_LTA]
-        action_B = action_B.long() if self._spec.single else action_B
+        action_B = moved(action_B.long() if self._spec.single else action_B, device)
         log_prob_B = decided_B = torch.from_numpy(segments.log_prob)[present_LTA]
         if self.corrects:
             actions, old_value_B, memory_BM = self.policy.judge(seen, mask_BN)
-            log_prob_B = actions.log_prob(action_B)
+            log_prob_B = actions.log_prob(action_B).cpu()
         else:
             old_value_B, memory_BM = self.policy.values(seen)
-        value_B = self._stretched(old_value_B)
+        value_B = self._stretched(old_value_B.cpu())
         target_LTA, advantage_LTA = self.estimate(
             Course(
                 reward=torch.from_numpy(segments.reward),
@@ -126,7 +129,7 @@ class ActorCritic:
             _spread(log_prob_B - decided_B, present_LTA),
         )
         advantage_B = advantage_LTA[present_LTA]
-        return Decisions(
+        decisions = Decisions(
             observation=seen.observation,
             mask=mask_BN,
             action=action_B,
@@ -140,12 +143,14 @@ class ActorCritic:
             lane=present_LTA.nonzero()[:, 0] if seen.lanes is not None else None,
             lanes=seen.lanes,
         )
+        return moved(decisions, device)
 
     def _tail_values(self, segments: Segments, memory_BM: Tensor | None) -> Tensor:
         value_LTA = torch.zeros(segments.present.shape)
         if len(segments.tail_lane):
-            value_K, _ = self.policy.values(seen_in_tails(segments, self._policy, memory_BM))
-            value_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent] = self._stretched(value_K)
+            seen = seen_in_tails(segments, self._policy, None if memory_BM is None else memory_BM.cpu())
+            value_K, _ = self.policy.values(moved(seen, self._group.device))
+            value_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent] = self._stretched(value_K.cpu())
         return value_LTA
 
     def _train(self, data: Decisions, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
@@ -157,10 +162,10 @@ class ActorCritic:
             for minibatch in data.minibatches(pieces, rng):
                 collected.append(self._slope(minibatch, entropy_coef))
                 if self._moved_enough(collected[-1], len(minibatch)):
-                    return _mean(collected) | {"losses/gradient_steps": len(collected) - 1.0}
+                    return _mean(collected) | _count(len(collected) - 1, pieces)
                 self._descend(len(minibatch), collected[-1])
                 between()
-        return _mean(collected) | {"losses/gradient_steps": float(len(collected))}
+        return _mean(collected) | _count(len(collected), pieces)
 
     def _slope(self, minibatch: Decisions, entropy_coef: float) -> dict[str, float]:
         """Compute the gradient of a minibatch, in as many parts as memory asks for; return its metrics."""
@@ -221,7 +226,7 @@ class ActorCritic:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy of weights, moments and counters."""
-        moments = {name: moment.numpy().copy() for name, moment in self._moments.items()}
+        moments = {name: moment.cpu().numpy().copy() for name, moment in self._moments.items()}
         decisions = np.array(self.decisions, dtype=np.int64)
         return {"flat": self.flat(), "decisions": decisions, "values": self._values.state(), **moments}
 
@@ -264,6 +269,11 @@ def _explained_variance(data: Decisions) -> float:
     variance = float(data.target.var(correction=0))
     unexplained = float((data.target - data.old_value).var(correction=0))
     return 1 - unexplained / variance if variance > 0 else 0.0
+
+
+def _count(steps: int, pieces: int) -> dict[str, float]:
+    """Return how many steps there were, and how often each decision was learned from."""
+    return {"losses/gradient_steps": float(steps), "reuse": steps / pieces}
 
 
 def _mean(collected: list[dict[str, float]]) -> dict[str, float]:

@@ -16,7 +16,7 @@ from typing import ClassVar
 from learners.algorithms.config import AlgoConfig
 
 
-@dataclass(kw_only=True, slots=True)
+@dataclass(kw_only=True)
 class OwnConfig(AlgoConfig):
     """Mine."""
 
@@ -49,6 +49,7 @@ def test_an_algorithm_brings_its_keys_and_defaults(own):
     algo = algo_of(config, ALLOW)
     assert (type(algo).__name__, algo.name, algo.sharpness, algo.batch) == ("OwnConfig", NAME, 3.0, 4096)
     assert config.algo["lr"] == 0.5, "the experiment is tuned for another algorithm"
+    assert config.algo["sharpness"] == 3.0
     assert "epochs" not in config.algo
     assert config.league.promotion.min_decisions == 50_000, "but the rest of the experiment counts"
 

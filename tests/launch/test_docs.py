@@ -94,6 +94,13 @@ def test_the_environment_in_arrays_is_that_of_the_examples():
     assert shown[2] == (ROOT / "examples/native_environment.py").read_text()
 
 
+def test_the_algorithm_is_that_of_the_examples():
+    page = (ROOT / "docs/your-algorithm.md").read_text()
+    shown = FENCE.search(page, page.index("<!-- own algorithm -->"))
+    assert shown[2] == (ROOT / "examples/own_algorithm/own_algorithm.py").read_text()
+    assert 'reinforce = "own_algorithm:ReinforceConfig"' in (ROOT / "examples/own_algorithm/pyproject.toml").read_text()
+
+
 def test_the_bot_is_that_of_the_examples():
     code = next(
         code for code in fenced(ROOT / "docs/your-environment.md", "python") if code.startswith("class Perfect")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from torch.distributed import TCPStore
 
 from league.policies.layout import PolicyConfig, initial
 from learners.algorithms.dqn import DQN
@@ -16,7 +17,7 @@ from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.ppo import PPO
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batch, join
-from learners.distributed import ALONE
+from learners.distributed import ALONE, CPU, GroupError, device_for
 
 ALGO = {"batch": 128, "minibatch": 128, "epochs": 3, "lr": 1e-2}
 UPDATES = 3
@@ -112,3 +113,37 @@ def test_alone_there_is_nobody_to_ask():
     assert ALONE.tell(b"x") == b"x"
     assert ALONE.gather("here") == ("here",)
     assert ALONE.total(3) == 3
+
+
+@pytest.mark.parametrize(("wanted", "gpus"), [("cpu", 0), ("cpu", 4), ("auto", 0)])
+def test_ranks_without_gpus_compute_on_the_cpu(wanted, gpus):
+    assert device_for(wanted, gpus, rank=1, ranks=8) == CPU
+
+
+@pytest.mark.parametrize("wanted", ["auto", "cuda"])
+def test_each_rank_has_its_gpu(wanted):
+    assert [device_for(wanted, 2, rank, 2).index for rank in range(2)] == [0, 1]
+    with pytest.raises(GroupError, match=r"3 ranks on this machine, but 2 GPUs: .* Set launch\.ranks=2"):
+        device_for(wanted, 2, 0, 3)
+
+
+def test_a_gpu_that_is_not_there():
+    with pytest.raises(GroupError, match=r"no GPU on this machine: use learner\.device=cpu"):
+        device_for("cuda", 0)
+
+
+LATE = "from learners.distributed import join; join('cpu', 2.0)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("agent", "whom"), [(True, "rank 1"), (False, "the others")])
+def test_a_rank_that_never_comes_is_an_error_that_names_it(agent, whom):
+    port = free_port()
+    store = TCPStore("127.0.0.1", port, is_master=True, wait_for_workers=False) if agent else None  # as torchrun's
+    shared = {**os.environ, "PYTHONPATH": str(Path.cwd()), "WORLD_SIZE": "2", "RANK": "0"}
+    shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TORCHELASTIC_USE_AGENT_STORE": str(agent)}
+    done = subprocess.run([sys.executable, "-c", LATE], env=shared, capture_output=True, text=True, timeout=100)
+    del store
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert f"GroupError: rank 0 of 2 waited 2 seconds (learner.join_seconds) for {whom}, in vain" in last

@@ -19,6 +19,7 @@ from league.wire.messages import (
     SegmentsHead,
     Weights,
 )
+from learners.algorithms.a2c_config import A2CConfig
 from learners.algorithms.ppo import PPO
 from learners.algorithms.ppo_config import PPOConfig
 from learners.checkpoint import CheckpointError
@@ -525,6 +526,79 @@ def test_rolled_back_updates_are_counted_and_never_published(world, play):
     assert world.metrics["player/hero/version"] == 0
     assert collector.last(Weights).version == 0
     assert collector.last(Credit).allowance == collector.sent + 2 * BATCH
+
+
+def test_a_player_that_explodes_stops_at_its_last_good_version_and_says_where(world, play, caplog):
+    class Fragile(PPO):
+        healthy = 1
+
+        def update(self, batch, rng, between):
+            if self.healthy <= 0:
+                batch.segments.reward[:] = np.nan
+            self.healthy -= 1
+            return super().update(batch, rng, between)
+
+    world.settings["config"] = {"max_rollbacks": 3}
+    world.restart(algorithm=Fragile)
+    world.run(HERO, steps=3)
+    collector = world.collector()
+    collector.pull()
+    world.run(HERO)
+    feed(world, collector, play, batches=6)
+    world.run(HERO, steps=2)
+    assert world.metrics["player/hero/stopped"] == 1
+    assert world.metrics["player/hero/losses/rollbacks"] == 3
+    assert world.candidates()[-1].version == 1, "what was good is durable"
+    assert "losses/value_loss" in caplog.text
+    assert "version 1 stays" in caplog.text
+    assert collector.last(Credit).allowance == collector.sent + 2 * BATCH, "collectors need not starve"
+    world.restart()
+    world.run(HERO, steps=3)
+    assert world.metrics["player/hero/version"] == 1
+    assert world.metrics["player/hero/stopped"] == 0, "a restart tries again"
+
+
+def test_one_good_update_forgives_the_rollbacks_before(world, play):
+    class Moody(PPO):
+        turn = 0
+
+        def update(self, batch, rng, between):
+            self.turn += 1
+            if self.turn % 3:
+                batch.segments.reward[:] = np.nan
+            return super().update(batch, rng, between)
+
+    world.settings["config"] = {"max_rollbacks": 3}
+    world.restart(algorithm=Moody)
+    world.run(HERO, steps=3)
+    collector = world.collector()
+    collector.pull()
+    world.run(HERO)
+    feed(world, collector, play, batches=9)
+    world.run(HERO)
+    assert world.metrics["player/hero/version"] == 3
+    assert world.metrics["player/hero/stopped"] == 0
+
+
+def test_lags_are_told_as_a_small_histogram(hero, play):
+    world, collector = hero
+    feed(world, collector, play, batches=2)
+    collector.feed(play(collector.flat, lanes=16, version=0))
+    world.run(HERO, steps=2)
+    shares = {key: value for key, value in world.metrics.items() if "/lag_share/" in key}
+    assert len(shares) == 6
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["player/hero/lag_share/2"] == 1
+
+
+def test_another_algorithm_is_not_resumed(hero, play):
+    world, collector = hero
+    feed(world, collector, play, batches=2)
+    world.restart(algo=A2CConfig(batch=BATCH))
+    world.learner.step(0)
+    world.answer(HERO)
+    with pytest.raises(CheckpointError, match="written under algorithm PPO, but the config says A2C"):
+        world.learner.step(0)
 
 
 def test_a_full_disk_delays_candidates_but_not_training(world, play):
