@@ -17,6 +17,7 @@ EXAMPLES = {
     "matches": "ludus matches latest --player main --limit 50",
     "explain": "ludus explain latest main_exploiter",
     "watch": "ludus watch latest main one_ply --delay 0.5",
+    "duel": "ludus duel latest main main.0 --games 400",
     "play": "ludus play latest main --name ada --games 2",
     "replay": "ludus replay latest 812.3",
     "record": "ludus record latest main one_ply --episodes 2",
@@ -141,6 +142,13 @@ def _add_playing(commands: Commands) -> None:
     watch.add_argument("first", metavar="A", help="a player of the league, or a bot")
     watch.add_argument("second", metavar="B", help="its opponent")
     watch.add_argument("--seed", type=int, default=0, help="another seed is another game (0)")
+    duel = _add(commands, "duel", "let two players play many games, and tell the score with its interval")
+    duel.add_argument("first", metavar="A", help="a player of the league, or a bot")
+    duel.add_argument("second", metavar="B", help="its opponent")
+    duel.add_argument("--games", metavar="N", type=int, default=200, help="how many, from all seats in turn (200)")
+    duel.add_argument("--seed", type=int, default=0, help="another seed is other games (0)")
+    duel.add_argument("--json", action="store_true", help="print JSON instead of a line")
+    _add_allow(duel)
     play = _add(commands, "play", "play against a player yourself, for a rating")
     play.add_argument("player", metavar="PLAYER", help="whom you challenge")
     play.add_argument("--name", default="human", help="what you are called in the league (human)")

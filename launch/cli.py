@@ -193,6 +193,15 @@ def _watch(arguments: Namespace) -> int:
     return watch(run, *seats, arguments.seed, arguments.delay, arguments.allow)
 
 
+def _duel(arguments: Namespace) -> int:
+    from launch.dueling import duel
+
+    if arguments.games < 1:
+        raise ValueError(f"--games must be at least 1, got {arguments.games}")
+    seats = (arguments.first, arguments.second)
+    return duel(_find(arguments), *seats, arguments.games, arguments.seed, arguments.json, arguments.allow)
+
+
 def _play(arguments: Namespace) -> int:
     from launch.human import play_human
 
@@ -240,6 +249,7 @@ COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "matches": _matches,
     "explain": _explain,
     "watch": _watch,
+    "duel": _duel,
     "play": _play,
     "replay": _replay,
     "record": _record,

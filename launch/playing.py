@@ -77,6 +77,12 @@ def seat(state: LeagueState, spec: EnvSpec, first: Entry, second: Entry) -> Tick
     """
     role = state.population[first.player].role if first.player in state.population else None
     place = next((i for i, found in enumerate(spec.roles) if role in (None, found)), 0)
+    left = [found for i, found in enumerate(spec.roles) if i != place]
+    other = state.population[second.player].role if second.player in state.population else None
+    if left and other is not None and other not in left:
+        raise ViewError(
+            f"{second.player!r} plays as {other}, but beside {first.player!r} the seats of {', '.join(left)} are left"
+        )
     alone = spec.cooperative
     mine = {
         i
