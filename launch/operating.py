@@ -8,12 +8,13 @@ from pathlib import Path
 from launch.doors import Doors
 from launch.live import LiveTable, final_report
 from launch.start import stored
-from launch.view import PAGE_LIMIT, Viewer, ViewError
-from league.state import OVER
+from launch.view import PAGE_LIMIT, Viewer, ViewError, read_offline
+from league.state import OVER, LeagueState
 from league.store.run_directory import RunDirectory
 from league.wire.messages import Role
 
 REFRESH = 0.5  # seconds between two looks at the league, or at a log
+GONE = 3.0  # seconds without an answer after which the ledger is asked whether the league is over
 SILENCE = 30.0  # seconds without an answer after which the user is told
 
 
@@ -30,17 +31,26 @@ def attach(run: RunDirectory, plain: bool = False, as_json: bool = False) -> int
         LiveTable(run.name, plain=plain, as_json=as_json) as table,
         Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
     ):
-        viewer, heard = Viewer(doors.coordinator(), config.league), time.monotonic()
-        while viewer.state.phase != OVER or not viewer.complete:
-            if viewer.refresh(REFRESH):
-                heard = time.monotonic()
-                table.show(viewer)
-            elif time.monotonic() - heard > SILENCE:
-                table.say(f"no coordinator answers for {SILENCE:g} s; why may be in: ludus status {run.name}")
-                heard = time.monotonic()
-            time.sleep(REFRESH / 5)
-    final_report(viewer.state, run.name, as_json=as_json)
+        state = _follow(run, Viewer(doors.coordinator(), config.league), table)
+    final_report(state, run.name, as_json=as_json)
     return 0
+
+
+def _follow(run: RunDirectory, viewer: Viewer, table: LiveTable) -> LeagueState:
+    """Show the table until the league is over; return its state then. A coordinator that is gone cannot tell."""
+    patience, heard = GONE, time.monotonic()
+    while viewer.state.phase != OVER or not viewer.complete:
+        if viewer.refresh(REFRESH):
+            patience, heard = GONE, time.monotonic()
+            table.show(viewer)
+        elif time.monotonic() - heard > patience:
+            if run.ledger.exists() and (state := read_offline(run).state).phase == OVER:
+                return state
+            if patience == SILENCE:
+                table.say(f"no coordinator answers for {SILENCE:g} s; why may be in: ludus status {run.name}")
+            patience, heard = SILENCE, time.monotonic()
+        time.sleep(REFRESH / 5)
+    return viewer.state
 
 
 def stop(run: RunDirectory) -> int:

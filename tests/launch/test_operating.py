@@ -73,3 +73,10 @@ def test_a_run_that_nobody_serves_cannot_be_stopped(played, capsys, monkeypatch)
     monkeypatch.setattr("launch.local.drain", lambda config, run: False)
     assert main(["stop", str(played[0].root)]) == 2
     assert "no coordinator of the run" in capsys.readouterr().err
+
+
+def test_attach_to_a_league_that_is_over_says_so_and_ends(played, capsys, monkeypatch):
+    monkeypatch.setattr(operating, "GONE", 0.0)
+    monkeypatch.setattr(operating, "REFRESH", 0.01)
+    assert main(["attach", str(played[0].root), "--plain"]) == 0
+    assert "is over" in capsys.readouterr().out
