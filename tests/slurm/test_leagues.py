@@ -203,7 +203,22 @@ def test_crashes_cuts_and_split_brains(league, cluster, patiently):
     check(league)
 
 
-def test_two_learners_preemption_scale_stop_and_resume(league, patiently):
+DOOMED = {
+    "learner-0 failed 2 times in a row": [
+        "launch.slurm.learner.python=/bin/false",
+        "launch.slurm.learner.setup=['FATAL=2']",
+    ],
+    "coordinator-0 was restarted 0 times, and launch.slurm.requeues allows no more": [
+        "launch.slurm.coordinator.time=1",
+        "launch.slurm.lead=50",
+        "launch.slurm.requeues=0",
+        "launch.slurm.learner.sbatch=['--begin=now+1hour']",
+    ],
+}
+
+
+def test_two_learners_preemption_scale_stop_and_resume_and_what_fails_for_good(league, leagues, patiently):
+    doomed = {reason: leagues(f"doomed{i}").begin(*more) for i, (reason, more) in enumerate(DOOMED.items())}
     league.begin("launch.learners=2", "launch.slurm.collector.partition=low", "launch.slurm.collector.constraint=gpu")
     patiently(league.results, 150, "the first result")
     learning = [player.id for player in league.view().state.population.learning()]
@@ -225,7 +240,7 @@ def test_two_learners_preemption_scale_stop_and_resume(league, patiently):
         "--time=1",
         "--output=/dev/null",
     ]
-    other = subprocess.run(
+    rival = subprocess.run(
         ["sbatch", *claim, "--wrap=sleep 600"], capture_output=True, text=True, check=True
     ).stdout.strip()
     patiently(lambda: league.rows()["collector-0"].restarts >= 1, 60, "the preemption")
@@ -236,9 +251,14 @@ def test_two_learners_preemption_scale_stop_and_resume(league, patiently):
 
     reasons, _ = patiently(pending, 30, "a job that waits for its nodes")  # it is COMPLETING for a moment before that
     assert all(reasons), "a job that pends says why"
-    subprocess.run(["scancel", other], check=True)
+    subprocess.run(["scancel", rival], check=True)
     patiently(lambda: league.heard("collector-0"), 60, "the collector's return")
     league.play_on()
+
+    for reason, other in doomed.items():
+        patiently(other.run.ended.exists, 120, reason)
+        patiently(lambda other=other: not other.alive(), 60, "the end of all jobs")
+        assert reason in other.ludus("status", other.run.name)
 
     assert "stopped; it goes on with: ludus resume league" in league.ludus("stop", "league")
     assert not league.alive()
@@ -249,19 +269,3 @@ def test_two_learners_preemption_scale_stop_and_resume(league, patiently):
     assert "has jobs in the queue already" in league.ludus("resume", "league", code=2)
     league.ludus("stop", "league")
     check(league)
-
-
-def test_what_fails_for_good_ends_all_jobs_with_the_reason(leagues, patiently):
-    """A learner that cannot start, and a coordinator that was restarted as often as is allowed."""
-    failing = leagues("failing").begin(
-        "launch.slurm.learner.python=/bin/false", "launch.slurm.learner.setup=['FATAL=2']"
-    )
-    limits = ["launch.slurm.coordinator.time=1", "launch.slurm.lead=50", "launch.slurm.requeues=0"]
-    capped = leagues("capped").begin(*limits, "launch.slurm.learner.sbatch=['--begin=now+1hour']")
-    for league, reason in [
-        (failing, "learner-0 failed 2 times in a row"),
-        (capped, "coordinator-0 was restarted 0 times, and launch.slurm.requeues allows no more"),
-    ]:
-        patiently(lambda league=league: league.run.ended.exists(), 120, reason)
-        patiently(lambda league=league: not league.alive(), 60, "the end of all jobs")
-        assert reason in league.ludus("status", league.run.name)
