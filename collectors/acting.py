@@ -1,11 +1,12 @@
 """Acting: the actions of all rows of one tick, with one forward pass for each kind of network."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from collectors.actors import Actors
+from collectors.actors import Actors, Remote
 from collectors.envs.rows import Rows
 from league.policies.actions import Actions, race
 from league.policies.actor import Actor
@@ -24,6 +25,13 @@ class Acted(NamedTuple):
     memory: FloatArray | None = None  # [rows, M] what each row's agent remembered before; None if nobody has a memory
 
 
+class Recalled(NamedTuple):
+    """What some rows' agents remember, as an inference process told it."""
+
+    rows: npt.NDArray[np.intp]
+    memory: FloatArray
+
+
 class Acting:
     """Lets numbered actors act, and remembers for them.
 
@@ -37,11 +45,14 @@ class Acting:
         self._memory = np.zeros((slots, len(spec.agents), 0), np.float32)
         self._share = np.float32(1 / max(1, slots - 1))  # from one slot to the next, of the way to the last
 
-    def act(self, rows: Rows, numbers: npt.NDArray[np.int16]) -> Acted:
+    def act(self, rows: Rows, numbers: npt.NDArray[np.int16], recalled: Sequence[Recalled] = ()) -> Acted:
         """Return an action for each row: every actor gets a slice of the sorted rows."""
         counts = np.bincount(numbers)
         present = counts.nonzero()[0]
         memory = self._recall(rows) if self._actors.memory else None
+        if memory is not None:
+            for told in recalled:
+                memory[told.rows, : told.memory.shape[1]] = told.memory
         if len(present) == 1:
             after = None if memory is None else memory.copy()
             choice = self._alone(
@@ -52,6 +63,7 @@ class Acting:
         observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
         after = None if memory is None else memory.take(order, axis=0)
         networks: dict[str, list[tuple[NumpyActor, slice]]] = {}
+        remote: list[tuple[Remote, slice]] = []
         others: list[tuple[slice, Choice]] = []
         end = 0
         for number, count in zip(present.tolist(), counts[present].tolist(), strict=True):
@@ -59,11 +71,13 @@ class Acting:
             end += count
             if isinstance(actor, NumpyActor) and actor.kind is not None:
                 networks.setdefault(actor.kind, []).append((actor, part))
+            elif isinstance(actor, Remote) and actor.sociable:
+                remote.append((actor, part))
             else:
                 mine = None if after is None else after[part]
                 whose = rows.slot[order[part]], rows.agent[order[part]]
                 others.append((part, self._alone(actor, observation[part], mask[part], whose, mine)))
-        chosen, chances = self._race(networks, observation, mask)
+        chosen, chances = self._race(networks, remote, observation, mask)
         for part, choice in others:
             chosen[part], chances[part] = choice
         actions, log_probs = np.empty_like(chosen), np.empty_like(chances)
@@ -81,10 +95,12 @@ class Acting:
         memory: FloatArray | None,
     ) -> Choice:
         """Let one actor act for agents of slots. Bots are told what they see only; `memory` is brought up to date."""
+        slot, agent = whose
+        if isinstance(actor, Remote):
+            return actor.act(observation, mask, self._rng, slot * self._share)
         if not isinstance(actor, NumpyActor) or actor.kind is not None:
             return actor.act(observation, mask, self._rng)
         mine = memory[:, : actor.memory] if memory is not None and actor.memory else None
-        slot, agent = whose
         return actor.act(observation, mask, self._rng, self._place[agent], mine, slot * self._share)
 
     def _recall(self, rows: Rows) -> FloatArray:
@@ -104,16 +120,19 @@ class Acting:
     def _race(
         self,
         networks: dict[str, list[tuple[NumpyActor, slice]]],
+        remote: list[tuple[Remote, slice]],
         observation: npt.NDArray[np.float32],
         mask: npt.NDArray[np.bool_],
     ) -> Choice:
         """Let the networks of each kind go forward together; one race for all. Rows of others are for them to fill."""
-        if not networks:
+        if not networks and not remote:
             shape = (len(mask), *self._spec.action.shape)
             return np.empty(shape, self._spec.action.dtype), np.empty(len(mask), np.float32)
         logits = np.zeros(mask.shape, np.float32)
         for parts in networks.values():
             logits += forward(parts, observation)
+        for actor, part in remote:
+            logits[part] = actor.outputs
         draw = self._rng.standard_exponential(mask.shape[::-1], dtype=np.float32)
         return race(np.ascontiguousarray(logits.T), mask, draw)
 

@@ -6,18 +6,41 @@ live weights are swapped between ticks, for all slots at once.
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from league.ids import Hash, PlayerId
 from league.plugins import resolve
+from league.policies.actions import Actions
 from league.policies.actor import Actor
-from league.policies.layout import PolicyConfig
-from league.policies.numpy_actor import NumpyActor
+from league.policies.layout import FloatArray, PolicyConfig
+from league.policies.numpy_actor import NumpyActor, draw, sociable
 from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
 from league.ticket import Entry
+
+
+class Remote:
+    """A live player whose network is in an inference process: it draws its actions from what that answered."""
+
+    def __init__(self, player: PlayerId, config: PolicyConfig, spec: EnvSpec) -> None:
+        self.player, self.policy, self._spec = player, config, spec
+        self.sociable = sociable(config, spec)
+        self.outputs: FloatArray = np.zeros((0, spec.actions + spec.continuous), np.float32)  # of its rows in this tick
+        self.log_std: FloatArray = np.zeros(spec.continuous, np.float32)
+        self.exploration: FloatArray = np.zeros(0, np.float32)
+
+    def act(
+        self,
+        observation: npt.NDArray[Any],
+        mask: npt.NDArray[np.bool_],
+        rng: np.random.Generator,
+        share: FloatArray | None = None,
+    ) -> tuple[Actions, npt.NDArray[np.float32]]:
+        """Return a legal action for each row and its log-probability."""
+        return draw(self._spec, self.outputs, self.log_std, self.exploration, mask, rng, share)
 
 
 class Actors:
@@ -78,14 +101,28 @@ class Actors:
 
     def update_live(self, player: PlayerId, version: int, flat: npt.NDArray[np.float32]) -> None:
         """Swap in new weights of a live player, in all slots. Raises ValueError if they do not fit the policy."""
-        actor = NumpyActor(self.policy_of(player), self._spec, flat)
+        self._swap(player, NumpyActor(self.policy_of(player), self._spec, flat))
+        self._versions[self._live[player]] = version
+
+    def update_remote(self, player: PlayerId) -> None:
+        """Let a live player act from now on, with weights that an inference process has."""
+        if player not in self._live or player in self._outdated:
+            self._swap(player, Remote(player, self.policy_of(player), self._spec))
+
+    def answered(self, number: int, version: int, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Tell a remote actor what its network makes of the rows that it acts on next, and its version."""
+        actor = self._actors[number]
+        assert isinstance(actor, Remote)
+        actor.outputs, actor.log_std, actor.exploration = (arrays[n] for n in ("outputs", "log_std", "exploration"))
+        self._versions[number] = version
+
+    def _swap(self, player: PlayerId, actor: Actor) -> None:
         self._outdated.discard(player)
         if player in self._live:
             self._actors[self._live[player]] = actor
-            self.memory = max(self.memory, actor.memory)
+            self._make_room(actor)
         else:
             self._live[player] = self._add(actor)
-        self._versions[self._live[player]] = version
 
     def forget_live(self, player: PlayerId) -> None:
         """Take no new episode with these weights: the player was reset. Episodes under way play on."""
@@ -113,9 +150,14 @@ class Actors:
                 self._actors[number] = None
                 total -= size
 
-    def _add(self, actor: Actor) -> int:
+    def _make_room(self, actor: Actor) -> None:
         if isinstance(actor, NumpyActor):
             self.memory = max(self.memory, actor.memory)
+        elif isinstance(actor, Remote):
+            self.memory = max(self.memory, actor.policy.state_size)
+
+    def _add(self, actor: Actor) -> int:
+        self._make_room(actor)
         for number, taken in enumerate(self._actors):
             if taken is None:
                 self._actors[number] = actor

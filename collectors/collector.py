@@ -4,7 +4,8 @@
     while collector.step(timeout=0.05):
         pass
 
-One step is one tick: every slot with an episode makes one move, with one forward pass for each player.
+One step is one tick: every slot with an episode makes one move, with one forward pass for each player. With central
+inference the slots take turns: a turn asks, and is played when the answer is there, while the others go on.
 """
 
 import logging
@@ -12,10 +13,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from collectors.acting import Acting
+from collectors.acting import Acting, Recalled
 from collectors.actors import Actors
+from collectors.asking import Asking
 from collectors.envs.rows import Ends, Environment, Rows
+from collectors.envs.slots import Index
+from collectors.envs.turns import Turns
 from collectors.links import Links
 from collectors.recorder import Owner, Recorder
 from collectors.seating import Playing, Seating, Start, episodes_to_record
@@ -26,6 +31,9 @@ from league.wire.messages import Ack, Held, Orders, Report
 from league.wire.ports import Client
 
 log = logging.getLogger("ludus.collector")
+
+INFERENCES = ("local", "central")
+TURNS = 2  # halves of the slots: one plays while the other's answers are under way
 
 
 @dataclass(kw_only=True, slots=True)
@@ -40,6 +48,14 @@ class CollectorConfig:
     record_share: float = 0.01  # of training tickets whose first episode keeps its actions, for replay
     cache_megabytes: int = 256  # weights of frozen players kept in memory
     hang_seconds: float = 60.0  # a tick that takes longer is a hang: the process ends and is started again
+    inference: str = "local"  # where networks of live players act: "local" in collectors; "central" beside the learner
+
+    def __post_init__(self) -> None:
+        """Refuse a kind of inference that does not exist, and slots that cannot take turns."""
+        if self.inference not in INFERENCES:
+            raise ValueError(f"collector.inference: unknown {self.inference!r}; choose one of {', '.join(INFERENCES)}")
+        if self.inference == "central" and self.slots < TURNS:
+            raise ValueError(f"collector.slots: with central inference the slots take turns, so {TURNS} at least")
 
 
 @dataclass(slots=True)
@@ -78,10 +94,15 @@ class Collector:
         config: CollectorConfig,
         clock: Callable[[], float],
         journal: Callable[[Sequence[Ack]], None] = lambda acks: None,
+        asking: Asking | None = None,
     ) -> None:
         self._name, self._session, self._env, self._coordinator = name, session, env, coordinator
         self._links, self._actors, self._config, self._clock = links, actors, config, clock
         self._journal = journal
+        self._asking, self._turns = asking, env if isinstance(env, Turns) else Turns([env])
+        if asking is not None:
+            self._env = self._turns
+        self._stalled = 0  # turns in a row in which nothing could be done
         self._run_seed = run_seed
         rng = np.random.default_rng(derive_seed(run_seed, "act", name, session))
         self._acting = Acting(env.spec, env.slots, actors, rng)
@@ -122,9 +143,10 @@ class Collector:
             return False
         self._fill(now)
         self._speak(now)
-        rows = self._env.rows()
-        if len(rows):
-            self._play(rows, now)
+        if self._asking is not None:
+            self._take_turn(self._asking, now, timeout)
+        elif len(rows := self._env.rows()):
+            self._play(rows, *self._who(rows), now)
         else:
             self._settle(self._env.step(self._no_actions), now)  # faults of `start` are told here
             self._wait(timeout)
@@ -136,13 +158,65 @@ class Collector:
         self._listen(timeout, before)
         self.waited += self._clock() - before
 
-    def _play(self, rows: Rows, now: float) -> None:
+    def _who(self, rows: Rows) -> tuple[npt.NDArray[np.int16], Index]:
+        """Return who acts in each row, and for which entry of its ticket."""
         who = self._seating.index(rows.slot, rows.agent)
-        numbers, entry = self._seating.actor.take(who), self._seating.entry.take(who)
-        acted = self._acting.act(rows, numbers)
+        return self._seating.actor.take(who), self._seating.entry.take(who)
+
+    def _play(
+        self,
+        rows: Rows,
+        numbers: npt.NDArray[np.int16],
+        entry: Index,
+        now: float,
+        recalled: Sequence[Recalled] = (),
+    ) -> None:
+        acted = self._acting.act(rows, numbers, recalled)
         self._recorder.decide(self._seating.learnt(rows), entry, acted, self._actors.version(numbers), now)
         self.env_steps += self._seating.note(rows, acted.actions)
         self._settle(self._env.step(acted.actions), now)
+
+    # --- taking turns, with central inference ----------------------------------------------------------------
+
+    def _take_turn(self, asking: Asking, now: float, timeout: float) -> None:
+        """Play the turn whose answers are there, and ask for the next; wait only if no turn can go on."""
+        asking.receive(0.0, now)
+        moved = self._answered(asking, now)
+        if not asking.waits(self._turns.turn):
+            asked = self._ask(asking)
+            asking.receive(0.0, now)
+            moved = (not moved and self._answered(asking, now)) or asked or moved
+        self._turns.turn = (self._turns.turn + 1) % len(self._turns)
+        self._stalled = 0 if moved else self._stalled + 1
+        if self._stalled < len(self._turns):
+            return
+        if any(asking.waits(turn) for turn in range(len(self._turns))):
+            before = self._clock()
+            asking.receive(min(timeout, LISTEN), before)
+            self.waited += self._clock() - before
+        else:
+            self._wait(timeout)
+
+    def _ask(self, asking: Asking) -> bool:
+        rows = self._env.rows()
+        if not len(rows):
+            self._settle(self._env.step(self._no_actions), self._clock())
+            return False
+        numbers, entry = self._who(rows)
+        asking.ask(self._turns.turn, rows, numbers, entry, lambda: self._recorder.begins(rows, entry))
+        return True
+
+    def _answered(self, asking: Asking, now: float) -> bool:
+        """Play this turn if all its answers are there."""
+        found = asking.answered(self._turns.turn)
+        if found is None:
+            return False
+        question, recalled = found
+        if question.forgotten:  # what a lane has recorded does not lead to what its agents remember now
+            for slot in self._turns.slots_of(self._turns.turn):
+                self._recorder.drop(slot)
+        self._play(question.rows, question.numbers, question.entry, now, recalled)
+        return True
 
     def _settle(self, ends: Ends, now: float) -> None:
         if len(ends.slot):
@@ -245,6 +319,9 @@ class Collector:
             if isinstance(message, Orders) and message.term >= self._term:
                 self._obey(message, now)
         for player, version, flat in self._links.receive(now):
+            if flat is None:
+                self._actors.update_remote(player)
+                continue
             try:
                 self._actors.update_live(player, version, flat)
             except ValueError as error:

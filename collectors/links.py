@@ -56,10 +56,13 @@ class Live:
 
 
 class Links:
-    """One client for each learner address, one `Live` for each learning player."""
+    """One client for each learner address, one `Live` for each learning player.
 
-    def __init__(self, name: str, session: str, connect: Callable[[str], Client]) -> None:
-        self._name, self._session, self._connect = name, session, connect
+    With `weights` false, only versions are followed: the weights are in inference processes.
+    """
+
+    def __init__(self, name: str, session: str, connect: Callable[[str], Client], weights: bool = True) -> None:
+        self._name, self._session, self._connect, self._weights = name, session, connect, weights
         self._clients: dict[str, Client] = {}
         self._backlog: list[Segments] = []
         self.live: dict[PlayerId, Live] = {}
@@ -92,9 +95,9 @@ class Links:
             return 0
         return sum(rank.credit for rank in live.ranks.values()) - live.waiting - unsent
 
-    def receive(self, now: float) -> list[tuple[PlayerId, int, npt.NDArray[np.float32]]]:
-        """Take in credits and weights; return the weights that are new."""
-        fresh = []
+    def receive(self, now: float) -> list[tuple[PlayerId, int, npt.NDArray[np.float32] | None]]:
+        """Take in credits and weights; return the versions that are new, with their weights if we want them."""
+        fresh: list[tuple[PlayerId, int, npt.NDArray[np.float32] | None]] = []
         for address, client in self._clients.items():
             for message, arrays in client.receive(0):
                 if isinstance(message, Refused):
@@ -107,6 +110,9 @@ class Links:
                         live.newest = message.version
                         if address in live.ranks:
                             live.ranks[address].allowance = message.allowance
+                        if not self._weights and message.version != live.version:
+                            live.version = message.version
+                            fresh.append((message.player, message.version, None))
                     elif message.version > live.version and "flat" in arrays:
                         live.version = message.version
                         fresh.append((message.player, message.version, arrays["flat"]))
@@ -127,6 +133,7 @@ class Links:
                             incarnation=live.host.incarnation,
                             version=live.version,
                             sent=rank.sent,
+                            weights=self._weights,
                         )
                     )
 

@@ -141,6 +141,13 @@ class Recorder:
         self._tracks.write(track, place, decisions)
         self._unsent += self._count(owner[mine])
 
+    def begins(self, rows: Rows, entry: Index) -> npt.NDArray[np.bool_]:
+        """Return which decisions, if they came now, would be the first of their agent in a segment."""
+        lane = rows.slot.astype(np.intp) * self._entries + entry
+        track, place = self._track[lane], self._place[rows.agent.astype(np.intp)]
+        begins = self._tracks.full(track) | self._tracks.lacks(track, place)
+        return np.asarray(begins & (self._owner[lane] != NOBODY))
+
     def _count(self, numbers: Index) -> npt.NDArray[np.int64]:
         """Return how often each owner is there."""
         return np.bincount(numbers, minlength=len(self._owners))

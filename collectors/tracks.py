@@ -100,7 +100,7 @@ class Tracks:
         missing = memory.shape[1] - self._memory.shape[2]
         if missing > 0:
             self._memory = np.pad(self._memory, ((0, 0), (0, 0), (0, missing)))
-        first = ~self._buffer["present"][track, :, place].any(axis=1)
+        first = self.lacks(track, place)
         self._memory[track[first], place[first]] = memory[first]
 
     def witness(self, track: Index, state: npt.NDArray[Any]) -> None:
@@ -112,6 +112,10 @@ class Tracks:
         at = self._awaited(track, place)
         known = at >= 0
         self._tail_states.update(zip(at[known].tolist(), state[known], strict=True))
+
+    def lacks(self, track: Index, place: Index) -> npt.NDArray[np.bool_]:
+        """Return which agents have no decision in their track yet."""
+        return np.asarray(~self._buffer["present"][track, :, place].any(axis=1))
 
     def reward(self, track: Index, place: Index, reward: npt.NDArray[np.float32]) -> None:
         """Credit each agent's last decision with what it earned since."""

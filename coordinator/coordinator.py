@@ -81,7 +81,8 @@ class Coordinator:
         self.stopping = False  # tell everybody to stop, whatever the phase
         self.learners = list(learners)
         self._workers: dict[str, _Seen] = {}
-        self._addresses: dict[str, tuple[str, ...]] = {}  # learner name -> where its ranks take segments
+        # learner name -> where its first rank takes segments, and its others; where its networks answer
+        self._addresses: dict[str, tuple[str, tuple[str, ...], str]] = {}
         self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
         for ticket in state.open.values():
@@ -254,14 +255,14 @@ class Coordinator:
 
     def _hosts(self) -> tuple[Host, ...]:
         return tuple(
-            Host(player=p, incarnation=self.state.incarnations[p], address=found[0], more=found[1:])
+            Host(player=p, incarnation=self.state.incarnations[p], address=at[0], more=at[1], inference=at[2])
             for learner in self.learners
-            if (found := self._addresses.get(learner)) is not None
+            if (at := self._addresses.get(learner)) is not None
             for p in self._assigned(learner)
         )
 
     def _note_hosts(self) -> None:
-        hosts = (f"{host.player} {host.incarnation} {host.addresses}" for host in self._hosts())
+        hosts = (f"{host.player} {host.incarnation} {host.addresses} {host.inference}" for host in self._hosts())
         self._directory = derive_seed("directory", *hosts)
 
     # --- learners --------------------------------------------------------------------------------------------
@@ -275,7 +276,7 @@ class Coordinator:
 
     def _progress(self, progress: Progress, now: float) -> Roster:
         self._note(progress.name, Role.LEARNER, progress.session, progress.metrics, now)
-        addresses = (progress.address, *progress.more)
+        addresses = (progress.address, progress.more, progress.inference)
         if self._addresses.get(progress.name) != addresses:
             self._addresses[progress.name] = addresses
             self._note_hosts()

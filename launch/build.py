@@ -1,6 +1,6 @@
 """The composition root: from a config and a run directory to the three kinds of process.
 
-    coordinator <- Ledger, Server          collector <- Environment, Actors, Links        learner <- Inbox, Store
+    coordinator <- Ledger, Server       collector <- Environment, Actors, Links       learner <- Inbox, Store
 
 Everything is wired here and nowhere else, and in the same way for one process and for many.
 """
@@ -11,8 +11,11 @@ from dataclasses import dataclass
 import msgspec
 
 from collectors.actors import Actors
-from collectors.collector import Collector
+from collectors.asking import Asking
+from collectors.collector import TURNS, Collector
 from collectors.envs.config import make_environment
+from collectors.envs.rows import Environment
+from collectors.envs.turns import Turns
 from collectors.journal import Journal
 from collectors.links import Links
 from coordinator.coordinator import Coordinator
@@ -32,10 +35,11 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What a collector talks through: one line to the coordinator, and a way to call learners."""
+    """What a collector talks through: one line to the coordinator, and a way to call learners and their inference."""
 
     coordinator: Client
     connect: Callable[[str], Client]
+    turns: int = TURNS  # halves of the slots that alternate while answers are under way
 
 
 def learner_names(config: Config) -> list[str]:
@@ -80,18 +84,31 @@ def build_collector(
 ) -> Collector:
     """Return a collector with its environment."""
     name = f"collector-{index}"
-    env = make_environment(config.env, config.collector.slots, allow)
+    central = config.collector.inference == "central"
+    env = _environment(config, lines.turns if central else 1, allow)
     store = SnapshotStore(run.snapshots)
     cache = config.collector.cache_megabytes << 20
+    actors = Actors(env.spec, config.policy, store, cache, allow, own_policies(config))
+    links = Links(name, session, lines.connect, weights=not central)
     return Collector(
         name=name,
         session=session,
         env=env,
         coordinator=lines.coordinator,
-        links=Links(name, session, lines.connect),
-        actors=Actors(env.spec, config.policy, store, cache, allow, own_policies(config)),
+        links=links,
+        actors=actors,
         run_seed=config.seed,
         config=config.collector,
         clock=clock,
         journal=Journal(run.journal(name)).note,
+        asking=Asking(session, env.spec, actors, links.live, lines.connect) if central else None,
     )
+
+
+def _environment(config: Config, turns: int, allow: Collection[str]) -> Environment:
+    """Return the slots of a collector; if they take turns, in as many environments."""
+    slots = config.collector.slots
+    if turns == 1:
+        return make_environment(config.env, slots, allow)
+    shares = [slots * (turn + 1) // turns - slots * turn // turns for turn in range(turns)]
+    return Turns([make_environment(config.env, share, allow) for share in shares])

@@ -1,15 +1,20 @@
-"""The learner's part of the composition root; apart, because it is the one that imports torch."""
+"""The learner's part of the composition root, and that of the inference process beside it; they import torch."""
 
 from collections.abc import Collection
 from functools import partial
 
+import torch
+
 from launch.build import Clock, read_spec
 from launch.config import Config, algo_of, own_algos, own_policies
+from league.policies.numpy_actor import NumpyActor
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.wire.ports import Client, Server
 from learners.algorithms.algorithm import make_algorithm
 from learners.distributed import ALONE, Group
+from learners.gpu import TorchNetwork
+from learners.inference import Inference
 from learners.learner import Learner
 
 
@@ -42,4 +47,22 @@ def build_learner(  # noqa: PLR0913  (as the composition root does)
         algos=own_algos(config, allow),
         algorithm=partial(make_algorithm, allow=allow),
         group=group,
+    )
+
+
+def build_inference(
+    config: Config, run: RunDirectory, session: str, learner: Client, server: Server, clock: Clock
+) -> Inference:
+    """Return the inference process beside a learner; if that has a GPU, its networks are there, too."""
+    inline = config.launch.name == "inline"  # its numbers must be those that collectors would find
+    on_gpu = torch.cuda.is_available() and config.learner.device != "cpu" and not inline
+    return Inference(
+        session=session,
+        learner=learner,
+        server=server,
+        spec=read_spec(run),
+        policy=config.policy,
+        clock=clock,
+        policies=own_policies(config),
+        network=TorchNetwork if on_gpu else NumpyActor,
     )

@@ -71,8 +71,8 @@ class Doors:
             return self._sockets.serve(self._run.address(process))
         return self._sockets.serve(f"tcp://{self._host}:0", load_server_keys(self._run.keys))
 
-    def rendezvous(self, server: ZmqServer, term: int) -> Rendezvous:
-        """Return what the coordinator tells everybody."""
+    def rendezvous(self, server: ZmqServer, term: int = 0) -> Rendezvous:
+        """Return what a server tells everybody."""
         key = None if is_ipc(server.address) else load_server_keys(self._run.keys).public
         return Rendezvous(address=server.address, term=term, public_key=key)
 
@@ -82,27 +82,32 @@ class Doors:
             return self._sockets.connect(address)
         return self._sockets.connect(address, load_client_keys(self._run.keys, self._role))
 
-    def coordinator(self) -> "CoordinatorLink":
+    def coordinator(self) -> "ProcessLink":
         """Talk to the coordinator of this run, wherever it is."""
-        return CoordinatorLink(self._run, self.connect)
+        return ProcessLink(self._run, self.connect, "coordinator")
+
+    def learner(self, index: int) -> "ProcessLink":
+        """Talk to a learner of this run, wherever it is; to its first rank, if there are several."""
+        return ProcessLink(self._run, self.connect, f"learner-{index}")
 
 
-class CoordinatorLink:
-    """A client that follows the coordinator: after a restart it may listen elsewhere."""
+class ProcessLink:
+    """A client that follows a process by its rendezvous file: after a restart it may listen elsewhere."""
 
     def __init__(
         self,
         run: RunDirectory,
         connect: Callable[[str], ZmqClient],
+        process: str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._run, self._connect, self._clock = run, connect, clock
+        self._run, self._connect, self._process, self._clock = run, connect, process, clock
         self._client: ZmqClient | None = None
         self._address = ""
         self._heard = float("-inf")
 
     def send(self, message: Message, arrays: Arrays | None = None) -> bool:
-        """Send; False if the coordinator has not been found yet, or its queue is full."""
+        """Send; False if the process has not been found yet, or its queue is full."""
         self._look()
         return self._client is not None and self._client.send(message, arrays)
 
@@ -118,12 +123,12 @@ class CoordinatorLink:
         return found
 
     def _look(self) -> None:
-        """After a silence, read again where the coordinator listens."""
+        """After a silence, read again where the process listens."""
         now = self._clock()
         if self._client is not None and now - self._heard < SILENCE:
             return
         self._heard = now if self._client is not None else self._heard
-        found = self._run.read_rendezvous()
+        found = self._run.read_rendezvous(self._process)
         if found is not None and found.address != self._address:
             if self._client is not None:
                 self._client.close()

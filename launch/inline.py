@@ -7,15 +7,17 @@ events and the same snapshots. Tests, debuggers and notebooks like it, too.
 from collections.abc import Callable, Sequence
 
 from launch.build import Lines, build_collector, build_coordinator, describe_environment, learner_names
-from launch.build_learner import build_learner
+from launch.build_learner import build_inference, build_learner
 from launch.config import Config
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.wire.memory import Exchange
-from league.wire.ports import Client
+from league.wire.messages import Message
+from league.wire.ports import Arrays, Client
+from learners.inference import Inference
 
-TICK = 0.01  # seconds of logical time in one round
+TICK = 1 / 64  # seconds of logical time in one round: binary, so that they add up, and enough to listen in each
 
 
 class LogicalClock:
@@ -27,6 +29,26 @@ class LogicalClock:
     def __call__(self) -> float:
         """Return the present."""
         return self.now
+
+
+class Prompt:
+    """A client of an inference process that answers at once: whoever looks for the answer lets it work."""
+
+    def __init__(self, client: Client, inference: Inference) -> None:
+        self._client, self._inference = client, inference
+
+    def send(self, message: Message, arrays: Arrays | None = None) -> bool:
+        """Send."""
+        return self._client.send(message, arrays)
+
+    def receive(self, timeout: float) -> list[tuple[Message, Arrays]]:
+        """Return all answers."""
+        self._inference.step(0.0)
+        return self._client.receive(timeout)
+
+    def close(self) -> None:
+        """Close."""
+        self._client.close()
 
 
 def play(
@@ -52,12 +74,24 @@ def play(
         build_learner(config, run, i, f"{name}/{term}", line(), exchange.server(name), clock, allow=allow)
         for i, name in enumerate(learner_names(config))
     ]
+    inferences = {
+        server.address: build_inference(config, run, f"{name}/{term}", exchange.client(learner), server, clock)
+        for learner, name in [(f"memory://{name}", f"inference-of-{name}") for name in learner_names(config)]
+        if config.collector.inference == "central" and (server := exchange.server(name))
+    }
+
+    def connect(address: str) -> Client:
+        client, inference = exchange.client(address), inferences.get(address)
+        return client if inference is None else Prompt(client, inference)
+
     collectors = [
-        build_collector(config, run, i, f"collector-{i}/{term}", Lines(line(), exchange.client), clock, allow)
+        build_collector(config, run, i, f"collector-{i}/{term}", Lines(line(), connect, turns=1), clock, allow)
         for i in range(max(1, config.launch.collectors))
     ]
     try:
         while service.coordinator.state.phase != OVER:
+            for inference in inferences.values():
+                inference.step(0.0)
             for step in [w.step for w in learners] + [w.step for w in collectors]:
                 step(0.0)
                 service.step(0.0)

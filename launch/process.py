@@ -32,6 +32,7 @@ from league.wire.sockets import SEGMENTS_LIMIT
 
 log = logging.getLogger("ludus.process")
 
+ROLES = ("coordinator", "collector", "learner", "inference", "tracker")
 POLITE = 5  # collectors give way to the learner and the coordinator on a crowded machine: all wait for those two
 HUNG = 70  # exit code of a process whose environment hung
 REPLACED = 71  # exit code of a process that found another one of its name
@@ -195,12 +196,25 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
         name = f"learner-{index}" if group.rank == 0 else f"learner-{index}.{group.rank}"
         session, inbox = secrets.token_hex(8), doors.serve(name)
         claim = Claim(run.claim(name), session)
+        run.publish_rendezvous(doors.rendezvous(inbox), name)
         line = doors.coordinator()
         learner = build_learner(config, run, index, session, line, inbox, time.monotonic, group, allow)
         while learner.step(0.02):
             claim.check()
             if stop.asked:
                 learner.ask_to_stop()
+
+
+def run_inference(config: Config, run: RunDirectory, index: int, stop: Stop) -> None:
+    """Answer collectors for the players of one learner, until SIGTERM."""
+    from launch.build_learner import build_inference
+
+    host = listening_host(config.launch)
+    with Doors(run, Role.INFERENCE, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
+        session, server = secrets.token_hex(8), doors.serve(f"inference-{index}")
+        inference = build_inference(config, run, session, doors.learner(index), server, time.monotonic)
+        while not stop.asked:
+            inference.step(0.02)
 
 
 def run_tracker(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> int:
@@ -221,7 +235,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Serve one role."""
     parser = argparse.ArgumentParser(prog="python -m launch.process", description=__doc__)
     parser.add_argument("--run", required=True, type=Path)
-    parser.add_argument("--role", required=True, choices=("coordinator", "collector", "learner", "tracker"))
+    parser.add_argument(
+        "--role", required=True, choices=("coordinator", "collector", "learner", "inference", "tracker")
+    )
     parser.add_argument("--index", type=int, default=0)
     parser.add_argument("--lone", action="store_true", help="there is no parent to obey")
     parser.add_argument("--allow", action="append", default=[])
@@ -237,6 +253,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         run_coordinator(config, run, stop, arguments.lone)
     elif arguments.role == "collector":
         run_collector(config, run, arguments.index, stop, arguments.allow)
+    elif arguments.role == "inference":
+        run_inference(config, run, arguments.index, stop)
     elif arguments.role == "tracker":
         sys.exit(run_tracker(config, run, arguments.index, stop, arguments.allow))
     else:

@@ -17,6 +17,7 @@ class Session:
     sent: int  # decisions that it has sent in all, as far as we know
     heard: float  # when it said anything
     fed: float  # when it came, or gave segments
+    weights: bool = True  # whether it wants those of new versions
 
 
 @dataclass(slots=True)

@@ -67,6 +67,7 @@ class Learner:
     _asked: bool = field(default=False, init=False)  # to stop, by a signal to this rank
     _stopped: bool = field(default=False, init=False)
     _addresses: tuple[str, ...] = field(default=(), init=False)  # of all ranks
+    _inference: str = field(default="", init=False)  # address of the inference process that was reported
 
     def __post_init__(self) -> None:
         """Put the parts together."""
@@ -252,7 +253,7 @@ class Learner:
         if not self._leads:
             return False
         late = self._reported_at is None or self.clock() - self._reported_at >= self.config.heartbeat
-        return late or self._news
+        return late or self._news or self._feed.inference != self._inference
 
     def _report(self, now: float) -> None:
         self._request += 1
@@ -264,11 +265,12 @@ class Learner:
                 session=self.session,
                 address=self._addresses[0],
                 more=self._addresses[1:],
+                inference=self._feed.inference,
                 candidates=candidates,
                 metrics=self._metrics(now),
             )
         )
-        self._reported_at, self._news = now, False
+        self._reported_at, self._news, self._inference = now, False, self._feed.inference
         self._waited, self._updates = 0.0, 0
         if sent:
             for candidate in candidates:
@@ -276,6 +278,7 @@ class Learner:
 
     def _metrics(self, now: float) -> dict[str, float]:
         metrics = {"malformed": float(self._feed.malformed), "write_failures": float(self.write_failures)}
+        metrics |= {f"inference/{name}": value for name, value in self._feed.inference_metrics.items()}
         if self._reported_at is not None and now > self._reported_at:
             elapsed = now - self._reported_at
             metrics |= {"wait_share": self._waited / elapsed, "updates_per_second": self._updates / elapsed}

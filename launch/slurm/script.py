@@ -15,7 +15,7 @@ from pathlib import Path
 
 from launch.config import Config
 from launch.slurm.config import JobConfig
-from launch.topology import Part, topology
+from launch.topology import topology
 from league.store.run_directory import RunDirectory
 
 SHARED = Path(__file__).with_name("job.sh")
@@ -160,21 +160,24 @@ def command(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
     return [*words, *(f"--allow {shlex.quote(package)}" for package in allow)]
 
 
-def _tracker(part: Part, config: Config, allow: Sequence[str]) -> str:
-    """Return the program of a tracker, which runs beside the coordinator: both need little."""
-    start = python(config.launch.slurm.job("coordinator"))
-    words = [f'{start} -m launch.process --run "$LUDUS_RUN" --role tracker --index {part.index} --lone']
-    return " ".join([*words, *(f"--allow {shlex.quote(package)}" for package in allow)])
+def _asides(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
+    """Return what runs beside a job's program: trackers at the coordinator, inference at its learner."""
+    role = {"coordinator": "tracker", "learner": "inference"}.get(job.role)
+    parts = [part for part in topology(config) if part.role == role]
+    if role == "inference":
+        parts = [part for part in parts if str(part.index) == job.index]
+    start = f'{python(config.launch.slurm.job(job.role))} -m launch.process --run "$LUDUS_RUN"'
+    words = "".join(f" --allow {shlex.quote(package)}" for package in allow)
+    return [f"aside {part.name} {start} --role {part.role} --index {part.index} --lone{words}" for part in parts]
 
 
 def _service(job: Job, config: Config, words: Sequence[str], allow: Sequence[str]) -> list[str]:
     """Return the last lines of a script. Several ranks are a step of the job: a signal to it reaches all of them."""
+    program, beside = " ".join(words), _asides(job, config, allow)
     if config.launch.ranks == 1 or job.role != "learner":
-        beside = [part for part in topology(config) if part.role == "tracker"] if job.role == "coordinator" else []
-        asides = [f"aside {part.name} {_tracker(part, config, allow)}" for part in beside]
-        return [*asides, f"serve {' '.join(words)}"]
-    program = " ".join(words)
+        return [*beside, f"serve {program}"]
     return [
+        *beside,
         "step  # sets where the ranks meet, LUDUS_HEAD, and what their group is called, LUDUS_GROUP",
         "serve srun --kill-on-bad-exit=1 --export=ALL bash -c '",
         '    trap "" USR1  # torchrun would die of it; the ranks have a handler of their own',

@@ -52,6 +52,29 @@ def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
     return folded
 
 
+def sociable(config: PolicyConfig, spec: EnvSpec) -> bool:
+    """Return whether networks of this kind can go forward together, and race together for their actions."""
+    return spec.single and not config.agent_id and not config.recurrent and config.head != "values"
+
+
+def draw(
+    spec: EnvSpec,
+    outputs: FloatArray,
+    log_std: FloatArray,
+    exploration: FloatArray,
+    mask: npt.NDArray[np.bool_],
+    rng: np.random.Generator,
+    share: FloatArray | None = None,
+) -> tuple[Actions, npt.NDArray[np.float32]]:
+    """Return a legal action for each row of a network's outputs, and its log-probability.
+
+    With `exploration` the outputs are values, else they are logits and means. `share` is as in `NumpyActor.act`.
+    """
+    if len(exploration):
+        outputs = epsilon_greedy(outputs, mask, rates(exploration, share, len(outputs)))
+    return sample(spec, outputs, log_std, mask, rng)
+
+
 class NumpyActor:
     """A network that samples legal actions.
 
@@ -66,9 +89,7 @@ class NumpyActor:
         self.greedy = greedy
         self.rectified = config.rectified
         self.memory = config.state_size  # numbers that `act` keeps for each agent between its decisions
-        # Networks of the same kind can go forward together, and race together for their actions.
-        alone = greedy or config.agent_id or config.recurrent or config.head == "values" or not spec.single
-        self.kind = None if alone else repr(config)
+        self.kind = repr(config) if sociable(config, spec) and not greedy else None
         self._spec, self._config, self.size = spec, config, spec.observation.size
         self._scale = np.float32(config.scale(spec))
         self._views = views = describe(config, spec).views(np.array(flat))
@@ -77,8 +98,8 @@ class NumpyActor:
         if not config.rectified:
             self.layers = fold_tanh(self.layers)
         self._after = [_layer(views, name) for name in ("memory_state", "policy")] if config.recurrent else []
-        self._log_std = views.get("log_std", np.zeros(0, np.float32))
-        self._exploration = views.get("exploration")  # None: the outputs are logits
+        self.log_std: FloatArray = views.get("log_std", np.zeros(0, np.float32))
+        self.exploration: FloatArray = views.get("exploration", np.zeros(0, np.float32))
         self._convolutions = config.convolutions(spec)
         self._patches: npt.NDArray[np.int64] | None = None
         if config.name == "board_conv":
@@ -101,7 +122,7 @@ class NumpyActor:
         policy = policy_from(manifest.policy)
         actor = cls(policy, spec, arrays["flat"], greedy)
         if policy.head == "values":
-            actor._exploration = np.array([policy.epsilon, 0], np.float32)
+            actor.exploration = np.array([policy.epsilon, 0], np.float32)
         return actor
 
     def outputs(
@@ -139,9 +160,7 @@ class NumpyActor:
         outputs = self.outputs(observation, place, memory)
         if self.greedy:
             return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
-        if self._exploration is not None:
-            outputs = epsilon_greedy(outputs, mask, rates(self._exploration, share, len(outputs)))
-        return sample(self._spec, outputs, self._log_std, mask, rng)
+        return draw(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
 
     def features(self, x: FloatArray, place: Places | None) -> FloatArray:
         """Return what the first layer sees of flat observations: what convolutions found, which agent it is."""

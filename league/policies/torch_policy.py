@@ -87,6 +87,12 @@ class TorchPolicy(nn.Module):
         x, _ = self._features(seen, parameters)
         return _linear(x, parameters, "policy"), self._value(x, seen, parameters)
 
+    def answers(self, seen: Seen) -> tuple[Tensor, Tensor | None]:
+        """Return what actions are drawn from, and what each agent remembers after it (None without a memory)."""
+        parameters = self._parameters_by_name()
+        x, memory = self._features(seen, parameters)
+        return _linear(x, parameters, "policy"), memory
+
     def values(self, seen: Seen) -> tuple[Tensor, Tensor | None]:
         """Return the value of each decision, and what its agent remembers after it (None without a memory)."""
         parameters = self._parameters_by_name()

@@ -21,7 +21,7 @@ class RunError(ValueError):
 
 
 class Rendezvous(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the coordinator of this term listens; `public_key` is that of the server, None on ipc."""
+    """Where the coordinator of this term, or a learner, listens; `public_key` is that of the server, None on ipc."""
 
     address: str
     term: int
@@ -43,7 +43,7 @@ class RunDirectory:
         self.ledger = root / "ledger.sqlite"
         self.fold = root / "fold.checkpoint"
         self.lock = root / "lock"
-        self.rendezvous = root / "coordinator.json"
+        self.rendezvous = self._rendezvous_of("coordinator")
         self.snapshots = root / "snapshots"
         self.checkpoints = root / "checkpoints"
         self.keys = root / "keys"
@@ -134,13 +134,17 @@ class RunDirectory:
         """Return the hash of the config as it is on the disk."""
         return Hash(hashlib.sha256(self.config.read_bytes()).hexdigest())
 
-    def publish_rendezvous(self, rendezvous: Rendezvous) -> None:
-        """Tell everybody where the coordinator listens from now on."""
-        publish(self.rendezvous, msgspec.json.encode(rendezvous))
+    def publish_rendezvous(self, rendezvous: Rendezvous, process: str = "coordinator") -> None:
+        """Tell everybody where the coordinator, or another process, listens from now on."""
+        publish(self._rendezvous_of(process), msgspec.json.encode(rendezvous))
 
-    def read_rendezvous(self) -> Rendezvous | None:
-        """Return where the coordinator listens, None if none has started yet."""
-        return _read_json(self.rendezvous, Rendezvous) if self.rendezvous.exists() else None
+    def read_rendezvous(self, process: str = "coordinator") -> Rendezvous | None:
+        """Return where the coordinator, or another process, listens; None if it has not started yet."""
+        path = self._rendezvous_of(process)
+        return _read_json(path, Rendezvous) if path.exists() else None
+
+    def _rendezvous_of(self, process: str) -> Path:
+        return self.root / f"{process}.json"
 
 
 def _read_json(path: Path, kind: type[Content]) -> Content:

@@ -1,7 +1,8 @@
 """Every message of the league, in a closed union.
 
-Collectors, learners, viewers and operators talk to the coordinator; collectors talk to learners. A message is
-a *head* (one of these structs) and, for some, raw arrays that follow it as frames of their own.
+Collectors, learners, viewers and operators talk to the coordinator; collectors and inference processes talk to
+learners, and collectors to inference processes. A message is a *head* (one of these structs) and, for some, raw
+arrays that follow it as frames of their own.
 Each request stands alone: a report lists all that its sender holds and all that is not acknowledged yet,
 so a coordinator that has just restarted needs no handshake.
 """
@@ -22,6 +23,7 @@ class Role(StrEnum):
 
     COLLECTOR = "collector"
     LEARNER = "learner"
+    INFERENCE = "inference"
     VIEWER = "viewer"
     OPERATOR = "operator"
 
@@ -96,6 +98,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     incarnation: int
     address: str
     more: tuple[str, ...] = ()  # of the other ranks
+    inference: str = ""  # where its network answers for collectors that do not have it themselves; "": nowhere
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -137,6 +140,7 @@ class Progress(_Message, frozen=True, tag="progress"):
     session: str
     address: str
     more: tuple[str, ...] = ()  # addresses of its other ranks
+    inference: str = ""  # address of the inference process beside it
     candidates: tuple[Candidate, ...] = ()
     metrics: dict[str, float] = {}
 
@@ -241,6 +245,7 @@ class Pull(_Message, frozen=True, tag="pull"):
     incarnation: int
     version: int  # -1: none yet
     sent: int = 0  # as in SegmentsHead: a learner that has just started counts from here
+    weights: bool = True  # False: credit alone, another process has the weights
 
 
 class Weights(_Message, frozen=True, tag="weights"):
@@ -263,6 +268,43 @@ class Credit(_Message, frozen=True, tag="credit"):
     allowance: int
 
 
+# --- collector <-> inference <-> learner --------------------------------------------------------------------
+
+
+class Watch(_Message, frozen=True, tag="watch"):
+    """An inference process wants the weights of all players of a learner, now and whenever they change."""
+
+    session: str
+    address: str  # where it answers collectors
+    known: dict[PlayerId, tuple[int, int]] = {}  # incarnation and version of the weights that it has
+    metrics: dict[str, float] = {}
+
+
+class Ask(_Message, frozen=True, tag="ask"):
+    """A collector asks what the network of a live player makes of some rows.
+
+    Arrays follow, with an entry for each row: `observation`; with an agent id `place`, that of the agent in its
+    seat; with a memory `who` remembers, a number that stands for slot and agent, `first`, whether that is nothing
+    yet, and `recall`, whether the answer shall tell it. The same turn and request again is the same question.
+    """
+
+    session: str
+    turn: int
+    request: int
+    player: PlayerId
+    incarnation: int  # of the weights, or a later one
+
+
+class Answer(_Message, frozen=True, tag="answer"):
+    """The answer to an Ask; the arrays `outputs`, `log_std`, `exploration`, `memory` (of the rows to recall) follow."""
+
+    turn: int
+    request: int
+    player: PlayerId
+    version: int  # of the weights
+    memory: str  # the name of the memory that was used: another one has forgotten what came before
+
+
 class Refused(_Message, frozen=True, tag="refused"):
     """The peer cannot be served: another wire version, the wrong role, an unknown player."""
 
@@ -271,5 +313,5 @@ class Refused(_Message, frozen=True, tag="refused"):
 
 Message = (
     Challenge | Report | Orders | Progress | Roster | Follow | Page | Note | Command | Done
-    | SegmentsHead | Pull | Weights | Credit | Refused
+    | SegmentsHead | Pull | Weights | Credit | Watch | Ask | Answer | Refused
 )  # fmt: skip

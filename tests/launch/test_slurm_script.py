@@ -117,6 +117,12 @@ def test_trackers_run_beside_the_coordinator():
     assert "aside" not in found["learner-0"][1]
 
 
+def test_inference_runs_beside_its_learner():
+    found = scripts("collector.inference=central", "launch.learners=2", "launch.slurm.python=python3")
+    assert "--role inference --index 1 --lone\nserve" in found["learner-1"][1]
+    assert "inference" not in found["coordinator"][1] + found["collectors"][1]
+
+
 def test_two_runs_of_one_name_have_different_jobs():
     config = compose(["launch=slurm"])
     names = {jobs(config, RunDirectory(Path(place) / "a,b"))[0].name for place in ("/one", "/two")}

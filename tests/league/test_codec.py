@@ -9,7 +9,10 @@ from league.ticket import Entry, Episode, Fault, Purpose, Result, Ticket
 from league.wire import codec
 from league.wire.codec import DTYPES, MAX_ARRAYS, WireError, WrongVersionError, decode, encode
 from league.wire.messages import (
+    WIRE_VERSION,
     Ack,
+    Answer,
+    Ask,
     Assignment,
     Candidate,
     Challenge,
@@ -31,6 +34,7 @@ from league.wire.messages import (
     Roster,
     SegmentsHead,
     Verdict,
+    Watch,
     Weights,
     Worker,
 )
@@ -67,6 +71,9 @@ MESSAGES: list[Message] = [
     Pull(name="c", session="s", player="main", incarnation=0, version=-1),
     Weights(player="main", incarnation=0, version=4),
     Credit(player="main", incarnation=0, version=4, allowance=4096),
+    Watch(session="s", address="ipc:///x", known={"main": (0, 4)}, metrics={"wait_share": 0.5}),
+    Ask(session="s", turn=1, request=7, player="main", incarnation=0),
+    Answer(turn=1, request=7, player="main", version=4, memory="s/1"),
     Refused(reason="another wire version"),
 ]  # fmt: skip
 ARRAYS = {
@@ -116,7 +123,7 @@ def test_arrays_are_not_copied_and_what_arrives_is_read_only():
 
 def test_another_version_is_told_with_both_versions_and_a_remedy():
     frames = encode(MESSAGES[-1])
-    with pytest.raises(WrongVersionError, match=r"version 999, this process speaks 1; install the same Ludus"):
+    with pytest.raises(WrongVersionError, match=f"version 999, this process speaks {WIRE_VERSION}; install the same"):
         decode([b"ludus/999", *frames[1:]])
     with pytest.raises(WireError, match="not a Ludus message"):
         decode([b"GET / HTTP/1.1", *frames[1:]])

@@ -27,7 +27,7 @@ class League:
 
     def children(self):
         """Return the process ids of the run's processes by role, as the kernel sees them."""
-        found = {"coordinator": [], "collector": [], "learner": [], "tracker": []}
+        found = {"coordinator": [], "collector": [], "learner": [], "inference": [], "tracker": []}
         for entry in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = entry.read_bytes().decode().split("\0")

@@ -1,0 +1,256 @@
+"""The inference process: the networks of a learner's players answer here for collectors that do not have them.
+
+    inference = Inference(session=..., learner=..., server=..., spec=..., policy=..., clock=...)
+    while not stop:
+        inference.step(timeout=0.02)
+
+It watches its learner for weights. Collectors send rows, and get what the network makes of them; what is waiting,
+from however many collectors, goes forward together. What agents remember between their decisions stays here.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from league.ids import PlayerId
+from league.policies.layout import FloatArray, PolicyConfig, team_size
+from league.policies.numpy_actor import NumpyActor, Places
+from league.spec import EnvSpec
+from league.wire.codec import WireError
+from league.wire.messages import Answer, Ask, Refused, Role, Watch, Weights
+from league.wire.ports import Arrays, Client, Incoming, Server
+
+log = logging.getLogger("ludus.inference")
+
+WATCH = 1.0  # seconds between two words to the learner
+TURNS = 8  # of a collector at most
+SESSIONS = 4096  # that are remembered; beyond, those go that have been silent for longest
+MEMORY_BYTES = 1 << 28  # for one session
+
+
+class AskError(ValueError):
+    """A question that contradicts the environment, the policy or itself: the collector's fault."""
+
+
+class Network(Protocol):
+    """What answers: NumpyActor, or the same on a GPU."""
+
+    log_std: FloatArray
+    exploration: FloatArray
+
+    def outputs(self, observation: npt.NDArray[Any], place: Places | None, memory: FloatArray | None) -> FloatArray:
+        """Return logits and means of each row; `memory` is brought up to date."""
+
+
+MakeNetwork = Callable[[PolicyConfig, EnvSpec, FloatArray], Network]
+
+
+@dataclass(slots=True)
+class _Session:
+    """What the agents of one collector remember, and what it was told last."""
+
+    name: str
+    memory: FloatArray
+    told: dict[tuple[int, PlayerId], tuple[Answer, Arrays]] = field(default_factory=dict)
+
+    def reach(self, rows: int) -> None:
+        """Make room for so many agents."""
+        missing = rows - len(self.memory)
+        if missing > 0:
+            self.memory = np.pad(self.memory, ((0, missing), (0, 0)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    peer: bytes
+    ask: Ask
+    arrays: Arrays
+
+
+@dataclass(slots=True, kw_only=True)
+class Inference:
+    """Answers for all players of one learner."""
+
+    session: str
+    learner: Client
+    server: Server
+    spec: EnvSpec
+    policy: PolicyConfig
+    clock: Callable[[], float]
+    policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
+    network: MakeNetwork = NumpyActor
+
+    rows: int = field(default=0, init=False)
+    batches: int = field(default=0, init=False)
+    waited: float = field(default=0.0, init=False)
+    _networks: dict[PlayerId, tuple[int, int, Network]] = field(default_factory=dict, init=False)
+    _held: dict[tuple[str, int, PlayerId], _Asked] = field(default_factory=dict, init=False)  # not answered yet
+    _sessions: OrderedDict[str, _Session] = field(default_factory=OrderedDict, init=False)
+    _memories: int = field(default=0, init=False)
+    _watched: tuple[float, int, int, float] = field(default=(float("-inf"), 0, 0, 0.0), init=False)
+
+    def step(self, timeout: float) -> None:
+        """Answer what is asked, waiting up to `timeout` seconds for a question."""
+        self._watch()
+        before = self.clock()
+        arrived = self.server.receive(timeout)
+        self.waited += self.clock() - before
+        self._learn()
+        for incoming in arrived:
+            self._take_in(incoming)
+        self._answer()
+
+    # --- weights ---------------------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        now = self.clock()
+        if now - self._watched[0] < WATCH:
+            return
+        known = {player: (incarnation, version) for player, (incarnation, version, _) in self._networks.items()}
+        metrics = self._metrics(now)
+        self.learner.send(Watch(session=self.session, address=self.server.address, known=known, metrics=metrics))
+        self._watched = (now, self.rows, self.batches, self.waited)
+
+    def _metrics(self, now: float) -> dict[str, float]:
+        before, rows, batches, waited = self._watched
+        elapsed = now - before
+        if not 0 < elapsed < float("inf"):
+            return {}
+        return {
+            "rows_per_second": (self.rows - rows) / elapsed,
+            "rows_per_batch": (self.rows - rows) / max(1, self.batches - batches),
+            "wait_share": (self.waited - waited) / elapsed,
+        }
+
+    def _learn(self) -> None:
+        for message, arrays in self.learner.receive(0):
+            if isinstance(message, Refused):
+                log.warning("the learner refused what was sent: %s", message.reason)
+            elif isinstance(message, Weights) and "flat" in arrays:
+                incarnation, version, _ = self._networks.get(message.player, (-1, -1, None))
+                if (message.incarnation, message.version) > (incarnation, version):
+                    self._load(message, arrays["flat"])
+
+    def _load(self, message: Weights, flat: FloatArray) -> None:
+        try:
+            network = self.network(self._policy(message.player), self.spec, flat)
+        except ValueError as error:
+            log.error("version %d of %s cannot be played: %s", message.version, message.player, error)
+            return
+        self._networks[message.player] = (message.incarnation, message.version, network)
+
+    def _policy(self, player: PlayerId) -> PolicyConfig:
+        return self.policies.get(player, self.policy)
+
+    # --- questions -------------------------------------------------------------------------------------------
+
+    def _take_in(self, incoming: Incoming) -> None:
+        ask = incoming.message
+        if not isinstance(ask, Ask) or incoming.role not in (None, Role.COLLECTOR):
+            self.server.send(
+                incoming.peer, Refused(reason="an inference process takes questions, from collectors only")
+            )
+            return
+        try:
+            self._check(ask, incoming.arrays)
+        except AskError as error:
+            self.server.send(incoming.peer, Refused(reason=f"a question about {ask.player[:100]!r}: {error}"))
+            return
+        session = self._session(ask.session)
+        told = session.told.get((ask.turn, ask.player))
+        if told is not None and told[0].request == ask.request:
+            self.server.send(incoming.peer, *told)  # the answer was lost, or is late: the memory must not move twice
+        else:
+            self._held[ask.session, ask.turn, ask.player] = _Asked(incoming.peer, ask, incoming.arrays)
+
+    def _check(self, ask: Ask, arrays: Arrays) -> None:
+        policy, seen = self._policy(ask.player), self.spec.observation
+        rows = len(arrays["observation"]) if "observation" in arrays and arrays["observation"].ndim else 0
+        expected = {"observation": ((rows, *seen.shape), seen.dtype)}
+        if policy.agent_id:
+            expected["place"] = ((rows,), "int32")
+        if policy.recurrent:
+            expected |= {"who": ((rows,), "int32"), "first": ((rows,), "bool"), "recall": ((rows,), "bool")}
+        found = {name: (array.shape, str(array.dtype)) for name, array in arrays.items()}
+        if found != expected or not rows or not 0 <= ask.turn < TURNS:
+            raise AskError(f"turn {ask.turn}, arrays {found}; expected are {expected}")
+        if policy.agent_id and not _within(arrays["place"], team_size(self.spec)):
+            raise AskError("a place is outside of its seat")
+        if policy.recurrent and not _within(arrays["who"], MEMORY_BYTES // (4 * self._width)):
+            raise AskError("the number of an agent is out of range")
+
+    @property
+    def _width(self) -> int:
+        """Numbers that any player wants to be remembered, at most."""
+        return max(policy.state_size for policy in (self.policy, *self.policies.values()))
+
+    def _session(self, name: str) -> _Session:
+        session = self._sessions.get(name)
+        if session is None:
+            self._memories += 1
+            memory = np.zeros((0, self._width), np.float32)
+            session = self._sessions[name] = _Session(f"{self.session}/{self._memories}", memory)
+            if len(self._sessions) > SESSIONS:
+                self._sessions.popitem(last=False)
+        self._sessions.move_to_end(name)
+        return session
+
+    # --- answers ---------------------------------------------------------------------------------------------
+
+    def _answer(self) -> None:
+        """Answer every question whose weights are here: one forward pass for each player."""
+        by_player: dict[PlayerId, list[_Asked]] = {}
+        for key, asked in list(self._held.items()):
+            incarnation, _, _ = self._networks.get(asked.ask.player, (-1, -1, None))
+            if incarnation >= asked.ask.incarnation:
+                by_player.setdefault(asked.ask.player, []).append(self._held.pop(key))
+        for player, together in by_player.items():
+            self._forward(player, together)
+
+    def _forward(self, player: PlayerId, together: Sequence[_Asked]) -> None:
+        _, version, network = self._networks[player]
+        size = self._policy(player).state_size
+        memory = _joined([self._recall(asked, size) for asked in together]) if size else None
+        before = None if memory is None else memory.copy()
+        observation = _joined([asked.arrays["observation"] for asked in together])
+        place = _joined([asked.arrays["place"] for asked in together]) if "place" in together[0].arrays else None
+        outputs = network.outputs(observation, place, memory)
+        self.rows += len(outputs)
+        self.batches += 1
+        end = 0
+        for asked in together:
+            part = slice(end, end := end + len(asked.arrays["observation"]))
+            arrays = {"outputs": outputs[part], "log_std": network.log_std, "exploration": network.exploration}
+            if memory is not None and before is not None:
+                self._session(asked.ask.session).memory[asked.arrays["who"], :size] = memory[part]
+                arrays["memory"] = before[part][asked.arrays["recall"]]
+            self._tell(asked, version, arrays)
+
+    def _recall(self, asked: _Asked, size: int) -> FloatArray:
+        session, who = self._session(asked.ask.session), asked.arrays["who"]
+        session.reach(int(who.max()) + 1)
+        memory: FloatArray = session.memory[who, :size]
+        memory[asked.arrays["first"]] = 0
+        return memory
+
+    def _tell(self, asked: _Asked, version: int, arrays: Arrays) -> None:
+        ask, session = asked.ask, self._session(asked.ask.session)
+        answer = Answer(turn=ask.turn, request=ask.request, player=ask.player, version=version, memory=session.name)
+        session.told[ask.turn, ask.player] = (answer, arrays)
+        try:
+            self.server.send(asked.peer, answer, arrays)
+        except WireError as error:
+            log.error("version %d of %s has no answer: %s", version, ask.player, error)
+
+
+def _within(numbers: npt.NDArray[Any], end: int) -> bool:
+    return bool(((numbers >= 0) & (numbers < end)).all())
+
+
+def _joined(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
