@@ -69,8 +69,33 @@ def run_g(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     return tracking.run(folder, seconds, rounds)
 
 
+def run_h(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """Networks in the collector and beside the learner."""
+    from benchmarks import inferring
+
+    inferring.run(folder, seconds, rounds)
+    return []
+
+
+def run_i(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """Ways of segments on one host."""
+    from benchmarks import carrying
+
+    carrying.run(folder, seconds, rounds)
+    return []
+
+
+def run_j(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """One to four collectors."""
+    from benchmarks import scaling
+
+    scaling.run(folder, seconds, rounds)
+    return []
+
+
 LETTERS: dict[str, Letter] = {
-    "a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f, "g": run_g,
+    "a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f, "g": run_g, "h": run_h, "i": run_i,
+    "j": run_j,
 }  # fmt: skip
 
 

@@ -1,6 +1,8 @@
 """(b, c) One real collector process: environment, inference, recording and sending, by its own CPU time."""
 
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from league.store.run_directory import RunDirectory
 from league.wire.sockets import SEGMENTS_LIMIT, Sockets
 
 WARM_UP = 2.0  # seconds from the first ticket on
+ALLOW = ("benchmarks",)  # packages that a config may name code of
 PATIENCE = 30.0  # seconds without a report after which something is wrong
 PETTINGZOO = EnvConfig(name="pettingzoo", id="classic/connect_four_v3")
 NATIVE = EnvConfig(name="connect_four")
@@ -40,40 +43,71 @@ C = (
 
 
 class Bench:
-    """A collector process that plays only while it is measured."""
+    """Collector processes, and perhaps what answers them, that work only while they are measured."""
 
-    def __init__(self, child: Child, around: StandIn) -> None:
-        self._child, self._around = child, around
+    def __init__(self, children: Sequence[Child], around: StandIn, collectors: int = 1) -> None:
+        self._children, self._around, self._collectors = children, around, collectors
+
+    @property
+    def _pids(self) -> list[int]:
+        return [child.pid for child in self._children]
 
     def warm_up(self) -> None:
-        """Serve until the collector plays, and a little longer; then stop it."""
+        """Serve until all collectors play, and a little longer; then stop them."""
+        while len(self._around.steps) < self._collectors:
+            self._next()
         self._until(self._next()[0] + WARM_UP)
-        pause([self._child.pid])
+        pause(self._pids)
 
     def measure(self, seconds: float) -> Slice:
-        """Let it play; the slice lies between two of its reports, so steps and CPU time belong together."""
-        go_on([self._child.pid])
+        """Let them play; the slice lies between two reports, so steps and CPU time belong together."""
+        go_on(self._pids)
         self._next()  # the first report after the rest was late
         decisions, first = sum(self._around.decisions.values()), self._next()
         last = self._until(first[0] + seconds)
         sent = sum(self._around.decisions.values()) - decisions
-        pause([self._child.pid])
+        pause(self._pids)
         wall, cpu, steps = (b - a for a, b in zip(first, last, strict=True))
-        return Slice(steps, wall, cpu, {"sent_decisions_per_second": sent / wall})
+        waited = sum(self._around.waits.values()) / len(self._around.waits)
+        return Slice(steps, wall, cpu, {"sent_decisions_per_second": sent / wall, "wait_share": waited})
 
     def _next(self) -> tuple[float, float, float]:
         """Return time, CPU time and env steps at the next report that tells of steps."""
         deadline = time.perf_counter() + PATIENCE
         while time.perf_counter() < deadline:
-            told = [steps for steps in self._around.serve() if steps > 0]
-            if told:
-                return time.perf_counter(), cpu_of([self._child.pid]), told[-1]
-        raise RuntimeError(f"the collector {self._child.pid} told nothing of its steps for {PATIENCE:g} s")
+            if self._around.serve():
+                return time.perf_counter(), cpu_of(self._pids), sum(self._around.steps.values())
+        raise RuntimeError(f"the collectors {self._pids} told nothing of their steps for {PATIENCE:g} s")
 
     def _until(self, end: float) -> tuple[float, float, float]:
         while (told := self._next())[0] < end:
             pass
         return told
+
+
+@contextmanager
+def benched(config: Config, run: RunDirectory, players: int, collectors: int = 1) -> Iterator[Bench]:
+    """Start collectors, and an inference process if they need one, around a stand-in; they are warm, and at rest."""
+    run.create().write_config(to_plain(config))
+    spec = describe_environment(config, run, ALLOW)
+    parts = [("collector", index) for index in range(collectors)]
+    if config.collector.inference == "central":
+        parts.append(("inference", 0))
+    with ExitStack() as stack:
+        sockets = stack.enter_context(Sockets(SEGMENTS_LIMIT))
+        around = StandIn(sockets, config, run, spec, players)
+        children = [
+            stack.enter_context(Child(_command(run, role, index), run.log(role, index))) for role, index in parts
+        ]
+        bench = Bench(children, around, collectors)
+        bench.warm_up()
+        yield bench
+        go_on([child.pid for child in children])
+
+
+def _command(run: RunDirectory, role: str, index: int) -> list[str]:
+    words = ["-m", "launch.process", "--run", str(run.root.resolve()), "--role", role, "--index", str(index)]
+    return words + [word for package in ALLOW for word in ("--allow", package)]
 
 
 def measure(case: Case, folder: Path, seconds: float, rounds: int) -> Verdict:
@@ -82,13 +116,7 @@ def measure(case: Case, folder: Path, seconds: float, rounds: int) -> Verdict:
         env=case.env,
         collector=CollectorConfig(slots=case.slots, heartbeat=0.05),  # reports are the marks of the slices
     )
-    run = RunDirectory(folder / f"{case.env.name}-{case.players}").create()
-    run.write_config(to_plain(config))
-    spec = describe_environment(config, run, ())
-    command = ["-m", "launch.process", "--run", str(run.root.resolve()), "--role", "collector"]
-    with Sockets(SEGMENTS_LIMIT) as sockets, Child(command, run.log("collector", 0)) as child:
-        bench = Bench(child, StandIn(sockets, config, run, spec, case.players))
-        bench.warm_up()
+    with benched(config, RunDirectory(folder / f"{case.env.name}-{case.players}"), case.players) as bench:
         raw, found = alternate(raw_reference(), bench.measure, seconds, rounds)
     ratios = paired(raw, found, by_cpu)
     summarise(case.name, found)

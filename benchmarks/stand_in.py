@@ -1,7 +1,9 @@
-"""What a collector needs around it: a coordinator that never runs out of tickets, a learner that takes all."""
+"""What collectors need around them: a coordinator that never runs out of tickets, a learner that takes all."""
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle
+
+import msgspec
 
 from launch.config import Config
 from league.ids import PlayerId, TicketNumber, derive_seed
@@ -9,7 +11,7 @@ from league.policies.layout import initial
 from league.spec import EnvSpec
 from league.store.run_directory import Rendezvous, RunDirectory
 from league.ticket import Entry, Purpose, Ticket
-from league.wire.messages import Ack, Credit, Host, Orders, Pull, Report, SegmentsHead, Verdict, Weights
+from league.wire.messages import Ack, Credit, Host, Orders, Pull, Report, SegmentsHead, Verdict, Watch, Weights
 from league.wire.ports import Incoming
 from league.wire.sockets import Sockets
 
@@ -29,30 +31,41 @@ class StandIn:
         self._coordinator = sockets.serve(run.address("coordinator"))
         self._learner = sockets.serve(run.address("learner-0"))
         run.publish_rendezvous(Rendezvous(address=self._coordinator.address, term=1))
+        run.publish_rendezvous(Rendezvous(address=self._learner.address, term=1), "learner-0")
+        self._inference, self._watcher = "", b""
+        self._seats = len(spec.seats)
         self._pairs = _pairs(self._players)
         self._tickets = 0
         self.decisions = dict.fromkeys(self._players, 0)  # received, by player
+        self.steps: dict[str, float] = {}  # env steps, as each collector told last
+        self.waits: dict[str, float] = {}  # and the share of time that it waited
 
-    def serve(self) -> list[float]:
-        """Answer what is there; return the env steps that the collector told of."""
+    def serve(self) -> bool:
+        """Answer what is there; return whether a collector told of env steps."""
         for incoming in self._learner.receive(0):
             self._feed(incoming)
-        told = []
+        told = False
         for incoming in self._coordinator.receive(0.001):
-            if isinstance(incoming.message, Report):
-                self._coordinator.send(incoming.peer, self._order(incoming.message))
-                told += [value for key, value in incoming.message.metrics.items() if key == "env_steps"]
+            report = incoming.message
+            if isinstance(report, Report):
+                self._coordinator.send(incoming.peer, self._order(report))
+                if report.metrics.get("env_steps"):
+                    told = True
+                    self.steps[report.name] = report.metrics["env_steps"]
+                    self.waits[report.name] = report.metrics["wait_share"]
         return told
 
     def _order(self, report: Report) -> Orders:
-        hosts = tuple(Host(player=p, incarnation=0, address=self._learner.address) for p in self._players)
+        directory = 1 + bool(self._inference)
+        host = Host(player="", incarnation=0, address=self._learner.address, inference=self._inference)
+        hosts = tuple(msgspec.structs.replace(host, player=p) for p in self._players)
         return Orders(
             term=1,
             request=report.request,
             acks=tuple(Ack(r.ticket, r.attempt, Verdict.ACCEPTED) for r in report.results),
             tickets=tuple(self._ticket() for _ in range(report.want)),
-            directory=1,
-            hosts=None if report.directory == 1 else hosts,
+            directory=directory,
+            hosts=None if report.directory == directory else hosts,
         )
 
     def _ticket(self) -> Ticket:
@@ -61,27 +74,38 @@ class StandIn:
         return Ticket(
             number=TicketNumber(self._tickets),
             purpose=Purpose.TRAIN,
-            entries=(Entry(trained), Entry(other)),
+            entries=(Entry(trained), Entry(other))[: self._seats],
             episodes=self._config.league.episodes,
             trains=trained,
         )
 
     def _feed(self, incoming: Incoming) -> None:
         message = incoming.message
-        if isinstance(message, Pull):
-            self._publish(incoming.peer, message.player)
+        if isinstance(message, Watch):
+            self._inference, self._watcher = message.address, incoming.peer
+            for player in self._players:
+                if message.known.get(player) != (0, self._versions[player]):
+                    self._send_weights(incoming.peer, player)
+        elif isinstance(message, Pull):
+            self._publish(incoming.peer, message.player, message.weights)
         elif isinstance(message, SegmentsHead):
             player = message.player
             self.decisions[player] += message.decisions
             if self.decisions[player] >= (self._versions[player] + 1) * self._config.algo["batch"]:
                 self._versions[player] += 1
-                self._publish(incoming.peer, player)
+                if self._watcher:
+                    self._send_weights(self._watcher, player)
+                self._publish(incoming.peer, player, weights=not self._watcher)
 
-    def _publish(self, peer: bytes, player: PlayerId) -> None:
+    def _publish(self, peer: bytes, player: PlayerId, weights: bool) -> None:
+        if weights:
+            self._send_weights(peer, player)
         version = self._versions[player]
-        weights = Weights(player=player, incarnation=0, version=version)
-        self._learner.send(peer, weights, {"flat": self._weights[player]})
         self._learner.send(peer, Credit(player=player, incarnation=0, version=version, allowance=ENDLESS))
+
+    def _send_weights(self, peer: bytes, player: PlayerId) -> None:
+        weights = Weights(player=player, incarnation=0, version=self._versions[player])
+        self._learner.send(peer, weights, {"flat": self._weights[player]})
 
 
 def _pairs(players: Sequence[PlayerId]) -> Iterator[tuple[PlayerId, PlayerId]]:

@@ -190,4 +190,11 @@ def run(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     return [
         Verdict.of(f"{F_PETTINGZOO.name}: env steps/s, times raw_env", paired(raw, zoo, by_wall), 0.8),
         Verdict.of(f"{F_NATIVE.name}: trained decisions/s, times (e)", paired(updates, learned, by_wall), 0.75),
+        Verdict.of(f"{F_PETTINGZOO.name}: share of time that collectors do not wait", _busy(zoo, "collectors"), 0.97),
+        Verdict.of(f"{F_NATIVE.name}: share of time that the learner does not wait", _busy(native, "learner"), 0.97),
     ]
+
+
+def _busy(slices: Sequence[Slice], who: str) -> list[float]:
+    """Return the share of time that the bottleneck of a league did not wait: nobody else may make it."""
+    return [1 - one.more[f"{who}_wait"] for one in slices]
