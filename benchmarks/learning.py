@@ -5,14 +5,14 @@ import time
 import numpy as np
 import torch
 
-from benchmarks.measure import Measure, Slice, summarise, timed
+from benchmarks.measure import Measure, Slice, emit, summarise, timed
 from collectors.envs.connect_four import SPEC
 from league.ids import PlayerId
 from league.policies.layout import PolicyConfig, initial
 from league.segment import CUT, TERMINATED, Segments
 from learners.algorithms.ppo import PPO
 from learners.algorithms.ppo_config import PPOConfig
-from learners.batcher import Batch
+from learners.batcher import Batch, Batcher
 
 TICKS = 32  # decisions in a segment
 EPISODE = 11  # decisions of one player in an episode
@@ -67,9 +67,48 @@ def update_reference(network: str = "mlp") -> Measure:
     return measure
 
 
+MESSAGES = 4  # segments messages that make up a batch
+
+
+def pieces_of(batch: Batch) -> list[Segments]:
+    """Return a batch as the messages that it came in."""
+    lanes = len(batch.segments.length)
+    return [_lanes(batch.segments, part) for part in np.array_split(np.arange(lanes), MESSAGES)]
+
+
+def _lanes(segments: Segments, lanes: np.ndarray) -> Segments:
+    arrays = segments.arrays()
+    tails = np.isin(arrays["tail_lane"], lanes)
+    picked = {name: array[tails if name.startswith("tail") else lanes] for name, array in arrays.items()}
+    picked["tail_lane"] = np.searchsorted(lanes, picked["tail_lane"]).astype(np.int32)
+    return Segments(segments.player, segments.incarnation, **picked)
+
+
+def assembly(network: str, rounds: int) -> None:
+    """Tell which share of a learner's time it takes to put a batch together: what another thread could save at most."""
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    config, policy = PPOConfig(batch=4096, minibatch=512, epochs=4), PolicyConfig(name=network)
+    algorithm = PPO(config, policy, SPEC, initial(policy, SPEC, 0))
+    parts = pieces_of(made_up(config.batch, rng))
+    assembling = learning = 0.0
+    for _ in range(rounds + 1):
+        batcher = Batcher(incarnation=0, batch=config.batch, max_lag=0)
+        for part in parts:
+            batcher.add(part, "collector", version=0)
+        began = time.process_time()
+        batch = batcher.take(version=0)
+        assembled = time.process_time()
+        algorithm.update(batch, rng)
+        assembling, learning = assembling + assembled - began, learning + time.process_time() - assembled
+    share = assembling / (assembling + learning)
+    emit(f"e: assembly of a batch, {network}", share=share, milliseconds=1000 * assembling / (rounds + 1))
+
+
 def run(seconds: float, rounds: int) -> None:
     """Measure both networks; steps are decisions, counted once, however many epochs there are."""
     for network in ("mlp", "board_conv"):
         measure = update_reference(network)
         measure(0.2)
         summarise(f"e: PPO update, {network}", [measure(seconds) for _ in range(rounds)])
+        assembly(network, rounds)

@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from benchmarks.curves import Practice
+from benchmarks.scoring import score_against
+from collectors.envs.config import EnvConfig, make_environment
 from collectors.envs.particles import SimpleSpread
 from collectors.envs.recall import Recall
 from collectors.envs.rows import Ends, Rows
@@ -15,6 +17,9 @@ from collectors.players.bots import RandomBot
 from league.policies.layout import PolicyConfig
 from league.policies.numpy_actor import NumpyActor
 from league.spec import Array, EnvSpec, Seat
+from learners.algorithms.a2c_config import A2CConfig
+from learners.algorithms.appo_config import APPOConfig
+from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.decisions import seen_in
 
@@ -335,3 +340,26 @@ def test_a_residual_network_learns_tic_tac_toe():
             paid += ends.reward[ends.agent == seat].tolist()
     assert len(paid) == 400
     assert np.mean(paid) > 0.5, "random play has 0"
+
+
+@pytest.mark.parametrize(
+    "algo",
+    [
+        A2CConfig(batch=512, lr=5e-3, normalise_advantages=True),
+        APPOConfig(batch=1024, minibatch=256, lr=3e-3, epochs=4),
+        IMPALAConfig(batch=1024, minibatch=128, lr=3e-3, normalise_advantages=True),
+    ],
+    ids=lambda algo: algo.name,
+)
+def test_every_actor_critic_learns_tic_tac_toe_though_its_data_lags(algo):
+    practice = Practice(TicTacToe(slots=64), PolicyConfig(hidden=[32]), algo, lag=1).until(16_000)
+    score = score_against("random", TicTacToe(slots=64), practice.policy, practice.algorithm.flat(), 500)
+    assert score > 0.56
+
+
+def test_ppo_learns_to_balance_a_pole():
+    env = make_environment(EnvConfig(name="gymnasium", id="CartPole-v1"), 8)
+    algo = PPOConfig(batch=512, minibatch=128, lr=2e-3, epochs=8, entropy=0.0, normalise_values=True)
+    practice = Practice(env, PolicyConfig(hidden=[32]), algo).until(8_000)
+    assert np.mean(practice.returns[:50]) < 35
+    assert practice.mean_return(20) > 60
