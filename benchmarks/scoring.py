@@ -10,7 +10,7 @@ from league.policies.numpy_actor import NumpyActor
 def score_against(name, env, policy, flat, games, seed=0):
     """Return the score of these weights against a bot in at least so many sampled games, in both seats in turn."""
     bot = resolve("ludus.bots", name)(env.spec)
-    hero, rng = NumpyActor(policy, env.spec, flat), np.random.default_rng(derive_seed(seed, "score"))
+    hero, rng = NumpyActor(policy, env.spec, flat, frozen=True), np.random.default_rng(derive_seed(seed, "score"))
     seat, earned, scores, started = np.arange(env.slots) % 2, np.zeros((env.slots, 2)), [], 0
     over = np.arange(env.slots, dtype=np.int32)
     while len(scores) < games:

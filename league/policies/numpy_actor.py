@@ -82,10 +82,13 @@ class NumpyActor:
     actions, log_probs = actor.act(rows.observation, rows.mask, rng)
     actor.act(rows.observation, rows.mask, rng, place, memory)      # if it has an agent id or a memory
 
-    It keeps a copy of the weights: training may go on in the caller's array.
+    It keeps a copy of the weights: training may go on in the caller's array. A network that gives values explores as
+    its weights say, or if it is `frozen` as its config does.
     """
 
-    def __init__(self, config: PolicyConfig, spec: EnvSpec, flat: FloatArray, greedy: bool = False) -> None:
+    def __init__(
+        self, config: PolicyConfig, spec: EnvSpec, flat: FloatArray, greedy: bool = False, frozen: bool = False
+    ) -> None:
         self.greedy = greedy
         self.rectified = config.rectified
         self.memory = config.state_size  # numbers that `act` keeps for each agent between its decisions
@@ -100,6 +103,8 @@ class NumpyActor:
         self._after = [_layer(views, name) for name in ("memory_state", "policy")] if config.recurrent else []
         self.log_std: FloatArray = views.get("log_std", np.zeros(0, np.float32))
         self.exploration: FloatArray = views.get("exploration", np.zeros(0, np.float32))
+        if len(self.exploration) and frozen:
+            self.exploration[:] = (config.epsilon, 0)
         self._convolutions = config.convolutions(spec)
         self._patches: npt.NDArray[np.int64] | None = None
         if config.name == "board_conv":
@@ -119,11 +124,7 @@ class NumpyActor:
             )
         if "flat" not in arrays:
             raise ValueError(f"this snapshot has no array 'flat' but {sorted(arrays)}: it holds no policy")
-        policy = policy_from(manifest.policy)
-        actor = cls(policy, spec, arrays["flat"], greedy)
-        if policy.head == "values":
-            actor.exploration = np.array([policy.epsilon, 0], np.float32)
-        return actor
+        return cls(policy_from(manifest.policy), spec, arrays["flat"], greedy, frozen=True)
 
     def outputs(
         self, observation: npt.NDArray[Any], place: Places | None = None, memory: FloatArray | None = None

@@ -16,28 +16,23 @@ from league.policies.torch_policy import Seen, TorchPolicy
 from league.segment import Segments
 from league.spec import EnvSpec
 from learners.algorithms.dqn_config import DQNConfig
-from learners.algorithms.values import Loss, Network, ValueLearning
+from learners.algorithms.values import Loss, Minibatch, Network, Tensors, ValueLearning
 from learners.distributed import ALONE, Group
-from learners.replay import Sample
-from learners.steps import Arrays, Steps, decisions_of
+from learners.steps import Steps, decisions_of
 
 
-def dqn_loss(
-    value_BN: Tensor, next_BN: Tensor, judged_BN: Tensor, sample: Sample, weight_B: Tensor, double: bool = True
-) -> Loss:
+def dqn_loss(value_BN: Tensor, next_BN: Tensor, judged_BN: Tensor, data: Minibatch, double: bool = True) -> Loss:
     """Return the loss of a minibatch, from what the network says of the actions.
 
     `next_BN` and `judged_BN` are what the network and the target network say of what was seen afterwards. Errors are
     squared up to 1, and straight beyond.
     """
-    action_B, reward_B, discount_B = map(torch.from_numpy, (sample.action, sample.reward, sample.discount))
-    value_B = value_BN.gather(1, action_B[:, None].long()).squeeze(1)
+    value_B = value_BN.gather(1, data.action[:, None]).squeeze(1)
     with torch.no_grad():
-        legal_BN = torch.from_numpy(sample.after["mask"])
-        chosen_B = (next_BN if double else judged_BN).masked_fill(~legal_BN, ILLEGAL).argmax(1)
-        target_B = reward_B + discount_B * judged_BN.gather(1, chosen_B[:, None]).squeeze(1)
+        best_B = (next_BN if double else judged_BN).masked_fill(~data.after["mask"], ILLEGAL).argmax(1)
+        target_B = data.reward + data.discount * judged_BN.gather(1, best_B[:, None]).squeeze(1)
     each_B = functional.huber_loss(value_B, target_B, reduction="none")
-    return Loss((weight_B * each_B).mean(), (value_B - target_B).detach(), value_B.detach())
+    return Loss((data.weight * each_B).mean(), (value_B - target_B).detach(), value_B.detach())
 
 
 def duel(advantage_BN: Tensor, value_B: Tensor, mask_BN: Tensor) -> Tensor:
@@ -60,15 +55,15 @@ class DQN(ValueLearning):
         """Return the decisions of every agent, each on its own."""
         return decisions_of(segments, self.config.n_step, self.config.gamma)
 
-    def loss(self, sample: Sample, weight_B: Tensor) -> Loss:
+    def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
-        value_BN = self._values(self.network, sample.seen)
+        value_BN = self._values(self.network, data.seen)
         with torch.no_grad():
-            judged_BN = self._values(self.target, sample.after)
-            next_BN = self._values(self.network, sample.after) if self.config.double else judged_BN
-        return dqn_loss(value_BN, next_BN, judged_BN, sample, weight_B, self.config.double)
+            judged_BN = self._values(self.target, data.after)
+            next_BN = self._values(self.network, data.after) if self.config.double else judged_BN
+        return dqn_loss(value_BN, next_BN, judged_BN, data, self.config.double)
 
-    def _values(self, network: Network, seen: Arrays) -> Tensor:
-        place = torch.from_numpy(seen["place"]).long() if self._told else None
-        each_BN, value_B = network.policy.outputs(Seen(torch.from_numpy(seen["observation"]), place))
-        return duel(each_BN, value_B, torch.from_numpy(seen["mask"])) if self._duelling else each_BN
+    def _values(self, network: Network, seen: Tensors) -> Tensor:
+        place = seen["place"].long() if self._told else None
+        each_BN, value_B = network.policy.outputs(Seen(seen["observation"], place))
+        return duel(each_BN, value_B, seen["mask"]) if self._duelling else each_BN

@@ -18,9 +18,9 @@ from torch.nn import functional
 from league.policies.layout import FloatArray, PolicyConfig, team_size
 from league.spec import EnvSpec
 from learners.algorithms.qmix_config import QMIXConfig
+from learners.algorithms.values import Tensors
 from learners.algorithms.vdn import VDN
 from learners.algorithms.vdn_config import VDNConfig
-from learners.steps import Arrays
 
 
 class Mixer(nn.Module):
@@ -38,7 +38,7 @@ class Mixer(nn.Module):
         self.last_weight = nn.Sequential(nn.Linear(state, hidden), nn.ReLU(), nn.Linear(hidden, units))
         self.last_bias = nn.Sequential(nn.Linear(state, units), nn.ReLU(), nn.Linear(units, 1))
 
-    def forward(self, value_BA: Tensor, seen: Arrays) -> Tensor:
+    def forward(self, value_BA: Tensor, seen: Tensors) -> Tensor:
         """Return the value of what the agents do together: [B]."""
         state_BS = self._state(seen)
         weight_BAE = self.weight(state_BS).abs().unflatten(1, (self._agents, self._units))
@@ -46,9 +46,9 @@ class Mixer(nn.Module):
         total: Tensor = (hidden_BE * self.last_weight(state_BS).abs()).sum(1) + self.last_bias(state_BS).squeeze(1)
         return total
 
-    def _state(self, seen: Arrays) -> Tensor:
-        present_BA1 = torch.from_numpy(seen["present"])[:, :, None].float()
-        observation_BAX = torch.from_numpy(seen["observation"]).flatten(2).float() * self._scale
+    def _state(self, seen: Tensors) -> Tensor:
+        present_BA1 = seen["present"][:, :, None].float()
+        observation_BAX = seen["observation"].flatten(2).float() * self._scale
         return torch.cat((observation_BAX * present_BA1, present_BA1), dim=2).flatten(1)
 
 

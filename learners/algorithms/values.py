@@ -25,6 +25,35 @@ from learners.distributed import ALONE, Group
 from learners.replay import RateLimit, Replay, Sample
 from learners.steps import Steps
 
+Tensors = dict[str, Tensor]
+
+
+class Minibatch(NamedTuple):
+    """Decisions drawn from a replay, as tensors."""
+
+    seen: Tensors  # [B, ...] each: what the network is told
+    action: Tensor  # [B], or [B, agents]
+    reward: Tensor  # [B] summed over up to n steps
+    discount: Tensor  # [B] of the value of what followed
+    after: Tensors  # [B, ...] what followed
+    weight: Tensor  # [B] of the importance
+
+
+def minibatch(sample: Sample, weight_B: npt.NDArray[np.float32], device: torch.device) -> Minibatch:
+    """Return a sample as tensors on a device."""
+
+    def tensor(array: npt.NDArray[Any]) -> Tensor:
+        return torch.from_numpy(array).to(device)
+
+    return Minibatch(
+        seen={name: tensor(array) for name, array in sample.seen.items()},
+        action=tensor(sample.action).long(),
+        reward=tensor(sample.reward),
+        discount=tensor(sample.discount),
+        after={name: tensor(array) for name, array in sample.after.items()},
+        weight=tensor(weight_B),
+    )
+
 
 class Loss(NamedTuple):
     """What a minibatch says of a network."""
@@ -46,7 +75,8 @@ class ValueLearning(ABC):
     """Trains one player. See learners.algorithms.algorithm.Algorithm; the replay is not part of its state."""
 
     def __init__(self, config: ReplayConfig, network: Network, flat: FloatArray, group: Group = ALONE) -> None:
-        self.config, self.network, self._group = config, network, group
+        self._device = group.device
+        self.config, self.network, self._group = config, network.to(self._device), group
         network.policy.write(flat)
         self.target = copy.deepcopy(network).requires_grad_(False)
         self.replay = Replay(config.replay, config.priority)
@@ -58,7 +88,7 @@ class ValueLearning(ABC):
         # Made now and not at the first step, so that there is a state to save at any time.
         for parameter in network.parameters():
             self._optimizer.state[parameter] = {
-                "step": torch.zeros(()),
+                "step": torch.zeros((), device=self._device),
                 "exp_avg": torch.zeros_like(parameter),
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
@@ -68,7 +98,7 @@ class ValueLearning(ABC):
         """Return what the replay takes in."""
 
     @abstractmethod
-    def loss(self, sample: Sample, weight_B: Tensor) -> Loss:
+    def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
 
     # --- learning --------------------------------------------------------------------------------------------
@@ -121,10 +151,10 @@ class ValueLearning(ABC):
 
     def _descend(self, sample: Sample) -> tuple[float, float, float]:
         """Take one gradient step; return the loss, the mean error and the mean value."""
-        found = self.loss(sample, torch.from_numpy(sample.weights(self.config.beta(self.decisions))))
+        found = self.loss(minibatch(sample, sample.weights(self.config.beta(self.decisions)), self._device))
         self._optimizer.zero_grad(set_to_none=True)
         found.loss.backward()
-        error = found.error.abs().double().numpy()
+        error = found.error.abs().double().cpu().numpy()
         if not self._shorten_gradient(found.loss.detach()):
             poison = ~np.isfinite(error)
             self.replay.drop(sample.index[poison if poison.any() else slice(None)])
@@ -149,10 +179,10 @@ class ValueLearning(ABC):
     @torch.no_grad()
     def _probe(self, sample: Sample) -> None:
         """Refuse weights that answer with anything that is not finite."""
-        error_B = self.loss(sample, torch.ones(len(sample.index))).error
+        error_B = self.loss(minibatch(sample, sample.weights(0), self._device)).error
         told = (error_B, *self.network.parameters())
         if self._group.total(not all(bool(tensor.isfinite().all()) for tensor in told)):
-            self.replay.drop(sample.index[~error_B.isfinite().numpy()])
+            self.replay.drop(sample.index[~error_B.isfinite().cpu().numpy()])
             raise NotFiniteError("weights, or errors after the last step")
 
     # --- what a checkpoint keeps -----------------------------------------------------------------------------
@@ -165,7 +195,7 @@ class ValueLearning(ABC):
         """Return a copy of networks, moments and counters; the replay fills anew."""
         counters = [self.decisions, self._gradient_steps, self.limit.inserts, self.limit.samples]
         rates = [self.limit.due, self.replay.highest]
-        tensors = {name: tensor.numpy().copy() for name, tensor in self._tensors().items()}
+        tensors = {name: tensor.cpu().numpy().copy() for name, tensor in self._tensors().items()}
         return {"flat": self.flat(), "counters": np.array(counters, np.int64), "rates": np.array(rates), **tensors}
 
     def restore(self, state: State) -> None:

@@ -13,17 +13,16 @@ from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig
 from league.policies.torch_policy import Seen, TorchPolicy
 from league.segment import Segments
 from league.spec import EnvSpec
-from learners.algorithms.values import Loss, Network, ValueLearning
+from learners.algorithms.values import Loss, Minibatch, Network, Tensors, ValueLearning
 from learners.algorithms.vdn_config import VDNConfig
 from learners.distributed import ALONE, Group
-from learners.replay import Sample
-from learners.steps import Arrays, Steps, joint_steps_of
+from learners.steps import Steps, joint_steps_of
 
 
 class Sum(nn.Module):
     """The mixer of VDN."""
 
-    def forward(self, value_BA: Tensor, seen: Arrays) -> Tensor:
+    def forward(self, value_BA: Tensor, seen: Tensors) -> Tensor:
         """Return the value of what the agents do together: [B]."""
         return value_BA.sum(1)
 
@@ -35,21 +34,20 @@ class TeamNetwork(Network):
         super().__init__(policy)
         self.mixer = mixer
 
-    def together(self, each_BAN: Tensor, action_BA: Tensor, seen: Arrays) -> Tensor:
+    def together(self, each_BAN: Tensor, action_BA: Tensor, seen: Tensors) -> Tensor:
         """Return the value of these actions, from the values of each agent's actions: [B]."""
         value_BA = each_BAN.gather(2, action_BA[:, :, None]).squeeze(2)
-        total: Tensor = self.mixer(value_BA * torch.from_numpy(seen["present"]), seen)
+        total: Tensor = self.mixer(value_BA * seen["present"], seen)
         return total
 
 
-def team_loss(total_B: Tensor, after_B: Tensor, sample: Sample, weight_B: Tensor) -> Loss:
+def team_loss(total_B: Tensor, after_B: Tensor, data: Minibatch) -> Loss:
     """Return the loss of a minibatch, from the values of what the team did and of what it can do afterwards.
 
     Errors are squared, however large: a mean over what the mates may do is what a sum of values can learn at best.
     """
-    reward_B, discount_B = map(torch.from_numpy, (sample.reward, sample.discount))
-    error_B = total_B - (reward_B + discount_B * after_B).detach()
-    return Loss(0.5 * (weight_B * error_B.square()).mean(), error_B.detach(), total_B.detach())
+    error_B = total_B - (data.reward + data.discount * after_B).detach()
+    return Loss(0.5 * (data.weight * error_B.square()).mean(), error_B.detach(), total_B.detach())
 
 
 class VDN(ValueLearning):
@@ -73,20 +71,19 @@ class VDN(ValueLearning):
         """Return what the agents of the seat did together."""
         return joint_steps_of(segments, self.config.n_step, self.config.gamma)
 
-    def loss(self, sample: Sample, weight_B: Tensor) -> Loss:
+    def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
-        each_BAN = self._values(self.network, sample.seen)
-        total_B = self.network.together(each_BAN, torch.from_numpy(sample.action).long(), sample.seen)
+        total_B = self.network.together(self._values(self.network, data.seen), data.action, data.seen)
         with torch.no_grad():
-            judged_BAN = self._values(self.target, sample.after)
-            next_BAN = self._values(self.network, sample.after) if self.config.double else judged_BAN
-            best_BA = next_BAN.masked_fill(~torch.from_numpy(sample.after["mask"]), ILLEGAL).argmax(2)
-            after_B = self.target.together(judged_BAN, best_BA, sample.after)
-        return team_loss(total_B, after_B, sample, weight_B)
+            judged_BAN = self._values(self.target, data.after)
+            next_BAN = self._values(self.network, data.after) if self.config.double else judged_BAN
+            best_BA = next_BAN.masked_fill(~data.after["mask"], ILLEGAL).argmax(2)
+            after_B = self.target.together(judged_BAN, best_BA, data.after)
+        return team_loss(total_B, after_B, data)
 
-    def _values(self, network: Network, seen: Arrays) -> Tensor:
+    def _values(self, network: Network, seen: Tensors) -> Tensor:
         steps, agents = seen["present"].shape
-        observation = torch.from_numpy(seen["observation"]).flatten(0, 1)
-        place = torch.arange(agents).repeat(steps) if self._told else None
+        observation = seen["observation"].flatten(0, 1)
+        place = torch.arange(agents, device=observation.device).repeat(steps) if self._told else None
         each, _ = network.policy.outputs(Seen(observation, place))
         return each.view(steps, agents, -1)

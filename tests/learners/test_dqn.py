@@ -12,9 +12,11 @@ from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.dqn import DQN, dqn_loss, duel
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.ppo_config import PPOConfig
+from learners.algorithms.values import minibatch
 from learners.batcher import Batch
 from learners.replay import Sample
 
+CPU = torch.device("cpu")
 POLICY = PolicyConfig(hidden=[16], head="values")
 ALGO = {"batch": 32, "minibatch": 32, "replay": 512, "warmup": 32, "samples_per_insert": 4.0, "lr": 1e-2}
 
@@ -49,7 +51,8 @@ def test_the_loss_is_that_of_the_papers(double):
         error = value[i, sample.action[i]] - target
         errors.append(error)
         total += weight[i] * (0.5 * error**2 if abs(error) <= 1 else abs(error) - 0.5)
-    found = dqn_loss(*map(torch.from_numpy, (value, following, judged)), sample, torch.from_numpy(weight), double)
+    data = minibatch(sample, weight, CPU)
+    found = dqn_loss(*map(torch.from_numpy, (value, following, judged)), data, double)
     assert float(found.loss) == pytest.approx(total / 6, rel=1e-5)
     np.testing.assert_allclose(found.error.numpy(), errors, rtol=1e-5, atol=1e-6)
     assert max(map(abs, errors)) > 1 > min(map(abs, errors)), "both parts of the loss are met"
@@ -57,7 +60,7 @@ def test_the_loss_is_that_of_the_papers(double):
 
 def test_targets_get_no_gradient():
     values = [torch.randn(6, 4, requires_grad=True) for _ in range(3)]
-    dqn_loss(*values, fixed_sample(), torch.ones(6)).loss.backward()
+    dqn_loss(*values, minibatch(fixed_sample(), np.ones(6, np.float32), CPU)).loss.backward()
     assert values[0].grad is not None
     assert values[1].grad is None
     assert values[2].grad is None
@@ -96,8 +99,7 @@ def test_it_learns_what_actions_are_worth(hints, spec):
     for seed in range(40):
         metrics = algorithm.update(batch_of(hints(seed)), rng)
     assert metrics["losses/td_loss"] < 0.02
-    mask = np.ones((4, 4), bool)
-    seen = {"observation": np.eye(4, dtype=np.float32), "mask": mask, "place": np.zeros(4, np.int16)}
+    seen = {"observation": torch.eye(4), "mask": torch.ones(4, 4, dtype=torch.bool), "place": torch.zeros(4)}
     with torch.no_grad():
         values = algorithm._values(algorithm.network, seen).numpy()
     np.testing.assert_allclose(values, np.eye(4), atol=0.25)

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.curves import Practice
-from collectors.envs.two_step import PAYOFF, TwoStep
+from benchmarks.two_step import earned
 from league.policies.layout import PolicyConfig, initial
 from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.qmix import QMIX, Mixer
 from learners.algorithms.qmix_config import QMIXConfig
+from learners.algorithms.values import minibatch
 from learners.algorithms.vdn import VDN
 from learners.algorithms.vdn_config import VDNConfig
 from learners.replay import Sample
 
 SPEC = EnvSpec("team", ("a", "b", "c"), (Seat((0, 1, 2)),), Array((2,), "float32"), actions=4)
+CPU = torch.device("cpu")
 POLICY = PolicyConfig(hidden=[8], head="values", agent_id=True)
 
 
@@ -80,13 +81,14 @@ def test_the_loss_is_that_of_the_papers(kind, double):
     config = {VDN: VDNConfig, QMIX: QMIXConfig}[kind](double=double)
     algorithm, sample = shaken(kind, config), fixed_sample()
     weight = np.random.default_rng(5).random(5).astype(np.float32)
+    data = minibatch(sample, weight, CPU)
     with torch.no_grad():
         seen, after, judged = (
             algorithm._values(network, told).numpy()
             for network, told in (
-                (algorithm.network, sample.seen),
-                (algorithm.network, sample.after),
-                (algorithm.target, sample.after),
+                (algorithm.network, data.seen),
+                (algorithm.network, data.after),
+                (algorithm.target, data.after),
             )
         )
     total, errors = 0.0, []
@@ -101,7 +103,7 @@ def test_the_loss_is_that_of_the_papers(kind, double):
         error = slow_mix(algorithm.network, done, sample.seen, i) - target
         errors.append(error)
         total += weight[i] * 0.5 * error**2
-    found = algorithm.loss(sample, torch.from_numpy(weight))
+    found = algorithm.loss(data)
     np.testing.assert_allclose(found.error.numpy(), errors, rtol=1e-3, atol=1e-3)
     assert found.loss.item() == pytest.approx(total / 5, rel=1e-3)
 
@@ -109,19 +111,18 @@ def test_the_loss_is_that_of_the_papers(kind, double):
 @pytest.mark.parametrize("kind", [VDN, QMIX])
 def test_what_the_dead_see_and_do_changes_nothing(kind):
     algorithm, sample = shaken(kind, {VDN: VDNConfig, QMIX: QMIXConfig}[kind]()), fixed_sample()
-    before = algorithm.loss(sample, torch.ones(5))
+    before = algorithm.loss(minibatch(sample, np.ones(5, np.float32), CPU))
     for told in (sample.seen, sample.after):
         told["observation"][~told["present"]] += 10
     sample.action[~sample.seen["present"]] = 0
-    after = algorithm.loss(sample, torch.ones(5))
+    after = algorithm.loss(minibatch(sample, np.ones(5, np.float32), CPU))
     torch.testing.assert_close(before.error, after.error)
-    before.loss.backward()
 
 
 def test_the_mixer_never_turns_the_value_of_an_agent_round():
     algorithm, sample = shaken(QMIX, QMIXConfig()), fixed_sample()
     value = torch.randn(5, 3, requires_grad=True)
-    algorithm.network.mixer(value, sample.seen).sum().backward()
+    algorithm.network.mixer(value, minibatch(sample, np.ones(5, np.float32), CPU).seen).sum().backward()
     assert (value.grad >= 0).all()
     assert (value.grad > 0).any()
 
@@ -135,30 +136,6 @@ def test_the_mixer_goes_on_from_a_checkpoint_and_starts_the_same_from_the_same_w
     torch.testing.assert_close(one.target.state_dict(), other.target.state_dict())
 
 
-# --- the two-step game ---------------------------------------------------------------------------------------
-
-
-def earned(algo, seed, decisions=8000):
-    """Return what a team earns that does the best it knows, after learning from random play as in the paper."""
-    policy = PolicyConfig(hidden=[32], head="values", agent_id=True)
-    practice = Practice(TwoStep(slots=32), policy, algo, seed=seed, ticks=8)
-    while practice.decisions < decisions:
-        practice.update()
-    outputs = practice.actors[0].outputs
-
-    def best(room):
-        seen = np.repeat(np.eye(3, dtype=np.float32)[room : room + 1], 2, axis=0)
-        return outputs(seen, np.arange(2)).argmax(axis=1)
-
-    room = best(0)[0]
-    first, second = best(1 + room)
-    return float(PAYOFF[room, first, second])
-
-
-LEARNING = {"batch": 256, "minibatch": 64, "replay": 4000, "warmup": 256, "samples_per_insert": 16.0, "lr": 3e-3}
-LEARNING |= {"epsilon_final": 1.0, "target_steps": 50, "priority": 0.0, "n_step": 1}
-
-
 def test_only_a_mixer_finds_the_room_in_which_agents_need_each_other():
-    assert earned(QMIXConfig(**LEARNING), seed=0) == 8
-    assert earned(VDNConfig(**LEARNING), seed=0) == 7
+    assert earned("qmix", seed=0) == 8
+    assert earned("vdn", seed=0) == 7
