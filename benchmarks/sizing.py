@@ -28,7 +28,7 @@ from launch.view import PAGE_LIMIT, Viewer, read_offline
 from league.store.run_directory import RunDirectory
 from league.wire.messages import Role
 
-LENGTH = 32
+LENGTH, BATCH = 32, 1024
 PATIENCE = 240.0
 ALLOW = ["benchmarks"]
 
@@ -97,7 +97,7 @@ def configure(collectors: int, step: float) -> Config:
     return compose(
         [
             "env=pettingzoo", "env.id=benchmarks.sizing:env", f"env.kwargs.step={step}", "experiment=null",
-            "league=selfplay", "policy.hidden=[256,256]", "algo.batch=1024", "algo.epochs=8", "collector.slots=4",
+            "league=selfplay", "policy.hidden=[256,256]", f"algo.batch={BATCH}", "algo.epochs=8", "collector.slots=4",
             "league.budget.minutes=60", f"launch.collectors={collectors}",
         ]
     )  # fmt: skip
@@ -127,7 +127,7 @@ def league(folder: Path, collectors: int, seconds: float, step: float) -> None:
     read_offline(run, watcher=watched)
     learner = watched.mean("learner", "wait_share", begun)
     collector = watched.mean("collector", "wait_share", begun)
-    trained = watched.mean("learner", "updates_per_second", begun) * config.algo.batch
+    trained = watched.mean("learner", "updates_per_second", begun) * BATCH
     u, d = trained / (1 - learner), trained / collectors / (1 - collector)
     emit("sizing", collectors=collectors, learner_waits=learner, collectors_wait=collector, u=u, d=d, rule=u / d)
 

@@ -49,6 +49,8 @@ def run(
         Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
         Supervisor(run, topology(config), allow, table.say, config.track.seconds) as supervisor,
     ):
+        if not quiet:
+            table.say(f"{len(supervisor.parts)} processes start; their logs are in {run.logs}")
         viewer = Viewer(doors.coordinator(), config.league)
         try:
             over = _follow(supervisor, viewer, table, interrupts)
