@@ -21,7 +21,7 @@ class ReplayConfig(AlgoConfig):
     correction: float = 0.4  # power of the importance weights that make up for it, at first; 1 after anneal_decisions
     n_step: int = 3  # rewards that are summed before the rest is estimated
     double: bool = True  # let the network choose and the target network judge the next action
-    target_steps: int = 50  # gradient steps after which the target network becomes the network
+    target_steps: int = 100  # gradient steps after which the target network becomes the network
     epsilon: float = 1.0  # how often anything is done at random, at first
     epsilon_final: float = 0.05  # and after epsilon_decisions
     epsilon_decisions: int = 50_000  # decisions over which epsilon falls
