@@ -57,7 +57,10 @@ def play_human(
     find_player(view.state, opponent)
     with closing(make_environment(config.env, 1, allow)) as env:
         if not env.spec.single:
-            raise ViewError(f"{env.spec.name} wants several numbers for each move: a terminal is no good for that")
+            raise ViewError(
+                f"a move in {env.spec.name} is not one choice, and a terminal asks for nothing else. "
+                f"Look on instead: ludus watch {run.name} {opponent} random"
+            )
         with _by_wire(run, config) if view.live else _by_ledger(run, config) as ask:
             table = Table(run, config, env, ask, read, allow)
             for _ in range(games):

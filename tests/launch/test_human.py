@@ -127,3 +127,12 @@ def test_a_human_that_went_away_does_not_hold_up_the_end(run):
     coordinator.tick(1.0)
     assert coordinator.state.phase == "over"
     assert not coordinator.state.open
+
+
+def test_moves_of_several_numbers_are_refused_with_another_way(run):
+    plain = run.read_config()
+    run.write_config(plain | {"env": plain["env"] | {"name": "gymnasium", "id": "Pendulum-v1"}})
+    with pytest.raises(
+        ViewError, match=r"a move in Pendulum-v1 is not one choice.* Look on instead: ludus watch first main"
+    ):
+        play_human(run, "main", read=lambda prompt: "q")
