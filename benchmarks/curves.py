@@ -166,7 +166,7 @@ def main():
     finals, randoms = [], []
 
     def practise(env, seed, **how):
-        return Practice(env, config.policy, algo_of(config, arguments.allow), seed, **how)
+        return Practice(env, config.policy, algo_of(config, arguments.allow), seed, config.collector.ticks, **how)
 
     for seed in range(arguments.first, arguments.first + arguments.seeds):
         began, opponent = time.perf_counter(), None
