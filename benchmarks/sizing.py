@@ -28,7 +28,7 @@ from launch.view import PAGE_LIMIT, Viewer, read_offline
 from league.store.run_directory import RunDirectory
 from league.wire.messages import Role
 
-LENGTH, BATCH = 32, 1024
+LENGTH, BATCH = 32, 256
 PATIENCE = 240.0
 ALLOW = ["benchmarks"]
 
