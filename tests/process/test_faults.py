@@ -43,7 +43,6 @@ def test_a_game_that_always_breaks_ends_the_league_with_the_reason(start):
     league = start(*FAULTY, "env.kwargs={raises: 1.0}", "league.lease.give_up=5")
     league.process.wait(120)
     state = read_offline(league.run).state
-    assert state.voids >= 5
-    assert sum(state.results.values()) == 0
-    assert "void" in league.log.read_text()
+    assert state.voids >= 5, "the first steps of each process go well, so a ticket or two may have passed before"
+    assert "tickets in a row were void" in league.log.read_text()
     assert "as it was told" in league.run.log("coordinator", 0).read_text()

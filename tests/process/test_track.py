@@ -34,6 +34,12 @@ def numbers(path):
     return [n for i, n in enumerate(lines) if not i or lines[i - 1] != n]
 
 
+def sent(server):
+    """Return the number of each row that the server has of the one run that it knows."""
+    (name,) = server.history
+    return [row["_step"] for row in server.rows(name)]
+
+
 def test_kill_trackers_and_every_point_is_there_once(start, patiently, monkeypatch, tmp_path):
     with served() as server:
         monkeypatch.setenv("WANDB_BASE_URL", server.url)
@@ -49,6 +55,7 @@ def test_kill_trackers_and_every_point_is_there_once(start, patiently, monkeypat
         os.kill(league.children()["coordinator"][0], signal.SIGKILL)
         patiently(lambda: league.results() > before + 20, 60, "play going on")
         patiently(lambda: len(numbers(league.run.track / "csv" / "points.csv")) > rows, 60, "curves going on")
+        patiently(lambda: len(sent(server)) > rows, 120, "curves on the server going on")
         assert league.interrupt(150) == 130, league.log.read_text()
         run = league.run
         assert verify(run) == 0
@@ -57,8 +64,7 @@ def test_kill_trackers_and_every_point_is_there_once(start, patiently, monkeypat
         live = numbers(run.track / "csv" / "points.csv")
         assert live == whole[: len(live)]
         assert len(whole) - len(live) <= 2, "what was measured after the tracker had ended"
-        (name,) = server.history
-        steps = [row["_step"] for row in server.rows(name)]
+        steps = sent(server)
         assert steps == whole[: len(steps)]
         assert len(whole) - len(steps) <= 2
 
@@ -73,6 +79,6 @@ def test_a_hanging_server_never_stops_play(start, patiently, monkeypatch):
         before = league.results()
         patiently(lambda: league.results() > before + 50, 60, "play going on")
         folder = league.run.track / "wandb"
-        patiently(lambda: [row for path in folder.glob("offline-run-*/*.wandb") for row in history(path)], 60, "rows")
+        patiently(lambda: [row for path in folder.glob("offline-run-*/*.wandb") for row in history(path)], 150, "rows")
         assert league.interrupt(60) == 130
         assert league.log.read_text().count("recording offline") == 1
