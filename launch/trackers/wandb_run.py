@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 CLOUD = "https://api.wandb.ai"
 PATIENCE = 20.0  # seconds for a server to let a run begin
 LAST_WORDS = 5.0  # seconds for wandb's process to write the end of its file
+SERVICE = "WANDB_SERVICE"  # wandb's process of whoever started us: it may end before us, and we cannot reset it
 ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows without a word
 AXES = {
     MATCHES: ("league/*", "elo/*", "elo_online/*", "return/*", "score/*", "payoff/*", "video"),
@@ -55,6 +56,7 @@ class WandbRun:
     def __init__(self, place: Place) -> None:
         os.environ["WANDB_SILENT"] = "true"
         os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
+        os.environ.pop(SERVICE, None)
         self._place = place
         # wandb makes a folder of its own name in the one that it is given.
         self._folder = place.folder.parent if place.folder.name == "wandb" else place.folder

@@ -73,6 +73,7 @@ def test_a_hanging_server_never_stops_play(start, patiently, monkeypatch):
     with served("hang") as server:
         monkeypatch.setenv("WANDB_BASE_URL", server.url)
         monkeypatch.setenv("WANDB_API_KEY", "0" * 40)
+        monkeypatch.setenv("WANDB_SERVICE", "3-1-unix-/gone")  # as if the launcher used wandb for something else
         league = start(*SMALL[:-2], "track=wandb", "track.seconds=5")
         patiently(league.results, 90, "the first result")
         patiently(lambda: "recording offline" in league.log.read_text(), 90, "the line that says so")
