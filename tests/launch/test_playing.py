@@ -76,6 +76,7 @@ def test_the_first_player_takes_a_seat_of_its_role():
     assert [entry.player for entry in ticket.entries] == ["other", "dog", "other"]
 
 
+@pytest.mark.slow
 def test_every_recorded_episode_of_a_league_replays(run, capsys):
     count = 0
     for result in results(run):

@@ -254,6 +254,7 @@ def mutate(frames: list[bytes], rng: np.random.Generator) -> list[bytes]:
     return frames
 
 
+@pytest.mark.slow
 def test_100_000_mutations_raise_nothing_but_wire_errors():
     rng = np.random.default_rng(20261116)
     originals = [[bytes(f) for f in encode(m, arrays)] for m in MESSAGES for arrays in ({}, ARRAYS)]
