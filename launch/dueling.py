@@ -16,40 +16,22 @@ from rich.console import Console
 
 from collectors.envs.config import make_environment
 from collectors.replay import outcome_of, play
+from launch.api import Score
 from launch.config import from_plain
 from launch.playing import casting, describe, find_entry, seat
 from launch.view import open_view
 from league.ids import derive_seed
-from league.interval import quantile, wilson
+from league.interval import quantile
 from league.store.run_directory import RunDirectory
 from league.ticket import Entry, Episode
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Score):
     """What came of a duel, as the first player sees it."""
 
-    wins: int
-    draws: int
-    losses: int
     returns: tuple[float, float]  # means of the first player's and of the second player's,
     reach: tuple[float, float]  # and how far their 95 % intervals reach to each side
-
-    @property
-    def games(self) -> int:
-        """How many were played."""
-        return self.wins + self.draws + self.losses
-
-    @property
-    def score(self) -> float:
-        """The share of points of the first player."""
-        return (self.wins + self.draws / 2) / self.games
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the score."""
-        low, high = wilson(self.wins + self.draws / 2, self.games)
-        return float(low), float(high)
 
 
 def duel(
