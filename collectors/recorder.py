@@ -73,10 +73,11 @@ class Recorder:
         self._owner[lanes] = numbers
 
     def rest(self, slots: IntArray, players: Collection[PlayerId], now: float) -> None:
-        """Cut what slots without an episode hold of these players: it must not wait until they play again."""
+        """Cut what slots without an episode hold of these players, and let it go: it would wait for nothing."""
         lanes = self._lanes_of(slots).reshape(-1)
-        theirs = [number for number, (player, _) in enumerate(self._owners) if player in players]
+        theirs = np.array([n for n, (player, _) in enumerate(self._owners) if player in players], np.intp)
         self._cut(lanes[self._used(lanes) & np.isin(self._owner[lanes], theirs)], now)
+        self._since[theirs[self._waiting[theirs] > 0]] = -np.inf
 
     def forget(self, owner: Owner) -> None:
         """Drop all that was recorded of an owner and not taken: a reset made it worthless."""

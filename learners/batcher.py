@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from league.segment import STEPS, Segments
 
-LIMIT = 4  # batches that may wait; credits keep it at 2, this holds against a peer that ignores them
+LIMIT = 4  # batches that may wait; credits keep it near 2, this holds against a peer that ignores them
 
 
 @dataclass(frozen=True, slots=True)

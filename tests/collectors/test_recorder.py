@@ -498,3 +498,30 @@ def test_a_forgotten_owner_is_not_recorded_until_it_is_assigned_again():
     assign(stream, ("main", 1), ("exploiter", 0))
     move(stream, 5)
     assert stream.recorder.unsent["main", 1] == 1
+
+
+def test_what_rests_for_want_of_credit_goes_out_at_once():
+    recorder = Recorder(DUEL, 2, 8)
+    recorder.assign(np.array([0], np.int32), [[("main", 0), None]], [1], now=0.0)
+    rows = Rows(
+        slot=np.array([0], np.int32),
+        agent=np.array([0], np.int32),
+        observation=np.zeros((1, 2), np.float32),
+        mask=np.ones((1, ACTIONS), np.bool_),
+        reward=np.zeros(1, np.float32),
+        first=np.array([True]),
+    )
+    acted = Acted(np.array([1], np.int32), np.array([-1.0], np.float32))
+    recorder.decide(rows, np.array([0]), acted, np.array([0], np.int32), 0.0)
+    over = Ends(
+        slot=rows.slot,
+        agent=rows.agent,
+        reward=np.ones(1, np.float32),
+        truncated=np.zeros(1, np.bool_),
+        observation=rows.observation,
+        over=rows.slot,
+    )
+    recorder.end(over, np.array([0]))
+    assert not recorder.take(0.0, 1000, 10.0)
+    recorder.rest(np.array([0], np.int32), ("main",), 0.0)
+    assert [segments.decisions for segments in recorder.take(0.0, 1000, 10.0)] == [1]
