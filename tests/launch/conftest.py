@@ -6,6 +6,9 @@ import pytest
 
 from launch.config import Config, to_plain
 from launch.inline import play
+from launch.start import stored
+from launch.trackers.points import Curves
+from launch.view import read_offline
 from league.rulebook import PlayerConfig
 from league.store.run_directory import RunDirectory
 
@@ -44,6 +47,28 @@ def run(played, tmp_path):
     """Return a copy of the run, to change at will."""
     shutil.copytree(played[0].root, tmp_path / "first")
     return RunDirectory(tmp_path / "first")
+
+
+@pytest.fixture
+def drawn(run):
+    """Return a copy of the run that is drawn often enough to have some rows."""
+    config = stored(run)
+    config.track.every = 4
+    run.write_config(to_plain(config))
+    return run
+
+
+@pytest.fixture(scope="session")
+def rows_of():
+    """Return a function that returns the rows of all curves of a run."""
+
+    def rows_of(run):
+        rows = []
+        curves = Curves(stored(run).track, rows.append)
+        read_offline(run, curves.observe, curves)
+        return rows
+
+    return rows_of
 
 
 @pytest.fixture

@@ -5,30 +5,12 @@ from collections import Counter
 
 import pytest
 
-from launch.config import to_plain
 from launch.exporting import export
 from launch.filming import Films
 from launch.start import stored
-from launch.trackers.points import Curves, Row
+from launch.trackers.points import Row
 from launch.trackers.sink import SinkError, check_trackers, make_sink
 from launch.trackers.tracker import place_of
-from launch.view import read_offline
-
-
-@pytest.fixture
-def run(run):
-    """Return a run that is drawn often enough to have some rows."""
-    config = stored(run)
-    config.track.every = 4
-    run.write_config(to_plain(config))
-    return run
-
-
-def rows_of(run):
-    rows = []
-    curves = Curves(stored(run).track, rows.append)
-    read_offline(run, curves.observe, curves)
-    return rows
 
 
 def read_csv(folder):
@@ -59,10 +41,10 @@ def sink_at(run, name, folder, **more):
 
 
 @pytest.mark.parametrize("torn", [0, 1, 40, 400])
-def test_csv_that_was_torn_is_whole_again(run, tmp_path, torn):
-    rows, folder = rows_of(run), tmp_path / "csv"
+def test_csv_that_was_torn_is_whole_again(drawn, rows_of, tmp_path, torn):
+    rows, folder = rows_of(drawn), tmp_path / "csv"
     for part in (rows[:5], rows):
-        sink = sink_at(run, "csv", folder)
+        sink = sink_at(drawn, "csv", folder)
         have = sink.open()
         for row in part:
             if row.number >= have:
@@ -77,22 +59,22 @@ def test_csv_that_was_torn_is_whole_again(run, tmp_path, torn):
     assert list((folder / "payoff").glob("*.csv"))
 
 
-def test_csv_keeps_odd_names(run, tmp_path):
+def test_csv_keeps_odd_names(drawn, tmp_path):
     row = Row(
         number=0, seq=1, measured=0, axis="league/matches", matches=3, env_steps=9, elapsed=None,
         values={'elo/a,"b"': 0.1},
     )  # fmt: skip
-    sink = sink_at(run, "csv", tmp_path)
+    sink = sink_at(drawn, "csv", tmp_path)
     assert sink.open() == 0
     sink.write(row)
     sink.close()
     assert read_csv(tmp_path) == [(0, "league/matches", 3, 'elo/a,"b"', 0.1)]
 
 
-def test_tensorboard_has_every_point_once_though_its_writer_died(run, tmp_path):
-    rows, folder = rows_of(run), tmp_path / "tensorboard"
+def test_tensorboard_has_every_point_once_though_its_writer_died(drawn, rows_of, tmp_path):
+    rows, folder = rows_of(drawn), tmp_path / "tensorboard"
     for count in (4, 9, len(rows)):
-        sink = sink_at(run, "tensorboard", folder)
+        sink = sink_at(drawn, "tensorboard", folder)
         have = sink.open()
         for row in rows[:count]:
             if row.number >= have:
@@ -109,27 +91,27 @@ def test_tensorboard_has_every_point_once_though_its_writer_died(run, tmp_path):
     assert got == sorted((number, step, name, value) for number, _, step, name, value in expected(rows))
 
 
-def test_export_is_what_a_tracker_draws_and_is_not_drawn_twice(run):
+def test_export_is_what_a_tracker_draws_and_is_not_drawn_twice(drawn, rows_of):
     told = []
-    assert export(run, "csv", say=told.append) == len(rows_of(run))
-    folder = run.root / "export" / "csv"
-    assert read_csv(folder) == expected(rows_of(run))
+    assert export(drawn, "csv", say=told.append) == len(rows_of(drawn))
+    folder = drawn.root / "export" / "csv"
+    assert read_csv(folder) == expected(rows_of(drawn))
     before = (folder / "points.csv").read_bytes()
-    export(run, "csv")
+    export(drawn, "csv")
     assert (folder / "points.csv").read_bytes() == before
     assert str(folder) in told[0]
 
 
-def test_export_to_a_place_that_cannot_be_written(run, tmp_path):
+def test_export_to_a_place_that_cannot_be_written(drawn, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(SinkError, match=r"cannot write to .*file/csv"):
-        export(run, "csv", tmp_path / "file" / "csv")
+        export(drawn, "csv", tmp_path / "file" / "csv")
 
 
-def test_a_full_disk_costs_no_point(run, tmp_path):
+def test_a_full_disk_costs_no_point(drawn, rows_of, tmp_path):
     """The sink breaks in the middle of a row; whoever opens it again finds what is whole, and goes on."""
-    rows, folder = rows_of(run), tmp_path / "csv"
-    sink = sink_at(run, "csv", folder)
+    rows, folder = rows_of(drawn), tmp_path / "csv"
+    sink = sink_at(drawn, "csv", folder)
     sink.open()
     for row in rows[:6]:
         sink.write(row)
@@ -137,7 +119,7 @@ def test_a_full_disk_costs_no_point(run, tmp_path):
     whole = (folder / "points.csv").read_bytes()
     sink.close()
     (folder / "points.csv").write_bytes(whole + b"6,league/matches,24,,elo/ma")
-    sink = sink_at(run, "csv", folder)
+    sink = sink_at(drawn, "csv", folder)
     have = sink.open()
     assert have == 5, "the last row is written again: nobody knows whether it was whole"
     for row in rows[have:]:

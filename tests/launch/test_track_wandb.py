@@ -6,7 +6,7 @@ import os
 import runpy
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,11 +14,9 @@ import pytest
 from launch.config import to_plain
 from launch.filming import Films
 from launch.start import stored
-from launch.trackers.points import Curves
 from launch.trackers.readback import history, records, rows_in
 from launch.trackers.tracker import place_of
 from launch.trackers.wandb_run import WandbRun, has_key
-from launch.view import read_offline
 
 ROOT = Path(__file__).parents[2]
 served = runpy.run_path(str(Path(__file__).with_name("fake_wandb.py")))["served"]
@@ -39,7 +37,7 @@ from league.store.run_directory import RunDirectory
 
 run, last, end = RunDirectory(Path(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
 config, rows = stored(run), []
-config.track.project, config.track.every = "test", 4
+config.track.project = "test"
 curves = Curves(config.track, rows.append)
 read_offline(run, curves.observe, curves)
 sink = make_sink("wandb", place_of(config, run, run.track / "wandb", print, Films(run), "old"))
@@ -81,38 +79,40 @@ def online(server):
     return {"WANDB_BASE_URL": server.url, "WANDB_API_KEY": KEY}
 
 
+def alive(run):
+    """Return the processes that a writer started, and whoever these started."""
+    home, found = f"HOME={run.root}".encode(), []
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if home in entry.read_bytes().split(b"\0"):
+                found.append(entry.parent.name)
+    return found
+
+
 def steps(run, id="old"):
     files = sorted((run.track / "wandb").glob(f"*-{id}/run-{id}.wandb"))
     return [row["_step"] for path in files for row in history(path)]
 
 
-def expected(run):
-    config, rows = stored(run).track, []
-    config.every = 4
-    curves = Curves(config, rows.append)
-    read_offline(run, curves.observe, curves)
-    return rows
-
-
-def test_offline_without_a_key_and_read_back(run):
-    answer, told = write(run)
+def test_offline_without_a_key_and_read_back(drawn, rows_of):
+    answer, told = write(drawn)
     assert told == [], "no key is no trouble: offline is the default then"
     assert answer["have"] == 0
-    rows = expected(run)
-    assert steps(run) == [row.number for row in rows]
-    (path,) = (run.track / "wandb").glob("offline-run-*/run-old.wandb")
+    rows = rows_of(drawn)
+    assert steps(drawn) == [row.number for row in rows]
+    (path,) = (drawn.track / "wandb").glob("offline-run-*/run-old.wandb")
     for row, read in zip(rows, history(path), strict=True):
         assert {name: read[name] for name in row.values} == pytest.approx(row.values)
         assert (read["league/matches"], read["league/env_steps"]) == (row.matches, row.env_steps)
     last = list(history(path))[-1]
     assert last["payoff/table/_type"] == "table-file"
     assert last["payoff/heatmap/_type"] == "image-file"
-    assert rows_in(run.track / "wandb", "old") == len(rows)
+    assert rows_in(drawn.track / "wandb", "old") == len(rows)
 
 
-def test_a_torn_file_is_read_up_to_the_tear(tmp_path, run):
-    write(run, last=8)
-    (path,) = (run.track / "wandb").glob("offline-run-*/run-old.wandb")
+def test_a_torn_file_is_read_up_to_the_tear(tmp_path, drawn):
+    write(drawn, last=8)
+    (path,) = (drawn.track / "wandb").glob("offline-run-*/run-old.wandb")
     data, whole = path.read_bytes(), len(list(records(path)))
     for cut in (3, 100, len(data) // 2):
         path.write_bytes(data[:-cut])
@@ -133,27 +133,27 @@ def test_has_key(tmp_path):
 
 
 @pytest.mark.slow
-def test_offline_killed_in_the_middle_every_row_once(run):
-    first, _ = write(run, last=6, end="die", WANDB_MODE="offline")
-    second, _ = write(run, last=9, end="die", WANDB_MODE="offline")
-    third, _ = write(run)
+def test_offline_killed_in_the_middle_every_row_once(drawn):
+    first, _ = write(drawn, last=6, end="die", WANDB_MODE="offline")
+    second, _ = write(drawn, last=9, end="die", WANDB_MODE="offline")
+    third, _ = write(drawn)
     assert (first["have"], third["have"]) == (0, 9)
     assert second["have"] == 6
-    assert sorted(steps(run)) == list(range(third["rows"]))
+    assert sorted(steps(drawn)) == list(range(third["rows"]))
 
 
 @pytest.mark.slow
-def test_online_and_resumed_every_row_once(run):
+def test_online_and_resumed_every_row_once(drawn, rows_of, patiently):
     with served() as server:
-        _, told = write(run, last=7, **online(server))
+        _, told = write(drawn, last=7, **online(server))
         assert [line for line in told if "wandb: http" not in line] == []
         assert [row["_step"] for row in server.rows("old")] == list(range(7))
-        second, _ = write(run, last=10, end="die", **online(server))
+        second, _ = write(drawn, last=10, end="die", **online(server))
         assert second["have"] == 7, "the server tells how many rows it has"
-        time.sleep(1.0)
-        third, _ = write(run, **online(server))
+        patiently(lambda: not alive(drawn), 60, "the end of the client's helper, which may still be sending")
+        third, _ = write(drawn, **online(server))
         assert third["have"] == len(range(third["have"])) >= 7
-        rows = expected(run)
+        rows = rows_of(drawn)
         assert [row["_step"] for row in server.rows("old")] == [row.number for row in rows]
         for row, read in zip(rows, server.rows("old"), strict=True):
             assert read["league/matches"] == row.matches
@@ -164,21 +164,21 @@ def test_online_and_resumed_every_row_once(run):
 @pytest.mark.parametrize(
     ("fault", "words"), [("key", "not logged in"), ("rights", "permission denied"), ("hang", "")], ids=str
 )
-def test_a_server_in_trouble_is_told_in_one_line_and_nothing_is_lost(run, fault, words):
+def test_a_server_in_trouble_is_told_in_one_line_and_nothing_is_lost(drawn, fault, words):
     with served(fault) as server:
-        answer, told = write(run, **online(server))
+        answer, told = write(drawn, **online(server))
         assert len(told) == 1
         assert words in told[0] or "401" in told[0] or "403" in told[0]
         assert "recording offline" in told[0]
         assert "wandb sync" in told[0]
-        assert steps(run) == list(range(answer["rows"]))
+        assert steps(drawn) == list(range(answer["rows"]))
         assert answer["wrote"] < 10
 
 
 @pytest.mark.slow
-def test_a_run_that_somebody_deleted_is_sent_again_under_another_id(run):
+def test_a_run_that_somebody_deleted_is_sent_again_under_another_id(drawn):
     with served("deleted") as server:
-        answer, told = write(run, **online(server))
+        answer, told = write(drawn, **online(server))
         assert server.refused
         assert "somebody deleted the run old" in told[0]
         assert answer["id"] != "old"
@@ -192,16 +192,16 @@ def ask_for_more(run):
 
 
 @pytest.mark.slow
-def test_videos_and_snapshots_reach_the_server_if_they_are_asked_for(run, state):
-    ask_for_more(run)
+def test_videos_and_snapshots_reach_the_server_if_they_are_asked_for(drawn, rows_of, state):
+    ask_for_more(drawn)
     with served() as server:
-        answer, told = write(run, **online(server))
+        answer, told = write(drawn, **online(server))
         assert [line for line in told if "wandb: http" not in line] == []
         for player in state.population.frozen():
             assert server.artifacts[f"first-{player.id}"] == {"player": player.id, "snapshot": player.snapshot}
             path = f"/up/first-{player.id}/{player.snapshot}.safetensors"
             assert hashlib.sha256(server.files[path]).hexdigest() == player.snapshot
-        scenes = [row for row in expected(run) if row.scene is not None]
+        scenes = [row for row in rows_of(drawn) if row.scene is not None]
         videos = [row["video"] for row in server.rows("old") if "video" in row]
         assert [video["caption"] for video in videos] == [
             f"{row.scene.title}, match {row.scene.name}" for row in scenes
@@ -225,10 +225,10 @@ class Refusing:
         raise PermissionError("permission denied")
 
 
-def test_a_server_that_takes_no_artifacts_is_told_once_and_gets_the_numbers(run, tmp_path):
-    config, told, rows = stored(run), [], expected(run)
+def test_a_server_that_takes_no_artifacts_is_told_once_and_gets_the_numbers(drawn, rows_of, tmp_path):
+    config, told, rows = stored(drawn), [], rows_of(drawn)
     config.track.artifacts = True
-    sink = WandbRun(place_of(config, run, tmp_path, told.append, Films(run)))
+    sink = WandbRun(place_of(config, drawn, tmp_path, told.append, Films(drawn)))
     sink._run = Refusing()
     for row in rows:
         sink.write(row)

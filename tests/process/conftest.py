@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ class League:
     process: subprocess.Popen
     run: RunDirectory
     log: Path
+    patiently: Callable
 
     def results(self):
         return sum(open_view(self.run).state.results.values()) if self.run.rendezvous.exists() else 0
@@ -41,20 +42,12 @@ class League:
         """Press Ctrl-C, wait for the end, and see that nobody is left behind."""
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(seconds)
-        wait_for(lambda: not any(self.children().values()), 10, "the end of all processes")
+        self.patiently(lambda: not any(self.children().values()), 10, "the end of all processes")
         return code
 
 
-def wait_for(condition, seconds, what):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"{what} did not happen within {seconds:g} s"
-        time.sleep(0.1)
-    return found
-
-
 @pytest.fixture
-def start(tmp_path):
+def start(tmp_path, patiently):
     """Return a function that starts a league with overrides."""
     started = []
 
@@ -67,15 +60,10 @@ def start(tmp_path):
         with log.open("ab") as out:
             process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=out, stderr=out)
         started.append(process)
-        return League(process, RunDirectory(tmp_path / "runs" / name), log)
+        return League(process, RunDirectory(tmp_path / "runs" / name), log, patiently)
 
     yield begin
     for process in started:
         if process.poll() is None:
             process.kill()
         process.wait()
-
-
-@pytest.fixture
-def patiently():
-    return wait_for
