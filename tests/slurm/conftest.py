@@ -1,11 +1,12 @@
 """A real Slurm on this machine: four nodes with networks of their own (`cluster/start`), and leagues on it."""
 
+import getpass
 import os
 import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -69,14 +70,22 @@ class League:
 
     run: RunDirectory
     place: Path
+    started: list[subprocess.Popen] = field(default_factory=list)
 
-    def ludus(self, *words, code=0):
-        """Run a command as a user does, and return what it printed."""
-        environment = {**os.environ, "PYTHONPATH": str(Path.cwd()), "OMP_NUM_THREADS": "1"}
+    def start(self, *words, **environment):
+        """Start a command as a user does."""
+        shell = {**os.environ, "PYTHONPATH": str(Path.cwd()), "OMP_NUM_THREADS": "1", **environment}
         command = [sys.executable, "-m", "launch", *words]
-        done = subprocess.run(command, cwd=self.place, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == code, f"{words}: {done.stdout}{done.stderr}"
-        return done.stdout + done.stderr
+        told = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        self.started.append(subprocess.Popen(command, cwd=self.place, env=shell, **told))
+        return self.started[-1]
+
+    def ludus(self, *words, code=0, **environment):
+        """Run a command as a user does, and return what it printed."""
+        command = self.start(*words, **environment)
+        told, _ = command.communicate()
+        assert command.returncode == code, f"{words}: {told}"
+        return told
 
     def begin(self, *overrides):
         self.ludus("run", "launch=slurm/small", f"name={self.run.name}", *SMALL, *overrides)
@@ -135,11 +144,16 @@ def leagues(cluster, tmp_path):
         return known.setdefault(name, League(RunDirectory(tmp_path / "runs" / name), tmp_path))
 
     yield named
-    submitted = [league for league in known.values() if league.run.jobs.exists()]
-    for league in submitted:
-        for name in {job.name for job in record.read(league.run)}:
-            subprocess.run(["scancel", "--quiet", f"--name={name}"], check=True)
-    wait_for(lambda: not any(league.alive() for league in submitted), 60, "the end of all jobs")
+    for command in [one for league in known.values() for one in league.started if one.poll() is None]:
+        command.kill()
+        command.communicate()
+    subprocess.run(["scancel", "--quiet", f"--user={getpass.getuser()}"], check=True)
+    wait_for(lambda: not queued(), 60, "the end of all jobs")
+
+
+def queued():
+    """Return what is in the queue: nobody else has jobs on this cluster."""
+    return subprocess.run(["squeue", "-h"], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture
