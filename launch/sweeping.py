@@ -6,7 +6,9 @@ Hydra sees only what is swept, and what is its own. Each of its jobs is a `ludus
 value for each swept key. So a job that is started again goes on with its league.
 """
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +27,7 @@ from launch.config import Config, ConfigError
 
 PLUGIN = "hydra_plugins.hydra_submitit_launcher"
 HYDRA = ("hydra.", "hydra/")
+INTERRUPTED = 130  # exit code of a league that was told to end, and can go on
 
 
 def sweep(overrides: Sequence[str], options: Sequence[str] = (), allow: Sequence[str] = ()) -> int:
@@ -112,9 +115,33 @@ def play(_: object, words: Sequence[str]) -> None:
     """Run the league of one job, in a process of its own."""
     mine = [text.removeprefix("++") for text in HydraConfig.get().overrides.task]
     command = [*words, *mine, *named(words, mine)]
-    done = subprocess.run([sys.executable, "-m", "launch", "run", *command], check=False)
-    if done.returncode:
-        raise RuntimeError(f"`ludus run {' '.join(command)}` ended with exit code {done.returncode}")
+    code = finish(start([sys.executable, "-m", "launch", "run", *command]))
+    while code == INTERRUPTED and "SLURM_JOB_ID" in os.environ:
+        signal.pause()  # Slurm told the league to end. What it preempts it requeues, unless that ends by itself
+    if code:
+        raise RuntimeError(f"`ludus run {' '.join(command)}` ended with exit code {code}")
+
+
+def start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """Start a league that does not hear what Slurm tells submitit by a signal to every process of a job."""
+    heard = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGUSR1, signal.SIGUSR2))
+    try:
+        return subprocess.Popen(command)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+
+
+def finish(league: "subprocess.Popen[bytes]") -> int:
+    """Wait for its end. If we are interrupted, it writes down what it has, and goes on when it is started again."""
+    try:
+        return league.wait()
+    except KeyboardInterrupt:  # which it heard as well
+        league.wait()
+        raise
+    except BaseException:  # submitit has requeued this job, or given it up, and leaves
+        league.send_signal(signal.SIGINT)
+        league.wait()
+        raise
 
 
 def named(common: Sequence[str], mine: Sequence[str]) -> list[str]:

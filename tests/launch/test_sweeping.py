@@ -1,6 +1,8 @@
 """Sweeps: what Hydra hears, what each league is told, and what is refused before anything starts."""
 
 import doctest
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +69,40 @@ def test_a_missing_launcher_is_told_with_its_remedy(monkeypatch):
     monkeypatch.setattr(sweeping, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install 'ludus\[sweep\]'"):
         sweeping.sweep(["seed=1,2", "hydra/launcher=submitit_slurm"])
+
+
+LEAGUE = """
+import sys, time
+from pathlib import Path
+ready, written = map(Path, sys.argv[1:])
+try:
+    ready.touch()
+    time.sleep(60)
+except KeyboardInterrupt:
+    written.touch()
+"""
+
+
+def test_a_league_writes_down_what_it_has_when_its_job_is_requeued(tmp_path, patiently):
+    """Before a time limit Slurm signals all processes of a job; submitit requeues it, and ends."""
+    ready, written = tmp_path / "ready", tmp_path / "written"
+    league = sweeping.start([sys.executable, "-c", LEAGUE, str(ready), str(written)])
+    patiently(ready.exists, 30, "the start of the league")
+    league.send_signal(signal.SIGUSR2)
+    wait, before = league.wait, signal.signal(signal.SIGUSR2, lambda *_: sys.exit(-1))
+
+    def signalled():
+        league.wait = wait
+        os.kill(os.getpid(), signal.SIGUSR2)
+        return wait()
+
+    league.wait = signalled
+    try:
+        with pytest.raises(SystemExit):
+            sweeping.finish(league)
+    finally:
+        signal.signal(signal.SIGUSR2, before)
+    assert written.exists()
 
 
 @pytest.mark.slow
