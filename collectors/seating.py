@@ -182,10 +182,11 @@ class Seating:
         for idle in ends.idle:
             self._returns[idle.slot, idle.agent] += idle.reward
         touched = []
-        for slot, episode in zip(ends.over.tolist(), self._outcomes(ends), strict=True):
+        which = zip(ends.over.tolist(), self._episode[ends.over].tolist(), self._outcomes(ends), strict=True)
+        for slot, number, episode in which:
             playing = self.abandon(slot)
             if playing is not None:
-                playing.finished[int(self._episode[slot])] = episode
+                playing.finished[number] = episode
                 touched.append(playing)
         return touched
 
@@ -209,15 +210,12 @@ class Seating:
             ranked = np.zeros(earned.shape, np.int64)
             seated = self.entry[slots][:, [seat.agents[0] for seat in self.spec.seats]]  # the entry in each seat
             np.put_along_axis(ranked, seated, ends.ranks, axis=1)
-        told = zip(slots.tolist(), ranked.tolist(), earned.tolist(), self._length[slots].tolist(), strict=True)
-        return [
-            Episode(tuple(ranks), tuple(returns), length, self._actions(slot)) for slot, ranks, returns, length in told
+        actions = [
+            pack_actions(self._history[slot, : self._written[slot]], self.spec) if recorded else b""
+            for slot, recorded in zip(slots.tolist(), self._recording[slots].tolist(), strict=True)
         ]
-
-    def _actions(self, slot: int) -> bytes:
-        if not self._recording[slot]:
-            return b""
-        return pack_actions(self._history[slot, : self._written[slot]], self.spec)
+        told = zip(ranked.tolist(), earned.tolist(), self._length[slots].tolist(), actions, strict=True)
+        return [Episode(tuple(ranks), tuple(returns), length, kept) for ranks, returns, length, kept in told]
 
 
 def pack_actions(actions: Actions, spec: EnvSpec) -> bytes:

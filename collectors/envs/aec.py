@@ -50,11 +50,12 @@ class AecGame:
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
-        self._inner.step(self.chair.plays[self._mover](actions[0]))
-        self.chair.reward(self._inner.rewards)
+        env, chair = self._inner, self.chair
+        env.step(chair.plays[self._mover](actions[0]))
+        chair.reward(env.rewards)
         self._settle()
-        if self.chair.tells_state:
-            self.chair.whole(self._inner)
+        if chair.tells_state:
+            chair.whole(env)
 
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""

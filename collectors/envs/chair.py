@@ -68,13 +68,17 @@ class Chair:
 
     def reward(self, rewards: Mapping[str, Any]) -> None:
         """Add to what the agents got since their last decisions."""
+        if not any(rewards.values()):  # most rewards of most games are zero; NaN is not
+            return
         for agent, reward in rewards.items():
-            if reward:  # most rewards of most games are zero; NaN is not
+            if reward:
                 self._reward[self._place(agent)] += reward
 
     def ready(self, agent: str, seen: Any, info: Mapping[str, Any]) -> int:
         """Write what an agent sees; it must act now. Return its number."""
-        number = self._place(agent)
+        number = self.number.get(agent)
+        if number is None:
+            number = self._place(agent)
         if self._ended[number]:
             raise BrokenError(f"agent {agent!r} came back after its end; PettingZoo wants a new agent with a new name")
         try:

@@ -102,7 +102,10 @@ def _single_mask(actions: int) -> Write:
     def write(given: Any, mask: Row) -> None:
         if getattr(given, "shape", None) != shape and np.shape(given) != shape:
             raise BrokenError(f"its action mask has shape {np.shape(given)}, but it has {actions} actions")
-        mask[:actions] = given
+        if len(mask) == actions:
+            mask[...] = given
+        else:
+            mask[:actions] = given
 
     return write
 
