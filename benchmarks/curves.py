@@ -3,6 +3,7 @@
 python -m benchmarks.curves env=recall policy.memory=gru --decisions 400000 --seeds 3
 python -m benchmarks.curves env=simple_tag algo=ippo --role adversary --opponent 400000
 python -m benchmarks.curves env=connect_four algo=appo --lag 4 --against one_ply --games 2000
+python -m benchmarks.curves env=gymnasium env.id=CartPole-v1 algo=dqn policy.epsilon=0 --evaluate 100
 
 Collecting and learning are the real parts (Acting, Recorder, an algorithm), in turns, so that data lags by as many
 updates as --lag says, and by none without it.
@@ -26,7 +27,7 @@ from collectors.recorder import Recorder
 from launch.compose import compose
 from launch.config import algo_of
 from league.ids import derive_seed
-from league.policies.layout import FloatArray, PolicyConfig, initial
+from league.policies.layout import FloatArray, PolicyConfig, describe, initial
 from league.ticket import Entry
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.config import AlgoConfig
@@ -94,7 +95,7 @@ class Practice:
         self.env.start(slots, np.array(seeds, np.int64))
 
     def tick(self):
-        """Move in every slot."""
+        """Move in every slot; return the slots whose episode is over, with its return at the end of `returns`."""
         rows = self.env.rows()
         acted = self.acting.act(rows, self.actor[rows.agent])
         self.recorder.decide(rows, self.entry[rows.agent], acted, np.zeros(len(rows), np.int32), 0.0)
@@ -107,6 +108,7 @@ class Practice:
             self.returns += self.earned[ends.over][:, self.mine].mean(axis=1).tolist()
             self.earned[ends.over] = 0
             self._start(ends.over)
+        return ends.over
 
     def collect(self):
         """Play until there is a batch."""
@@ -143,6 +145,20 @@ class Practice:
             self.recorder.take(0.0, 1, 1e9)
         return self.mean_return(episodes)
 
+    def evaluate(self, flat):
+        """Return the mean return of these weights as a frozen player: of the first episode in each slot."""
+        views = describe(self.policy, self.env.spec).views(flat)
+        if "exploration" in views:
+            views["exploration"][:] = (self.policy.epsilon, 0)
+        self.actors.update_live(HERO, 0, flat)
+        first = {}
+        while len(first) < self.env.slots:
+            before = len(self.returns)
+            for slot, earned in zip(self.tick().tolist(), self.returns[before:], strict=True):
+                first.setdefault(slot, earned)
+            self.recorder.take(0.0, 1, 1e9)
+        return float(np.mean(list(first.values())))
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -153,6 +169,8 @@ def main():
     parser.add_argument("--points", type=int, default=5, help="of the curve")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--episodes", type=int, default=1000, help="newest ones, of which the mean return is told")
+    parser.add_argument("--baseline", type=int, default=1000, metavar="N", help="episodes of random play")
+    parser.add_argument("--evaluate", type=int, default=0, metavar="N", help="episodes that frozen weights play")
     parser.add_argument("--lag", type=int, default=0, help="updates between the weights that act and those that learn")
     parser.add_argument("--against", help="a bot: tell the score against it, too")
     parser.add_argument("--games", type=int, default=2000, help="against the bot")
@@ -174,18 +192,22 @@ def main():
         if arguments.opponent:
             opponent = practise(made[0], seed, role=others[0]).until(arguments.opponent).algorithm.flat()
         how = {"role": arguments.role, "opponent": opponent, "lag": arguments.lag}
-        randoms.append(practise(made[1], seed, **how).baseline(1000))
+        randoms.append(practise(made[1], seed, **how).baseline(arguments.baseline))
         practice = practise(made[2], seed, **how)
         for point in range(1, arguments.points + 1):
             practice.until(point * arguments.decisions / arguments.points)
             seconds = time.perf_counter() - began
             told = {"seed": seed, "decisions": practice.decisions, "seconds": round(seconds, 1)}
             told["mean_return"] = practice.mean_return(arguments.episodes)
+            if arguments.evaluate:
+                with closing(make_environment(config.env, arguments.evaluate, arguments.allow)) as fresh:
+                    evaluation = practise(fresh, derive_seed(seed, "evaluation"), **how)
+                    told["evaluated"] = evaluation.evaluate(practice.algorithm.flat())
             if arguments.against:
                 flat = practice.algorithm.flat()
                 told["score"] = score_against(arguments.against, made[0], config.policy, flat, arguments.games, seed)
             emit("curve", **told, random=randoms[-1])
-        finals.append(told["score" if arguments.against else "mean_return"])
+        finals.append(told[list(told)[-1]])
         for env in made:
             env.close()
     told = {"decisions": arguments.decisions, "finals": finals, "mean": float(np.mean(finals))}

@@ -14,11 +14,12 @@ from collectors.envs.recall import Recall
 from collectors.envs.rows import Ends, Rows
 from collectors.envs.tic_tac_toe import TicTacToe
 from collectors.players.bots import RandomBot
-from league.policies.layout import PolicyConfig
+from league.policies.layout import PolicyConfig, describe
 from league.policies.numpy_actor import NumpyActor
 from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.a2c_config import A2CConfig
 from learners.algorithms.appo_config import APPOConfig
+from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.decisions import seen_in
@@ -322,6 +323,18 @@ class Spot:
 
     def close(self):
         pass
+
+
+def test_an_evaluation_plays_as_a_frozen_player_does():
+    """These weights explore at every step, but a frozen player does the best it knows: here it names one corner."""
+    env, policy = Spot(slots=48), PolicyConfig(hidden=[8], head="values", epsilon=0)
+    flat = np.zeros(describe(policy, env.spec).size, np.float32)
+    views = describe(policy, env.spec).views(flat)
+    views["policy.bias"][2], views["exploration"][:] = 1, (1, 0)
+    practice = Practice(env, policy, DQNConfig())
+    share = (env._corner == 2).mean()
+    assert 0 < share < 1
+    assert practice.evaluate(flat) == share
 
 
 @pytest.mark.parametrize("name", ["cnn", "resnet"])
