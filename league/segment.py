@@ -61,6 +61,16 @@ class Segments:
         """How many decisions are inside: what credits and batches count."""
         return int(self.present.sum())
 
+    def lanes(self, start: int, stop: int) -> "Segments":
+        """Return some of the lanes, without a copy, with the tails that belong to them."""
+        mine = (self.tail_lane >= start) & (self.tail_lane < stop)
+        some = {
+            name: array[mine] if name.startswith("tail_") else array[start:stop]
+            for name, array in self.arrays().items()
+        }
+        some["tail_lane"] = some["tail_lane"] - np.int32(start)
+        return Segments(self.player, self.incarnation, **some)
+
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays by name, as they go on the wire."""
         found = {name: getattr(self, name) for name in (*FIELDS, *EXTRAS)}

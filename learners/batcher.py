@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from league.segment import STEPS, Segments
 
-LIMIT = 4  # batches that may wait; credits keep it near 2, this holds against a peer that ignores them
+LIMIT = 4  # batches that may wait; credits keep it at 2, this holds against a peer that ignores them
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one update learns from: whole segments, joined lane by lane."""
+    """What one update learns from: whole lanes of segments, joined."""
 
     segments: Segments
     lag: npt.NDArray[np.int64]  # [decisions] versions between the weights that decided and those that learn
@@ -87,12 +87,16 @@ class Batcher:
         return self._decisions >= self.batch
 
     def take(self, version: int) -> Batch:
-        """Return the oldest segments that make up a batch."""
+        """Return the oldest lanes that make up a batch; those that come in a message too large for it wait on."""
         taken: list[Segments] = []
         sessions: dict[str, int] = {}
         count = 0
         while count < self.batch:
             segments, session = self._waiting.popleft()
+            lanes = _lanes_with(segments, self.batch - count)
+            if lanes < len(segments.length):
+                self._waiting.appendleft((segments.lanes(lanes, len(segments.length)), session))
+                segments = segments.lanes(0, lanes)
             taken.append(segments)
             count += segments.decisions
             sessions[session] = sessions.get(session, 0) + segments.decisions
@@ -103,6 +107,12 @@ class Batcher:
 
     def _stale(self, segments: Segments, version: int) -> bool:
         return bool(version - segments.version.min(initial=version) > self.max_lag)
+
+
+def _lanes_with(segments: Segments, decisions: int) -> int:
+    """Return how many of the first lanes hold so many decisions; all of them if there are not as many."""
+    held = segments.present.sum(axis=(1, 2)).cumsum()
+    return min(len(held), int(held.searchsorted(decisions)) + 1)
 
 
 def join(parts: Sequence[Segments]) -> Segments:

@@ -6,7 +6,7 @@ restarting the learner changes nothing that the next credit does not mend.
 
 from dataclasses import dataclass, field
 
-AHEAD = 2.25  # batches under way for a player: one trains, one fills, and what is in pieces makes neither short
+AHEAD = 2  # batches that may be under way for one player: one that trains, one that fills
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class Credits:
     """The sessions that feed one player. Incarnations come and go, the count goes on.
 
     credits.heard("s1", peer, sent=1000, now=clock(), fed=True)
-    credits.allowance("s1", held=1000, now=clock())     # 1000 - 1000 + the session's share of 2.25 batches
+    credits.allowance("s1", held=1000, now=clock())     # 1000 - 1000 + the session's share of two batches
     """
 
     batch: int
@@ -50,7 +50,7 @@ class Credits:
     def allowance(self, name: str, held: int, now: float) -> int:
         """Return how many decisions the session may have sent in all, when `held` of them lie here."""
         sharing = len({name, *self.feeding(now)})
-        return self.sessions[name].sent - held + int(AHEAD * self.batch) // sharing
+        return self.sessions[name].sent - held + AHEAD * self.batch // sharing
 
     def forget(self, name: str, now: float) -> None:
         """Forget a session that cannot be reached, if it has been silent for long."""

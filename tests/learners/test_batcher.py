@@ -11,18 +11,30 @@ def batcher():
     return Batcher(incarnation=0, batch=60, max_lag=2)
 
 
-def test_whole_segments_are_taken_oldest_first(batcher, play, fresh):
+def test_the_oldest_lanes_are_taken_and_the_rest_of_a_message_waits(batcher, play, fresh):
     for seed, session in enumerate(["one", "two", "one"]):
         assert batcher.add(play(fresh, seed=seed), session, version=0)
     assert batcher.full
     batch = batcher.take(version=0)
-    assert batch.decisions == 64
-    assert batch.sessions == {"one": 32, "two": 32}
+    assert batch.decisions == 60
+    assert batch.sessions == {"one": 32, "two": 28}
     np.testing.assert_array_equal(batch.segments.action[:8], play(fresh, seed=0).action)
-    np.testing.assert_array_equal(batch.segments.action[8:], play(fresh, seed=1).action)
+    np.testing.assert_array_equal(batch.segments.action[8:], play(fresh, seed=1).action[:7])
     assert not batcher.full
-    assert batcher.decisions == batcher.waiting("one") == 32
-    assert batcher.waiting("two") == 0
+    assert batcher.decisions == 36
+    assert batcher.waiting("one") == 32
+    assert batcher.waiting("two") == 4
+
+
+def test_lanes_keep_their_tails(batcher, play, fresh):
+    messages = [play(fresh, seed=seed, lanes=5) for seed in range(12)]
+    for segments in messages:
+        batcher.add(segments, "one", version=0)
+    batches = [batcher.take(version=0).segments for _ in range(len(messages) * 20 // batcher.batch)]
+    whole, told = join(messages), join(batches)
+    assert told.decisions == whole.decisions == len(messages) * 20
+    for name, array in whole.arrays().items():
+        np.testing.assert_array_equal(getattr(told, name), array, err_msg=name)
 
 
 def test_another_incarnation_is_dropped_and_counted(batcher, play, fresh):

@@ -368,7 +368,7 @@ def test_a_residual_network_learns_tic_tac_toe():
 @pytest.mark.parametrize(
     "algo",
     [
-        A2CConfig(batch=512, lr=5e-3, normalise_advantages=True),
+        A2CConfig(batch=256, lr=5e-3, normalise_advantages=True),
         APPOConfig(batch=1024, minibatch=256, lr=3e-3, epochs=4),
         IMPALAConfig(batch=1024, minibatch=128, lr=3e-3, normalise_advantages=True),
     ],
