@@ -8,15 +8,18 @@ from league.spec import EnvSpec
 from league.wire.messages import Credit, Pull, Refused, Role, SegmentsHead, Watch, Weights
 from league.wire.ports import Incoming, Server
 from learners.credits import Credits
+from learners.fed import Fed
 from learners.inbox import NEWEST, SegmentsError, open_segments
-from learners.trainee import Trainee
 
-Trainees = Mapping[PlayerId, Trainee]
+Players = Mapping[PlayerId, Fed]
 
 
 @dataclass(slots=True, kw_only=True)
 class Feed:
-    """All that a learner says to collectors and inference processes. It may be served in the middle of an update."""
+    """All that a learner says to collectors and inference processes. It may be served in the middle of an update.
+
+    A buffer process has one, too: collectors feed both in the same way.
+    """
 
     inbox: Server
     spec: EnvSpec
@@ -28,94 +31,98 @@ class Feed:
     _credits: dict[PlayerId, Credits] = field(default_factory=dict)
     _watchers: dict[str, bytes] = field(default_factory=dict)  # peers by session
 
-    def serve(self, trainees: Trainees, timeout: float) -> None:
+    def serve(self, players: Players, timeout: float) -> None:
         """Wait up to `timeout` seconds for messages, and answer them."""
         for incoming in self.inbox.receive(timeout):
-            message = incoming.message
-            if isinstance(message, Watch) and incoming.role in (None, Role.INFERENCE):
-                self._watch(incoming.peer, message, trainees)
-            elif not isinstance(message, SegmentsHead | Pull) or incoming.role not in (None, Role.COLLECTOR):
-                self.malformed += 1
-                self._refuse(incoming, "a learner takes segments and pulls, from collectors only")
-            elif message.player not in trainees:
-                self._refuse(incoming, f"player {message.player!r} does not train here")
-            elif isinstance(message, Pull):
-                self._pull(incoming.peer, message, trainees[message.player])
-            else:
-                self._take_in(incoming, message, trainees[message.player])
+            self.answer(incoming, players)
 
-    def publish(self, trainee: Trainee) -> None:
+    def answer(self, incoming: Incoming, players: Players) -> None:
+        """Answer one message."""
+        message = incoming.message
+        if isinstance(message, Watch) and incoming.role in (None, Role.INFERENCE):
+            self._watch(incoming.peer, message, players)
+        elif not isinstance(message, SegmentsHead | Pull) or incoming.role not in (None, Role.COLLECTOR):
+            self.malformed += 1
+            self._refuse(incoming, "segments and pulls are taken here, from collectors only")
+        elif message.player not in players or players[message.player].elsewhere:
+            self._refuse(incoming, f"player {message.player!r} does not train here")
+        elif isinstance(message, Pull):
+            self._pull(incoming.peer, message, players[message.player])
+        else:
+            self._take_in(incoming, message, players[message.player])
+
+    def publish(self, fed: Fed) -> None:
         """Send new weights to the sessions that feed this player, and credit to all that ever asked."""
-        credits = self._credits_of(trainee)
+        credits = self._credits_of(fed)
         for session in credits.feeding(self.clock()):
             if credits.sessions[session].weights:
-                self._send_weights(credits.sessions[session].peer, trainee)
-        self._watchers = {s: peer for s, peer in self._watchers.items() if self._send_weights(peer, trainee)}
-        self.grant(trainee)
+                self._send_weights(credits.sessions[session].peer, fed)
+        self._watchers = {s: peer for s, peer in self._watchers.items() if self._send_weights(peer, fed)}
+        self.grant(fed)
 
-    def grant(self, trainee: Trainee) -> None:
+    def grant(self, fed: Fed) -> None:
         """Send credit to all sessions that ever asked."""
-        for session in list(self._credits_of(trainee).sessions):
-            self._send_credit(session, trainee)
+        for session in list(self._credits_of(fed).sessions):
+            self._send_credit(session, fed)
 
     def forget(self, player: PlayerId) -> None:
         """Forget who fed a player that trains here no more."""
         self._credits.pop(player, None)
 
-    def _watch(self, peer: bytes, watch: Watch, trainees: Trainees) -> None:
+    def _watch(self, peer: bytes, watch: Watch, players: Players) -> None:
         self.inference, self.inference_metrics = watch.address, watch.metrics
         self._watchers[watch.session] = peer
-        for player, trainee in trainees.items():
+        for player, fed in players.items():
             incarnation, version = watch.known.get(player, (-1, -1))
-            if incarnation == trainee.incarnation and version <= NEWEST and trainee.overtake(version):
-                self.publish(trainee)
-            elif (incarnation, version) != (trainee.incarnation, trainee.version):
-                self._send_weights(peer, trainee)
+            if incarnation == fed.incarnation and version <= NEWEST and fed.overtake(version):
+                self.publish(fed)
+            elif (incarnation, version) != (fed.incarnation, fed.version):
+                self._send_weights(peer, fed)
 
-    def _pull(self, peer: bytes, pull: Pull, trainee: Trainee) -> None:
-        self._credits_of(trainee).heard(pull.session, peer, pull.sent, self.clock(), fed=False)
-        self._credits_of(trainee).sessions[pull.session].weights = pull.weights
-        same = pull.incarnation == trainee.incarnation
-        if same and pull.version <= NEWEST and trainee.overtake(pull.version):
-            self.publish(trainee)
+    def _pull(self, peer: bytes, pull: Pull, fed: Fed) -> None:
+        self._credits_of(fed).heard(pull.session, peer, pull.sent, self.clock(), fed=False)
+        self._credits_of(fed).sessions[pull.session].weights = pull.weights
+        same = pull.incarnation == fed.incarnation
+        if same and pull.version <= NEWEST and fed.overtake(pull.version):
+            self.publish(fed)
         # A collector that is ahead of us would not take the weights of an incarnation that is over.
-        elif pull.weights and (pull.incarnation < trainee.incarnation or (same and pull.version != trainee.version)):
-            self._send_weights(peer, trainee)
-        self._send_credit(pull.session, trainee)
+        elif pull.weights and (pull.incarnation < fed.incarnation or (same and pull.version != fed.version)):
+            self._send_weights(peer, fed)
+        self._send_credit(pull.session, fed)
 
-    def _take_in(self, incoming: Incoming, head: SegmentsHead, trainee: Trainee) -> None:
+    def _take_in(self, incoming: Incoming, head: SegmentsHead, fed: Fed) -> None:
         try:
-            segments = open_segments(head, incoming.arrays, self.spec, trainee.memory, trainee.state)
+            segments = open_segments(head, incoming.arrays, self.spec, fed.memory, fed.state)
         except SegmentsError as error:
             self.malformed += 1
             self._refuse(incoming, f"segments of {head.player!r} from {head.name!r}: {error}")
             return
         self.arrivals += 1
-        credits = self._credits_of(trainee)
+        credits = self._credits_of(fed)
         known = credits.sessions.get(head.session)
         sent = max(head.sent, (known.sent if known else 0) + head.decisions)
         credits.heard(head.session, incoming.peer, sent, self.clock(), fed=True)
-        if head.incarnation == trainee.incarnation and trainee.overtake(int(segments.version.max(initial=-1))):
-            self.publish(trainee)
-        if not trainee.offer(segments, head.session):
-            self._send_credit(head.session, trainee)
-        elif trainee.batcher.full and trainee.full_since is None:
-            trainee.full_since = self.arrivals
+        if head.incarnation == fed.incarnation and fed.overtake(int(segments.version.max(initial=-1))):
+            self.publish(fed)
+        if not fed.offer(segments, head.session):
+            self._send_credit(head.session, fed)
+        elif fed.batcher.full and fed.full_since is None:
+            fed.full_since = self.arrivals
 
-    def _credits_of(self, trainee: Trainee) -> Credits:
-        return self._credits.setdefault(trainee.player, Credits(trainee.batcher.batch))
+    def _credits_of(self, fed: Fed) -> Credits:
+        return self._credits.setdefault(fed.player, Credits(fed.batcher.batch))
 
-    def _send_weights(self, peer: bytes, trainee: Trainee) -> bool:
-        message = Weights(player=trainee.player, incarnation=trainee.incarnation, version=trainee.version)
-        return self.inbox.send(peer, message, {"flat": trainee.weights})
+    def _send_weights(self, peer: bytes, fed: Fed) -> bool:
+        message = Weights(player=fed.player, incarnation=fed.incarnation, version=fed.version)
+        return self.inbox.send(peer, message, {"flat": fed.weights})
 
-    def _send_credit(self, session: str, trainee: Trainee) -> None:
-        credits, now = self._credits_of(trainee), self.clock()
-        allowance = credits.allowance(session, trainee.held(session), now) if trainee.train else 0
+    def _send_credit(self, session: str, fed: Fed) -> None:
+        credits, now = self._credits_of(fed), self.clock()
+        allowance = credits.allowance(session, fed.held(session), now) if fed.train else 0
         message = Credit(
-            player=trainee.player,
-            incarnation=trainee.incarnation,
-            version=trainee.version,
+            player=fed.player,
+            incarnation=fed.incarnation,
+            version=fed.version,
             allowance=allowance,
         )
         if not self.inbox.send(credits.sessions[session].peer, message):

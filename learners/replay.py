@@ -5,6 +5,9 @@
     sample = replay.sample(256, rng)                       # with what came `steps` decisions later
     replay.prioritise(sample.index, np.abs(errors))
 
+A decision is named by its *index*: how many cells came before its own. So a name is never given twice, and what has
+been overwritten since it was drawn can be told.
+
 A ring has *cells*. Most are decisions; some are tails, which nobody samples: they hold what followed a decision that
 was cut. A decision finds what followed it a few cells ahead, so nothing is stored twice; and as the ring forgets its
 oldest cells first, whatever a decision points to is there as long as the decision is.
@@ -13,7 +16,7 @@ Legend of shapes: see league.segment; C cells, B decisions of a sample.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +30,7 @@ SMALLEST = 1e-6  # priority of a decision that was foreseen exactly: it may surp
 class Sample:
     """Decisions drawn from a ring."""
 
-    index: Index  # [B] their cells
+    index: Index  # [B] their names
     seen: Arrays  # [B, ...]
     action: npt.NDArray[Any]
     reward: npt.NDArray[np.float32]
@@ -53,56 +56,63 @@ class Replay:
         self._capacity, self._exponent = capacity, priority
         self._arrays: Arrays = {}
         self._tree = SumTree(capacity)
-        self._head = 0
+        self._count = 0  # cells so far
         self.highest = 1.0  # priority so far
         self.size = 0  # decisions to draw from
 
     def insert(self, steps: Steps) -> Index:
-        """Take in new cells, over the oldest ones; return where they are."""
+        """Take in new cells, over the oldest ones; return their names."""
         fields = {"action": steps.action, "reward": steps.reward, "discount": steps.discount, "ahead": steps.ahead}
         arrays = {**{f"seen.{name}": array for name, array in steps.seen.items()}, **fields}
         if not self._arrays:
             self._arrays = {name: np.zeros((self._capacity, *a.shape[1:]), a.dtype) for name, a in arrays.items()}
         kept = slice(max(0, len(steps) - self._capacity), None)
-        index = (self._head + np.arange(len(steps))[kept]) % self._capacity
+        index = self._count + np.arange(len(steps))[kept]
+        cell = index % self._capacity
         for name, array in arrays.items():
-            self._arrays[name][index] = array[kept]
-        self._head = int(self._head + len(steps)) % self._capacity
-        self.size -= int(np.count_nonzero(self._tree[index]))
-        self._tree.set(index, np.where(steps.decides[kept], self.highest, 0.0))
+            self._arrays[name][cell] = array[kept]
+        self._count += len(steps)
+        self.size -= int(np.count_nonzero(self._tree[cell]))
+        self._tree.set(cell, np.where(steps.decides[kept], self.highest, 0.0))
         self.size += int(np.count_nonzero(steps.decides[kept]))
         return index
 
     def sample(self, count: int, rng: np.random.Generator) -> Sample:
         """Draw decisions: one from each of `count` equal parts of the priorities."""
         parts = (np.arange(count) + rng.random(count)) / count
-        index = self._tree.find(parts * self._tree.total)
-        after = (index + self._arrays["ahead"][index]) % self._capacity
+        cell = self._tree.find(parts * self._tree.total)
+        after = (cell + self._arrays["ahead"][cell]) % self._capacity
         seen = {name.removeprefix("seen."): array for name, array in self._arrays.items() if name.startswith("seen.")}
         return Sample(
-            index=index,
-            seen={name: array[index] for name, array in seen.items()},
-            action=self._arrays["action"][index],
-            reward=self._arrays["reward"][index],
-            discount=self._arrays["discount"][index],
+            index=self._count - 1 - (self._count - 1 - cell) % self._capacity,
+            seen={name: array[cell] for name, array in seen.items()},
+            action=self._arrays["action"][cell],
+            reward=self._arrays["reward"][cell],
+            discount=self._arrays["discount"][cell],
             after={name: array[after] for name, array in seen.items()},
-            odds=self._tree[index] / self._tree.total * self.size,
+            odds=self._tree[cell] / self._tree.total * self.size,
         )
 
     def prioritise(self, index: Index, error: npt.NDArray[np.floating[Any]]) -> None:
-        """Note how wrong the network was about decisions."""
+        """Note how wrong the network was about decisions; those that have been overwritten are nobody's."""
         if not self._exponent:
             return
         priority = (np.abs(error.astype(np.float64)) + SMALLEST) ** self._exponent
         self.highest = max(self.highest, float(priority.max(initial=0)))
-        alive = self._tree[index] > 0
-        self._tree.set(index[alive], priority[alive])
+        alive = self._held(index)
+        self._tree.set(index[alive] % self._capacity, priority[alive])
 
     def drop(self, index: Index) -> None:
         """Draw these decisions no more: they are poison."""
         index = np.unique(index)
-        self.size -= int(np.count_nonzero(self._tree[index]))
-        self._tree.set(index, np.zeros(len(index)))
+        index = index[self._held(index)]
+        self.size -= len(index)
+        self._tree.set(index % self._capacity, np.zeros(len(index)))
+
+    def _held(self, index: Index) -> npt.NDArray[np.bool_]:
+        """Return which of the decisions can still be drawn."""
+        there = (index < self._count) & (index >= max(0, self._count - self._capacity))
+        return there & (self._tree[index % self._capacity] > 0)
 
 
 class SumTree:
@@ -180,3 +190,80 @@ class RateLimit:
     def reuse(self) -> float:
         """How often a decision was learned from so far, on average."""
         return self.samples / max(1, self.inserts)
+
+
+class Source(Protocol):
+    """Where minibatches come from: a stock in this process, or one in a buffer process (learners.served).
+
+    while source.due():
+        sample = source.sample(rng)
+        source.prioritise(sample.index, np.abs(errors))
+    decisions += source.fresh()
+    """
+
+    @property
+    def size(self) -> int:
+        """How many decisions there are to draw from."""
+
+    @property
+    def reuse(self) -> float:
+        """How often a decision was learned from so far, on average."""
+
+    def due(self) -> bool:
+        """Whether there is one more minibatch to learn from in this update."""
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Return it."""
+
+    def prioritise(self, index: Index, error: npt.NDArray[np.floating[Any]]) -> None:
+        """Note how wrong the network was about decisions."""
+
+    def drop(self, index: Index) -> None:
+        """Draw these decisions no more: they are poison."""
+
+    def fresh(self) -> int:
+        """Return how many decisions came in since this was asked last."""
+
+
+class Stock:
+    """The replay of one player, and how often it is drawn from, in minibatches of `count` decisions."""
+
+    def __init__(self, replay: Replay, limit: RateLimit, count: int) -> None:
+        self.replay, self.limit, self.count = replay, limit, count
+        self.prioritise, self.drop = replay.prioritise, replay.drop
+        self._fresh = 0
+
+    @property
+    def size(self) -> int:
+        """How many decisions there are to draw from."""
+        return self.replay.size
+
+    @property
+    def reuse(self) -> float:
+        """How often a decision was learned from so far, on average."""
+        return self.limit.reuse
+
+    @property
+    def left(self) -> int:
+        """How many minibatches are due."""
+        return int(self.limit.due // self.count)
+
+    def insert(self, steps: Steps, decisions: int) -> None:
+        """Take in what happened, in so many decisions of agents."""
+        self._fresh += decisions
+        self.replay.insert(steps)
+        self.limit.insert(int(np.count_nonzero(steps.decides)), self.replay.size)
+
+    def due(self) -> bool:
+        """Whether one more minibatch is to be drawn."""
+        return self.left > 0
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Draw a minibatch."""
+        self.limit.sample(self.count)
+        return self.replay.sample(self.count, rng)
+
+    def fresh(self) -> int:
+        """Return how many decisions came in since this was asked last."""
+        fresh, self._fresh = self._fresh, 0
+        return fresh

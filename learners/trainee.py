@@ -7,54 +7,33 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from league.ids import Hash, PlayerId
-from league.policies.layout import FloatArray
-from league.segment import Segments
+from league.ids import Hash
 from league.wire.messages import Candidate
 from learners.algorithms.algorithm import Algorithm
-from learners.batcher import Batcher
 from learners.distributed import ALONE, Group
+from learners.fed import Fed
 
 
 @dataclass(slots=True, kw_only=True)
-class Trainee:
+class Trainee(Fed):
     """A learning player in one incarnation."""
 
-    player: PlayerId
-    incarnation: int
     algorithm: Algorithm
-    batcher: Batcher
     rng: np.random.Generator
-    memory: int = 0  # numbers that its network remembers for each agent
-    state: bool = False  # whether its critic sees the state of the whole game
-    weights: FloatArray  # of this version: what collectors get, also in the middle of an update
-    version: int = 0
     decisions: int = 0  # trained on in all incarnations
     parent: Hash | None = None  # the snapshot that the next candidate descends from
     candidate: Candidate | None = None  # the newest that was written
-    train: bool = True
-    full_since: int | None = None  # place of its full batch in the queue, None if there is none
-    training: dict[str, int] = field(default_factory=dict)  # decisions of each session in the present update
     rollbacks: int = 0
     in_a_row: int = 0  # rollbacks since the last good update
-    stopped: str = ""  # why it trains no more, though the league wants it to
-    dropped_stopped: int = 0  # decisions that came nevertheless
     group: Group = ALONE
     _losses: dict[str, float] = field(default_factory=dict)
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
 
-    def held(self, session: str) -> int:
-        """Return how many decisions of a session lie here: waiting, or being trained on."""
-        return self.batcher.waiting(session) + self.training.get(session, 0)
-
     def learn(self, between: Callable[[], None]) -> bool:
         """Train on the oldest batch; True if that made a new version, False if it was rolled back."""
-        batch = self.batcher.take(self.version)
-        self.training = batch.sessions
-        metrics = self.algorithm.update(batch, self.rng, between)
-        self.training = {}
+        metrics, lag = self._update(between)
         self._losses.update(metrics)
-        self._lags.append(batch.lag)
+        self._lags.append(lag)
         if metrics["losses/rollbacks"]:
             self.rollbacks += 1
             self.in_a_row += 1
@@ -62,34 +41,28 @@ class Trainee:
         self.in_a_row = 0
         self.version += 1
         self.weights = self.algorithm.flat()
-        self.decisions += self.group.total(batch.decisions)
+        self.decisions += self.group.total(len(lag))
         self.batcher.expire(self.version)
         return True
+
+    def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], npt.NDArray[np.int64]]:
+        """Update the weights once; return metrics, and the lag of each decision that is new."""
+        batch = self.batcher.take(self.version)
+        self.training = batch.sessions
+        metrics = self.algorithm.update(batch, self.rng, between)
+        self.training = {}
+        return metrics, batch.lag
+
+    @property
+    def full(self) -> bool:
+        """Whether there is a batch to train on."""
+        return self.batcher.full
 
     def stop(self) -> None:
         """Train no more: its last good version stays, and what comes for it is dropped."""
         what = getattr(self.algorithm, "trouble", "") or "something"
         self.stopped = f"{self.in_a_row} updates in a row were not finite ({what})"
         self.full_since = None
-
-    def offer(self, segments: Segments, session: str) -> bool:
-        """Keep segments for the next batch; False if they are of no use (counted, in decisions)."""
-        if self.stopped:
-            self.dropped_stopped += segments.decisions
-            return False
-        return self.train and self.batcher.add(segments, session, self.version)
-
-    def overtake(self, version: int) -> bool:
-        """Jump past a version that a learner published and lost by dying before its checkpoint."""
-        return version > self.version and self.advance(version + 1)
-
-    def advance(self, version: int) -> bool:
-        """Go on from a later version, which another rank has already."""
-        if version <= self.version:
-            return False
-        self.version = version
-        self.batcher.expire(self.version)
-        return True
 
     @property
     def ready(self) -> bool:
@@ -114,8 +87,8 @@ class Trainee:
             "dropped_full": float(batcher.dropped_full),
             "stopped": float(bool(self.stopped)),
         }
-        if self._lags:
-            lag = np.concatenate(self._lags)
+        lag = np.concatenate([*self._lags, np.zeros(0, np.int64)])
+        if len(lag):
             found |= {
                 "lag_mean": float(lag.mean()),
                 "lag_p95": float(np.percentile(lag, 95)),

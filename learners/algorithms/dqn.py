@@ -13,12 +13,10 @@ from torch.nn import functional
 
 from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig
 from league.policies.torch_policy import Seen, TorchPolicy
-from league.segment import Segments
 from league.spec import EnvSpec
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.values import Loss, Minibatch, Network, Tensors, ValueLearning
 from learners.distributed import ALONE, Group
-from learners.steps import Steps, decisions_of
 
 
 def dqn_loss(value_BN: Tensor, next_BN: Tensor, judged_BN: Tensor, data: Minibatch, double: bool = True) -> Loss:
@@ -50,10 +48,6 @@ class DQN(ValueLearning):
     ) -> None:
         super().__init__(config, Network(TorchPolicy(policy, spec)), flat, group)
         self._duelling, self._told = config.duelling, policy.agent_id
-
-    def steps_of(self, segments: Segments) -> Steps:
-        """Return the decisions of every agent, each on its own."""
-        return decisions_of(segments, self.config.n_step, self.config.gamma)
 
     def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""

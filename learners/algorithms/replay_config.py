@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from league.policies.layout import PolicyConfig
+from league.segment import Segments
 from learners.algorithms.config import AlgoConfig
+from learners.replay import RateLimit, Replay, Stock
+from learners.steps import Steps, decisions_of
 
 
 @dataclass(kw_only=True, slots=True)
@@ -51,6 +54,15 @@ class ReplayConfig(AlgoConfig):
                 f"algo={self.name} replays decisions one by one, so its network cannot remember: set "
                 "policy.memory=none, or use algo=ppo"
             )
+
+    def steps_of(self, segments: Segments) -> Steps:
+        """Return what the replay takes in: the decisions of every agent, each on its own."""
+        return decisions_of(segments, self.n_step, self.gamma)
+
+    def stock(self, ranks: int = 1) -> Stock:
+        """Return an empty replay, which is one of as many as there are ranks."""
+        limit = RateLimit(self.samples_per_insert, -(-self.warmup // ranks))
+        return Stock(Replay(self.replay, self.priority), limit, -(-self.minibatch // ranks))
 
     def exploration(self, decisions: int) -> float:
         """Return epsilon after so many decisions.

@@ -1,7 +1,7 @@
 """What algorithms share that learn values of actions from a replay: all but the loss.
 
-Each has a network (and a target network like it, which follows in steps), its own way from segments to the cells of a
-replay, and its own loss. Legend of shapes: B decisions of a minibatch, N options.
+Each has a network (and a target network like it, which follows in steps) and its own loss; its config says what of
+segments goes into the cells of a replay. Legend of shapes: B decisions of a minibatch, N options.
 """
 
 import copy
@@ -16,14 +16,12 @@ from torch import Tensor, nn
 
 from league.policies.layout import FloatArray
 from league.policies.torch_policy import TorchPolicy
-from league.segment import Segments
 from learners.algorithms.actor_critic import NotFiniteError
 from learners.algorithms.algorithm import State, nothing
 from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batch
 from learners.distributed import ALONE, Group
-from learners.replay import RateLimit, Replay, Sample
-from learners.steps import Steps
+from learners.replay import Sample, Source
 
 Tensors = dict[str, Tensor]
 
@@ -79,8 +77,7 @@ class ValueLearning(ABC):
         self.config, self.network, self._group = config, network.to(self._device), group
         network.policy.write(flat)
         self.target = copy.deepcopy(network).requires_grad_(False)
-        self.replay = Replay(config.replay, config.priority)
-        self.limit = RateLimit(config.samples_per_insert, -(-config.warmup // group.size))
+        self.stock = config.stock(group.size)
         self.decisions = 0
         self.trouble = ""  # what was not finite at the last rollback
         self._gradient_steps = 0
@@ -94,10 +91,6 @@ class ValueLearning(ABC):
             }
 
     @abstractmethod
-    def steps_of(self, segments: Segments) -> Steps:
-        """Return what the replay takes in."""
-
-    @abstractmethod
     def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
 
@@ -105,38 +98,45 @@ class ValueLearning(ABC):
 
     def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
         """Take in a batch and learn from the replay as often as is due; roll back what is not finite."""
+        return self.learn(self.stock, rng, between, lambda: self._insert(batch))
+
+    def learn(
+        self,
+        source: Source,
+        rng: np.random.Generator,
+        between: Callable[[], None] = nothing,
+        first: Callable[[], None] = nothing,
+    ) -> dict[str, float]:
+        """Learn from a replay, wherever it is, as often as is due; roll back what is not finite."""
         good = self.state()
         learning_rate = self.config.learning_rate(self.decisions)
         self._optimizer.param_groups[0]["lr"] = learning_rate
         try:
-            self._insert(batch.segments)
-            metrics = self._train(rng, between)
+            first()
+            metrics = self._train(source, rng, between)
         except NotFiniteError as error:
             self.restore(good)
             self.trouble = str(error)
+            source.fresh()
             return {"losses/rollbacks": 1.0}
-        self.decisions += self._group.total(batch.decisions)
+        self.decisions += self._group.total(source.fresh())
         epsilon = self.config.exploration(self.decisions)
         self.network.policy.explore(epsilon, self.config.epsilon_spread)
-        counted = {"reuse": self.limit.reuse, "replay": float(self.replay.size), "charts/epsilon": epsilon}
+        counted = {"reuse": source.reuse, "replay": float(source.size), "charts/epsilon": epsilon}
         return metrics | counted | {"losses/rollbacks": 0.0, "charts/learning_rate": learning_rate}
 
-    def _insert(self, segments: Segments) -> None:
-        steps = self.steps_of(segments)
-        floats = [array for array in (steps.reward, segments.log_prob, *steps.seen.values()) if array.dtype.kind == "f"]
+    def _insert(self, batch: Batch) -> None:
+        steps, log_prob = self.config.steps_of(batch.segments), batch.segments.log_prob
+        floats = [array for array in (steps.reward, log_prob, *steps.seen.values()) if array.dtype.kind == "f"]
         if self._group.total(not all(np.isfinite(array).all() for array in floats)):
             raise NotFiniteError("segments")
-        self.replay.insert(steps)
-        self.limit.insert(int(np.count_nonzero(steps.decides)), self.replay.size)
+        self.stock.insert(steps, batch.decisions)
 
-    def _train(self, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
-        share = -(-self.config.minibatch // self._group.size)
-        steps = -int(self._group.most(np.array([-int(self.limit.due // share)]))[0])  # the same on every rank
+    def _train(self, source: Source, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
         collected: list[tuple[float, float, float]] = []
-        for _ in range(steps):
-            sample = self.replay.sample(share, rng)
-            collected.append(self._descend(sample))
-            self.limit.sample(share)
+        while not self._group.most(np.array([not source.due()], np.int64))[0]:  # until one rank has no more
+            sample = source.sample(rng)
+            collected.append(self._descend(source, sample))
             self._gradient_steps += 1
             if self._gradient_steps % self.config.target_steps == 0:
                 self.target.load_state_dict(self.network.state_dict())
@@ -144,12 +144,12 @@ class ValueLearning(ABC):
         if not collected:
             between()
             return {"losses/gradient_steps": 0.0}
-        self._probe(sample)
+        self._probe(source, sample)
         loss, error, value = np.mean(collected, axis=0).tolist()
         told = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
-        return told | {"losses/gradient_steps": float(steps)}
+        return told | {"losses/gradient_steps": float(len(collected))}
 
-    def _descend(self, sample: Sample) -> tuple[float, float, float]:
+    def _descend(self, source: Source, sample: Sample) -> tuple[float, float, float]:
         """Take one gradient step; return the loss, the mean error and the mean value."""
         found = self.loss(minibatch(sample, sample.weights(self.config.beta(self.decisions)), self._device))
         self._optimizer.zero_grad(set_to_none=True)
@@ -157,10 +157,10 @@ class ValueLearning(ABC):
         error = found.error.abs().double().cpu().numpy()
         if not self._shorten_gradient(found.loss.detach()):
             poison = ~np.isfinite(error)
-            self.replay.drop(sample.index[poison if poison.any() else slice(None)])
+            source.drop(sample.index[poison if poison.any() else slice(None)])
             raise NotFiniteError("errors" if poison.any() else "loss or gradient")
         self._optimizer.step()
-        self.replay.prioritise(sample.index, error)
+        source.prioritise(sample.index, error)
         return float(found.loss.detach()), float(error.mean()), float(found.value.double().mean())
 
     def _shorten_gradient(self, loss: Tensor) -> bool:
@@ -177,12 +177,12 @@ class ValueLearning(ABC):
         return True
 
     @torch.no_grad()
-    def _probe(self, sample: Sample) -> None:
+    def _probe(self, source: Source, sample: Sample) -> None:
         """Refuse weights that answer with anything that is not finite."""
         error_B = self.loss(minibatch(sample, sample.weights(0), self._device)).error
         told = (error_B, *self.network.parameters())
         if self._group.total(not all(bool(tensor.isfinite().all()) for tensor in told)):
-            self.replay.drop(sample.index[~error_B.isfinite().cpu().numpy()])
+            source.drop(sample.index[~error_B.isfinite().cpu().numpy()])
             raise NotFiniteError("weights, or errors after the last step")
 
     # --- what a checkpoint keeps -----------------------------------------------------------------------------
@@ -193,15 +193,17 @@ class ValueLearning(ABC):
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy of networks, moments and counters; the replay fills anew."""
-        counters = [self.decisions, self._gradient_steps, self.limit.inserts, self.limit.samples]
-        rates = [self.limit.due, self.replay.highest]
+        limit, replay = self.stock.limit, self.stock.replay
+        counters = [self.decisions, self._gradient_steps, limit.inserts, limit.samples]
+        rates = [limit.due, replay.highest]
         tensors = {name: tensor.cpu().numpy().copy() for name, tensor in self._tensors().items()}
         return {"flat": self.flat(), "counters": np.array(counters, np.int64), "rates": np.array(rates), **tensors}
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
-        self.decisions, self._gradient_steps, self.limit.inserts, self.limit.samples = state["counters"].tolist()
-        self.limit.due, self.replay.highest = state["rates"].tolist()
+        limit, replay = self.stock.limit, self.stock.replay
+        self.decisions, self._gradient_steps, limit.inserts, limit.samples = state["counters"].tolist()
+        limit.due, replay.highest = state["rates"].tolist()
         self.network.policy.write(state["flat"])
         for name, tensor in self._tensors().items():
             tensor.copy_(torch.from_numpy(np.array(state[name])))

@@ -11,12 +11,10 @@ from torch import Tensor, nn
 
 from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig
 from league.policies.torch_policy import Seen, TorchPolicy
-from league.segment import Segments
 from league.spec import EnvSpec
 from learners.algorithms.values import Loss, Minibatch, Network, Tensors, ValueLearning
 from learners.algorithms.vdn_config import VDNConfig
 from learners.distributed import ALONE, Group
-from learners.steps import Steps, joint_steps_of
 
 
 class Sum(nn.Module):
@@ -66,10 +64,6 @@ class VDN(ValueLearning):
     def mixer(self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> nn.Module:
         """Return what puts the values of agents together."""
         return Sum()
-
-    def steps_of(self, segments: Segments) -> Steps:
-        """Return what the agents of the seat did together."""
-        return joint_steps_of(segments, self.config.n_step, self.config.gamma)
 
     def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
