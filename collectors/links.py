@@ -84,7 +84,7 @@ class Links:
         wanted = {address for live in self.live.values() for address in live.ranks}
         for address in [a for a in self._clients if a not in wanted]:
             self._clients.pop(address).close()
-        for address in wanted - self._clients.keys():
+        for address in sorted(wanted - self._clients.keys()):  # a set has another order in each process
             self._clients[address] = self._connect(address)
         return reset
 

@@ -237,3 +237,16 @@ def test_every_rank_of_a_learner_gets_its_share():
         links.send([segments_of(4)])
     assert [sum(i.message.decisions for i in server.receive(0)) for server in servers] == [12, 12]
     assert links.credit("main", unsent=5) == 40 - 24 - 5
+
+
+def test_learners_are_heard_in_the_same_order_in_every_process():
+    """The order of a set of texts differs from process to process; that of messages must not, or seeds mean little."""
+    called = []
+
+    def connect(address):
+        called.append(address)
+        return Exchange().client(address)
+
+    addresses = [f"memory://learner-{i}" for i in range(9)]
+    Links("collector-0", "session", connect).follow([host(f"p{a}", address=a) for a in reversed(addresses)])
+    assert called == addresses
