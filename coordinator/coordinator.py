@@ -82,7 +82,7 @@ class Coordinator:
         self.learners = list(learners)
         self._workers: dict[str, _Seen] = {}
         # learner name -> where its first rank takes segments, and its others; where its networks answer
-        self._addresses: dict[str, tuple[str, tuple[str, ...], str]] = {}
+        self._addresses: dict[str, tuple[tuple[str, ...], str, dict[PlayerId, str]]] = {}  # ranks, inference, doors
         self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
         for ticket in state.open.values():
@@ -255,10 +255,12 @@ class Coordinator:
 
     def _hosts(self) -> tuple[Host, ...]:
         return tuple(
-            Host(player=p, incarnation=self.state.incarnations[p], address=at[0], more=at[1], inference=at[2])
+            Host(player=p, incarnation=self.state.incarnations[p], address=at[0], more=at[1:], inference=inference)
             for learner in self.learners
-            if (at := self._addresses.get(learner)) is not None
+            if learner in self._addresses
+            for ranks, inference, doors in [self._addresses[learner]]
             for p in self._assigned(learner)
+            if (at := (doors[p],) if p in doors else ranks)[0]
         )
 
     def _note_hosts(self) -> None:
@@ -276,7 +278,7 @@ class Coordinator:
 
     def _progress(self, progress: Progress, now: float) -> Roster:
         self._note(progress.name, Role.LEARNER, progress.session, progress.metrics, now)
-        addresses = (progress.address, progress.more, progress.inference)
+        addresses = ((progress.address, *progress.more), progress.inference, progress.doors)
         if self._addresses.get(progress.name) != addresses:
             self._addresses[progress.name] = addresses
             self._note_hosts()

@@ -21,7 +21,7 @@ from collectors.links import Links
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from coordinator.service import Service
-from launch.config import Config, own_policies
+from launch.config import Config, algo_of, own_algos, own_policies
 from league.spec import EnvSpec
 from league.state import OVER
 from league.store.files import publish
@@ -29,6 +29,7 @@ from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.wire.ports import Client, Server
+from learners.buffer import Buffer
 
 Clock = Callable[[], float]
 
@@ -102,6 +103,23 @@ def build_collector(
         clock=clock,
         journal=Journal(run.journal(name)).note,
         asking=Asking(session, env.spec, actors, links.live, lines.connect) if central else None,
+    )
+
+
+def build_buffer(
+    config: Config, run: RunDirectory, session: str, server: Server, clock: Clock, allow: Collection[str] = ()
+) -> Buffer:
+    """Return the buffer process beside a learner."""
+    return Buffer(
+        session=session,
+        server=server,
+        spec=read_spec(run),
+        policy=config.policy,
+        algo=algo_of(config, allow),
+        seed=config.seed,
+        clock=clock,
+        policies=own_policies(config),
+        algos=own_algos(config, allow),
     )
 
 

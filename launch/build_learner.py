@@ -16,6 +16,7 @@ from learners.distributed import ALONE, Group
 from learners.gpu import TorchNetwork
 from learners.inference import Inference
 from learners.learner import Learner
+from learners.served import AHEAD
 
 
 def build_learner(  # noqa: PLR0913  (as the composition root does)
@@ -28,8 +29,10 @@ def build_learner(  # noqa: PLR0913  (as the composition root does)
     clock: Clock,
     group: Group = ALONE,
     allow: Collection[str] = (),
+    buffer: Client | None = None,
 ) -> Learner:
     """Return a learner, or one rank of it."""
+    inline = config.launch.name == "inline"  # its minibatches must be those that it would draw itself
     return Learner(
         name=f"learner-{index}",
         session=session,
@@ -47,6 +50,8 @@ def build_learner(  # noqa: PLR0913  (as the composition root does)
         algos=own_algos(config, allow),
         algorithm=partial(make_algorithm, allow=allow),
         group=group,
+        buffer=buffer,
+        ahead=0 if inline else AHEAD,
     )
 
 

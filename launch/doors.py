@@ -90,6 +90,10 @@ class Doors:
         """Talk to a learner of this run, wherever it is; to its first rank, if there are several."""
         return ProcessLink(self._run, self.connect, f"learner-{index}")
 
+    def buffer(self, index: int) -> "ProcessLink":
+        """Talk to the buffer process of a learner of this run, wherever it is."""
+        return ProcessLink(self._run, self.connect, f"buffer-{index}")
+
 
 class ProcessLink:
     """A client that follows a process by its rendezvous file: after a restart it may listen elsewhere."""

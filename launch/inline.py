@@ -6,7 +6,7 @@ events and the same snapshots. Tests, debuggers and notebooks like it, too.
 
 from collections.abc import Callable, Sequence
 
-from launch.build import Lines, build_collector, build_coordinator, describe_environment, learner_names
+from launch.build import Lines, build_buffer, build_collector, build_coordinator, describe_environment, learner_names
 from launch.build_learner import build_inference, build_learner
 from launch.config import Config
 from league.state import OVER, LeagueState
@@ -15,6 +15,7 @@ from league.store.run_directory import RunDirectory
 from league.wire.memory import Exchange
 from league.wire.messages import Message
 from league.wire.ports import Arrays, Client
+from learners.buffer import Buffer
 from learners.inference import Inference
 
 TICK = 1 / 64  # seconds of logical time in one round: binary, so that they add up, and enough to listen in each
@@ -32,10 +33,10 @@ class LogicalClock:
 
 
 class Prompt:
-    """A client of an inference process that answers at once: whoever looks for the answer lets it work."""
+    """A client of a process that answers at once: whoever looks for the answer lets it work."""
 
-    def __init__(self, client: Client, inference: Inference) -> None:
-        self._client, self._inference = client, inference
+    def __init__(self, client: Client, process: Inference | Buffer) -> None:
+        self._client, self._process = client, process
 
     def send(self, message: Message, arrays: Arrays | None = None) -> bool:
         """Send."""
@@ -43,7 +44,7 @@ class Prompt:
 
     def receive(self, timeout: float) -> list[tuple[Message, Arrays]]:
         """Return all answers."""
-        self._inference.step(0.0)
+        self._process.step(0.0)
         return self._client.receive(timeout)
 
     def close(self) -> None:
@@ -70,8 +71,20 @@ def play(
     def line() -> Client:
         return exchange.client("memory://coordinator")
 
+    buffers = {
+        name: build_buffer(config, run, f"buffer-of-{name}/{term}", exchange.server(f"buffer-of-{name}"), clock, allow)
+        for name in learner_names(config)
+        if config.learner.replay_in == "buffer"
+    }
+
+    def buffer_of(name: str) -> Client | None:
+        buffer = buffers.get(name)
+        return None if buffer is None else Prompt(exchange.client(buffer.server.address), buffer)
+
     learners = [
-        build_learner(config, run, i, f"{name}/{term}", line(), exchange.server(name), clock, allow=allow)
+        build_learner(
+            config, run, i, f"{name}/{term}", line(), exchange.server(name), clock, allow=allow, buffer=buffer_of(name)
+        )
         for i, name in enumerate(learner_names(config))
     ]
     inferences = {
@@ -94,6 +107,8 @@ def play(
                 inference.step(0.0)
             for step in [w.step for w in learners] + [w.step for w in collectors]:
                 step(0.0)
+                for buffer in buffers.values():
+                    buffer.step(0.0)
                 service.step(0.0)
             clock.now += TICK
             if on_round(service.coordinator.state) is False:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from coordinator.coordinator import Coordinator
-from launch.build import Lines, build_collector, build_coordinator
+from launch.build import Lines, build_buffer, build_collector, build_coordinator
 from launch.config import Config, from_plain
 from launch.doors import Doors, listening_host
 from league.state import OVER
@@ -32,7 +32,7 @@ from league.wire.sockets import SEGMENTS_LIMIT
 
 log = logging.getLogger("ludus.process")
 
-ROLES = ("coordinator", "collector", "learner", "inference", "tracker")
+ROLES = ("coordinator", "collector", "learner", "inference", "buffer", "tracker")
 POLITE = 5  # collectors give way to the learner and the coordinator on a crowded machine: all wait for those two
 HUNG = 70  # exit code of a process whose environment hung
 REPLACED = 71  # exit code of a process that found another one of its name
@@ -198,7 +198,8 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
         claim = Claim(run.claim(name), session)
         run.publish_rendezvous(doors.rendezvous(inbox), name)
         line = doors.coordinator()
-        learner = build_learner(config, run, index, session, line, inbox, time.monotonic, group, allow)
+        buffer = doors.buffer(index) if config.learner.replay_in == "buffer" else None
+        learner = build_learner(config, run, index, session, line, inbox, time.monotonic, group, allow, buffer)
         while learner.step(0.02):
             claim.check()
             if stop.asked:
@@ -215,6 +216,19 @@ def run_inference(config: Config, run: RunDirectory, index: int, stop: Stop) -> 
         inference = build_inference(config, run, session, doors.learner(index), server, time.monotonic)
         while not stop.asked:
             inference.step(0.02)
+
+
+def run_buffer(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> None:
+    """Keep the replays of one learner's players, until SIGTERM."""
+    host = listening_host(config.launch)
+    with Doors(run, Role.LEARNER, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
+        name, session = f"buffer-{index}", secrets.token_hex(8)
+        server = doors.serve(name)
+        run.publish_rendezvous(doors.rendezvous(server), name)
+        buffer = build_buffer(config, run, session, server, time.monotonic, allow)
+        gc.freeze()
+        while not stop.asked:
+            buffer.step(0.02)
 
 
 def run_tracker(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> int:
@@ -235,9 +249,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Serve one role."""
     parser = argparse.ArgumentParser(prog="python -m launch.process", description=__doc__)
     parser.add_argument("--run", required=True, type=Path)
-    parser.add_argument(
-        "--role", required=True, choices=("coordinator", "collector", "learner", "inference", "tracker")
-    )
+    parser.add_argument("--role", required=True, choices=ROLES)
     parser.add_argument("--index", type=int, default=0)
     parser.add_argument("--lone", action="store_true", help="there is no parent to obey")
     parser.add_argument("--allow", action="append", default=[])
@@ -255,6 +267,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         run_collector(config, run, arguments.index, stop, arguments.allow)
     elif arguments.role == "inference":
         run_inference(config, run, arguments.index, stop)
+    elif arguments.role == "buffer":
+        run_buffer(config, run, arguments.index, stop, arguments.allow)
     elif arguments.role == "tracker":
         sys.exit(run_tracker(config, run, arguments.index, stop, arguments.allow))
     else:

@@ -157,7 +157,7 @@ class Supervisor:
     def stop(self, seconds: float = 5.0) -> None:
         """End every child: ask first, then insist. Workers go first, then trackers, which hear of their last."""
         self.stopping = True
-        workers = ("collector", "learner", "inference")
+        workers = ("collector", "learner", "inference", "buffer")
         patience = {workers: seconds, ("tracker",): self.track_seconds, ("coordinator",): seconds}
         for roles in patience:
             chosen = [c for c in self.children if c.process is not None and c.part.role in roles]

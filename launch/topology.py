@@ -24,10 +24,12 @@ def topology(config: Config) -> list[Part]:
     """Return the processes of a league, in the order in which they start."""
     collectors = config.launch.collectors or os.cpu_count() or 1
     inferences = config.launch.learners if config.collector.inference == "central" else 0
+    buffers = config.launch.learners if config.learner.replay_in == "buffer" else 0
     return [
         Part("coordinator", 0),
         *(Part("learner", i, config.launch.ranks) for i in range(config.launch.learners)),
         *(Part("inference", i) for i in range(inferences)),
+        *(Part("buffer", i) for i in range(buffers)),
         *(Part("collector", i) for i in range(collectors)),
         *(Part("tracker", i) for i in range(len(config.track.to))),
     ]

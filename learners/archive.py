@@ -16,9 +16,11 @@ from league.store.snapshots import Manifest, SnapshotStore
 from league.wire.messages import Assignment, Candidate
 from learners.algorithms.algorithm import Algorithm, make_algorithm
 from learners.algorithms.config import AlgoConfig
+from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batcher
 from learners.checkpoint import REMEDY, Checkpoint, CheckpointError, load, save
 from learners.distributed import ALONE, Group
+from learners.served import Served, ServedTrainee
 from learners.trainee import Trainee
 
 MakeAlgorithm = Callable[[AlgoConfig, PolicyConfig, EnvSpec, FloatArray, Group], Algorithm]
@@ -42,6 +44,7 @@ class Archive:
     algos: Mapping[str, AlgoConfig] = field(default_factory=dict)
     algorithm: MakeAlgorithm = make_algorithm
     group: Group = ALONE
+    served: Callable[[], Served] | None = None  # for players that learn from a replay; None: it is in this process
 
     def begin(self, assignment: Assignment, decisions: int = 0) -> Trainee:
         """Return the trainee of a roster's row; `decisions` is what earlier incarnations trained on."""
@@ -91,17 +94,20 @@ class Archive:
         algorithm = self.algorithm(algo, policy, self.spec, flat, self.group)
         share = -(-algo.batch // self.group.size)
         parts = (self.seed, "train", player, incarnation, *((self.group.rank,) if self.group.rank else ()))
-        return Trainee(
-            player=player,
-            incarnation=incarnation,
-            algorithm=algorithm,
-            weights=algorithm.flat(),
-            memory=policy.state_size,
-            state=policy.sees_state,
-            batcher=Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
-            rng=np.random.default_rng(derive_seed(*parts)),
-            group=self.group,
-        )
+        common: dict[str, Any] = {
+            "player": player,
+            "incarnation": incarnation,
+            "algorithm": algorithm,
+            "weights": algorithm.flat(),
+            "memory": policy.state_size,
+            "state": policy.sees_state,
+            "batcher": Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
+            "rng": np.random.default_rng(derive_seed(*parts)),
+            "group": self.group,
+        }
+        if self.served is None or not isinstance(algo, ReplayConfig):
+            return Trainee(**common)
+        return ServedTrainee(**common, served=self.served())
 
     def _policy(self, player: str) -> PolicyConfig:
         return self.policies.get(player, self.policy)

@@ -22,10 +22,12 @@ from league.wire.messages import Assignment, Progress, Roster
 from league.wire.ports import Client, Server
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.config import AlgoConfig
+from learners.algorithms.replay_config import ReplayConfig
 from learners.archive import Archive, MakeAlgorithm
 from learners.config import LearnerConfig
 from learners.distributed import ALONE, Group
 from learners.feed import Feed
+from learners.served import AHEAD, REST, Line, Served
 from learners.trainee import Trainee
 
 log = logging.getLogger("ludus.learner")
@@ -51,11 +53,14 @@ class Learner:
     algos: Mapping[str, AlgoConfig] = field(default_factory=dict)
     algorithm: MakeAlgorithm = make_algorithm
     group: Group = ALONE
+    buffer: Client | None = None  # the buffer process beside it; None: replays are in this process
+    ahead: int = AHEAD  # minibatches of that process that wait for us
 
     write_failures: int = field(default=0, init=False)
     _trainees: dict[PlayerId, Trainee] = field(default_factory=dict, init=False)
     _archive: Archive = field(init=False)
     _feed: Feed = field(init=False)
+    _line: Line | None = field(default=None, init=False)
     _newest: tuple[int, int] = field(default=(-1, -1), init=False)  # term and request of the newest roster
     _request: int = field(default=0, init=False)
     _told: dict[PlayerId, int] = field(default_factory=dict, init=False)  # request that told of the candidate
@@ -67,7 +72,7 @@ class Learner:
     _asked: bool = field(default=False, init=False)  # to stop, by a signal to this rank
     _stopped: bool = field(default=False, init=False)
     _addresses: tuple[str, ...] = field(default=(), init=False)  # of all ranks
-    _inference: str = field(default="", init=False)  # address of the inference process that was reported
+    _beside: tuple[str, str] = field(default=("", ""), init=False)  # addresses beside it that were reported
 
     def __post_init__(self) -> None:
         """Put the parts together."""
@@ -85,6 +90,9 @@ class Learner:
             algorithm=self.algorithm,
             group=self.group,
         )
+        if self.buffer is not None:
+            self._line = Line(self.session, self.buffer, self.clock)
+            self._archive.served = lambda: Served(self._rest, self.ahead)
 
     def step(self, timeout: float) -> bool:
         """Do what there is to do, waiting up to `timeout` seconds for data; False: told to stop."""
@@ -93,6 +101,8 @@ class Learner:
         if self._stopped:
             return False
         self._write_candidates()
+        if self._line is not None:
+            self._line.meet()
         self._heartbeat()
         self._serve(timeout)
         trainee = self._agree()
@@ -135,7 +145,7 @@ class Learner:
         most = self.group.most(np.array([self._asked, *chain(*mine)], np.int64)).tolist()
         for trainee, version in zip(trainees, most[1::3], strict=True):
             if trainee.advance(version):
-                self._feed.publish(trainee)
+                self._publish(trainee)
         if most[0]:
             self._finish()
             return None
@@ -151,8 +161,10 @@ class Learner:
             return  # from a coordinator that was replaced, or overtaken on its way
         self._newest = newest
         for gone in self._trainees.keys() - {row.player for row in roster.players}:
-            del self._trainees[gone]
+            trainee = self._trainees.pop(gone)
             self._feed.forget(gone)
+            if self._line is not None:
+                self._line.give_up(trainee)
         for row in roster.players:
             self._assign(row)
         if roster.stop:
@@ -164,7 +176,7 @@ class Learner:
             trainee = self._archive.begin(row, trainee.decisions if trainee else 0)
             self._trainees[row.player] = trainee
             self._told.pop(row.player, None)
-            self._feed.publish(trainee)
+            self._publish(trainee)
         if trainee.train and not row.train:
             self._write_last(trainee)
         if trainee.train != row.train:
@@ -175,18 +187,40 @@ class Learner:
 
     def _serve(self, timeout: float) -> None:
         if any(t.ready for t in self._trainees.values()):
-            self._feed.serve(self._trainees, 0)
+            self._receive(0)
             return
         before = self.clock()
-        self._feed.serve(self._trainees, timeout)
+        self._receive(timeout)
         self._waited += self.clock() - before
+
+    def _receive(self, timeout: float) -> None:
+        if self._line is None:
+            self._feed.serve(self._trainees, timeout)
+            return
+        self._feed.serve(self._trainees, 0)
+        for trainee in self._line.serve(self._trainees, timeout):
+            self._feed.arrivals += 1
+            if trainee.full_since is None:
+                trainee.full_since = self._feed.arrivals
+
+    def _rest(self) -> None:
+        """Wait a moment for the buffer process, in the middle of an update."""
+        before = self.clock()
+        self._receive(REST)
+        self._waited += self.clock() - before
+        self._between()
+
+    def _publish(self, trainee: Trainee) -> None:
+        self._feed.publish(trainee)
+        if self._line is not None:
+            self._line.publish(trainee)
 
     def _train(self, trainee: Trainee) -> None:
         learned = trainee.learn(between=self._between)
-        trainee.full_since = self._feed.arrivals if trainee.batcher.full else None
+        trainee.full_since = self._feed.arrivals if trainee.full else None
         self._updates += 1
         if learned:
-            self._feed.publish(trainee)
+            self._publish(trainee)
         else:
             self._rolled_back(trainee)
             self._feed.grant(trainee)
@@ -253,24 +287,38 @@ class Learner:
         if not self._leads:
             return False
         late = self._reported_at is None or self.clock() - self._reported_at >= self.config.heartbeat
-        return late or self._news or self._feed.inference != self._inference
+        return late or self._news or self._addresses_beside() != self._beside
+
+    def _addresses_beside(self) -> tuple[str, str]:
+        return self._feed.inference, self._line.address if self._line is not None else ""
+
+    def _doors(self, buffer: str) -> tuple[tuple[str, ...], dict[PlayerId, str]]:
+        """Return where segments go: those of most players, and those of players that learn in another way."""
+        ours, most = self._addresses, isinstance(self.algo, ReplayConfig)
+        if self._line is None:
+            return ours, {}
+        others = [player for player, algo in self.algos.items() if isinstance(algo, ReplayConfig) != most]
+        return ((buffer,) if most else ours), {PlayerId(player): ours[0] if most else buffer for player in others}
 
     def _report(self, now: float) -> None:
         self._request += 1
+        inference, buffer = self._addresses_beside()
+        addresses, doors = self._doors(buffer)
         candidates = tuple(t.candidate for t in self._trainees.values() if t.candidate is not None)
         sent = self.coordinator.send(
             Progress(
                 request=self._request,
                 name=self.name,
                 session=self.session,
-                address=self._addresses[0],
-                more=self._addresses[1:],
-                inference=self._feed.inference,
+                address=addresses[0],
+                more=addresses[1:],
+                inference=inference,
+                doors=doors,
                 candidates=candidates,
                 metrics=self._metrics(now),
             )
         )
-        self._reported_at, self._news, self._inference = now, False, self._feed.inference
+        self._reported_at, self._news, self._beside = now, False, (inference, buffer)
         self._waited, self._updates = 0.0, 0
         if sent:
             for candidate in candidates:
@@ -279,6 +327,8 @@ class Learner:
     def _metrics(self, now: float) -> dict[str, float]:
         metrics = {"malformed": float(self._feed.malformed), "write_failures": float(self.write_failures)}
         metrics |= {f"inference/{name}": value for name, value in self._feed.inference_metrics.items()}
+        if self._line is not None:
+            metrics |= {f"buffer/{name}": value for name, value in self._line.metrics.items()}
         if self._reported_at is not None and now > self._reported_at:
             elapsed = now - self._reported_at
             metrics |= {"wait_share": self._waited / elapsed, "updates_per_second": self._updates / elapsed}

@@ -15,6 +15,7 @@ oldest cells first, whatever a decision points to is there as long as the decisi
 Legend of shapes: see league.segment; C cells, B decisions of a sample.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ import numpy.typing as npt
 
 from learners.steps import Arrays, Index, Steps
 
+FIELDS = ("index", "action", "reward", "discount", "odds")  # of a sample, beside what was seen then and after
 SMALLEST = 1e-6  # priority of a decision that was foreseen exactly: it may surprise again
 
 
@@ -37,6 +39,24 @@ class Sample:
     discount: npt.NDArray[np.float32]
     after: Arrays  # [B, ...] what was seen when the reward was complete
     odds: npt.NDArray[np.float64]  # [B] how much likelier each was drawn than if all were equal
+
+    def arrays(self) -> Arrays:
+        """Return the arrays by name: how minibatches travel."""
+        parts = {"seen": self.seen, "after": self.after}
+        named = {f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
+        return {name: getattr(self, name) for name in FIELDS} | named
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> "Sample":
+        """Return the sample that `arrays` took apart; raise ValueError if it is none."""
+        own = {name: np.array(array) for name, array in arrays.items()}  # what came over a wire cannot be written to
+        parts = {
+            part: {n.removeprefix(part): own[n] for n in own if n.startswith(part)} for part in ("seen.", "after.")
+        }
+        lengths = {len(array) if array.ndim else -1 for array in own.values()}
+        if not {*FIELDS} < own.keys() or parts["seen."].keys() != parts["after."].keys() or len(lengths) != 1:
+            raise ValueError(f"these arrays are no minibatch: {sorted(own)}, with {sorted(lengths)} decisions")
+        return cls(**{name: own[name] for name in FIELDS}, seen=parts["seen."], after=parts["after."])
 
     def weights(self, beta: float) -> npt.NDArray[np.float32]:
         """Return importance weights, at most 1: with beta 1 they make up for all of the odds (Schaul et al. 2016)."""

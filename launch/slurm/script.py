@@ -161,10 +161,10 @@ def command(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
 
 
 def _asides(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
-    """Return what runs beside a job's program: trackers at the coordinator, inference at its learner."""
-    role = {"coordinator": "tracker", "learner": "inference"}.get(job.role)
-    parts = [part for part in topology(config) if part.role == role]
-    if role == "inference":
+    """Return what runs beside a job's program: trackers at the coordinator, inference and buffer at their learner."""
+    roles = {"coordinator": ("tracker",), "learner": ("inference", "buffer")}.get(job.role, ())
+    parts = [part for part in topology(config) if part.role in roles]
+    if job.role == "learner":
         parts = [part for part in parts if str(part.index) == job.index]
     start = f'{python(config.launch.slurm.job(job.role))} -m launch.process --run "$LUDUS_RUN"'
     words = "".join(f" --allow {shlex.quote(package)}" for package in allow)

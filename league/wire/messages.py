@@ -1,8 +1,8 @@
 """Every message of the league, in a closed union.
 
 Collectors, learners, viewers and operators talk to the coordinator; collectors and inference processes talk to
-learners, and collectors to inference processes. A message is a *head* (one of these structs) and, for some, raw
-arrays that follow it as frames of their own.
+learners, collectors to inference and buffer processes, and learners to buffer processes.
+A message is a *head* (one of these structs) and, for some, raw arrays that follow it as frames of their own.
 Each request stands alone: a report lists all that its sender holds and all that is not acknowledged yet,
 so a coordinator that has just restarted needs no handshake.
 """
@@ -15,7 +15,7 @@ from league.ids import Hash, PlayerId, TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 2
+WIRE_VERSION = 3
 
 
 class Role(StrEnum):
@@ -133,7 +133,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(_Message, frozen=True, tag="progress"):
-    """A learner's heartbeat: where it listens, and the newest candidate of each of its players."""
+    """A learner's heartbeat: where segments go ("": nowhere yet), and the newest candidate of each of its players."""
 
     request: int
     name: str
@@ -141,6 +141,7 @@ class Progress(_Message, frozen=True, tag="progress"):
     address: str
     more: tuple[str, ...] = ()  # addresses of its other ranks
     inference: str = ""  # address of the inference process beside it
+    doors: dict[PlayerId, str] = {}  # players whose segments go elsewhere, and where
     candidates: tuple[Candidate, ...] = ()
     metrics: dict[str, float] = {}
 
@@ -268,14 +269,14 @@ class Credit(_Message, frozen=True, tag="credit"):
     allowance: int
 
 
-# --- collector <-> inference <-> learner --------------------------------------------------------------------
+# --- collector <-> inference, buffer <-> learner -------------------------------------------------------------
 
 
 class Watch(_Message, frozen=True, tag="watch"):
-    """An inference process wants the weights of all players of a learner, now and whenever they change."""
+    """An inference or buffer process wants the weights of a learner's players, now and whenever they change."""
 
     session: str
-    address: str  # where it answers collectors
+    address: str  # where collectors find it
     known: dict[PlayerId, tuple[int, int]] = {}  # incarnation and version of the weights that it has
     metrics: dict[str, float] = {}
 
@@ -305,6 +306,38 @@ class Answer(_Message, frozen=True, tag="answer"):
     memory: str  # the name of the memory that was used: another one has forgotten what came before
 
 
+class Draw(_Message, frozen=True, tag="draw"):
+    """A learner asks its buffer process for a minibatch of a player; it may ask for several at a time.
+
+    Arrays may follow, on decisions that were drawn from `ring` before: `index` and `error`, how wrong the network was
+    about them, and `poison`, those that must not be drawn again. The same request again is the same question.
+    Without a player it only asks for a Watch.
+    """
+
+    session: str
+    player: PlayerId = PlayerId("")
+    incarnation: int = 0
+    request: int = 0
+    ring: str = ""
+    over: bool = False  # nobody will draw: forget all, and take what comes without keeping it
+
+
+class Drawn(_Message, frozen=True, tag="drawn"):
+    """The answer to a Draw: the arrays of learners.replay.Sample follow, if anything is due.
+
+    If decisions came in since the last answer, `lag` follows, too, with an entry for each.
+    """
+
+    session: str
+    player: PlayerId
+    incarnation: int
+    request: int
+    ring: str  # the name of the replay: what another one says of a decision is of no use to it
+    left: int  # minibatches that are due after this one, from all that came in
+    size: int  # decisions to draw from
+    reuse: float  # how often a decision was drawn, on average
+
+
 class Refused(_Message, frozen=True, tag="refused"):
     """The peer cannot be served: another wire version, the wrong role, an unknown player."""
 
@@ -313,5 +346,5 @@ class Refused(_Message, frozen=True, tag="refused"):
 
 Message = (
     Challenge | Report | Orders | Progress | Roster | Follow | Page | Note | Command | Done
-    | SegmentsHead | Pull | Weights | Credit | Watch | Ask | Answer | Refused
+    | SegmentsHead | Pull | Weights | Credit | Watch | Ask | Answer | Draw | Drawn | Refused
 )  # fmt: skip

@@ -123,6 +123,12 @@ def test_inference_runs_beside_its_learner():
     assert "inference" not in found["coordinator"][1] + found["collectors"][1]
 
 
+def test_a_buffer_runs_beside_its_learner():
+    found = scripts("algo=dqn", "learner.replay_in=buffer", "launch.learners=2", "launch.slurm.python=python3")
+    assert "--role buffer --index 1 --lone\nserve" in found["learner-1"][1]
+    assert "buffer" not in found["coordinator"][1] + found["collectors"][1]
+
+
 def test_two_runs_of_one_name_have_different_jobs():
     config = compose(["launch=slurm"])
     names = {jobs(config, RunDirectory(Path(place) / "a,b"))[0].name for place in ("/one", "/two")}

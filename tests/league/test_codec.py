@@ -19,6 +19,8 @@ from league.wire.messages import (
     Command,
     Credit,
     Done,
+    Draw,
+    Drawn,
     Follow,
     Held,
     Host,
@@ -74,6 +76,10 @@ MESSAGES: list[Message] = [
     Watch(session="s", address="ipc:///x", known={"main": (0, 4)}, metrics={"wait_share": 0.5}),
     Ask(session="s", turn=1, request=7, player="main", incarnation=0),
     Answer(turn=1, request=7, player="main", version=4, memory="s/1"),
+    Draw(session="s", player="main", incarnation=0, request=3, ring="b/0"),
+    Drawn(
+        session="s", player="main", incarnation=0, request=3, ring="b/0", left=31, size=2000, reuse=1.5
+    ),
     Refused(reason="another wire version"),
 ]  # fmt: skip
 ARRAYS = {

@@ -28,7 +28,7 @@ class League:
 
     def children(self):
         """Return the process ids of the run's processes by role, as the kernel sees them."""
-        found = {"coordinator": [], "collector": [], "learner": [], "inference": [], "tracker": []}
+        found = {"coordinator": [], "collector": [], "learner": [], "inference": [], "buffer": [], "tracker": []}
         for entry in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = entry.read_bytes().decode().split("\0")

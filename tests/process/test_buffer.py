@@ -1,0 +1,49 @@
+"""A buffer process among real processes: collectors feed it, the learner draws from it, and it is killed."""
+
+import os
+import signal
+
+import pytest
+
+from launch.verify import verify
+from launch.view import open_view
+from tests.process.test_kill import SMALL
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.xdist_group("league")]
+
+VALUES = [
+    "algo=dqn",
+    "policy.head=values",
+    "algo.batch=256",
+    "algo.minibatch=64",
+    "algo.warmup=500",
+    "algo.samples_per_insert=2",
+    "learner.replay_in=buffer",
+]
+
+
+@pytest.mark.parametrize("transport", ["ipc", "tcp"])
+def test_a_killed_buffer_process_comes_back_and_fills_anew(start, patiently, transport):
+    league = start(*SMALL, *VALUES, f"launch.transport={transport}")
+
+    def metrics():
+        if not league.run.rendezvous.exists():
+            return {}
+        return next((w.metrics for w in open_view(league.run).workers if w.name == "learner-0"), {})
+
+    def learned():
+        """The version of `main`, if gradient steps are taken."""
+        found = metrics()
+        return found.get("player/main/version", 0) if found.get("player/main/losses/gradient_steps") else 0
+
+    patiently(lambda: learned() > 2, 120, "training")
+    assert metrics()["player/main/reuse"] > 0
+    assert 0 <= metrics()["buffer/wait_share"] <= 1
+    before = league.children()["buffer"]
+    assert len(before) == 1
+    os.kill(before[0], signal.SIGKILL)
+    patiently(lambda: league.children()["buffer"] not in ([], before), 60, "a new buffer process")
+    at_kill, results = learned(), league.results()
+    patiently(lambda: learned() > at_kill + 3 and league.results() > results + 20, 120, "training that goes on")
+    assert league.interrupt() == 130
+    assert verify(league.run) == 0

@@ -1,0 +1,81 @@
+"""A buffer process in one process with the rest: the same league as if the learner had the replay itself."""
+
+import hashlib
+
+import pytest
+
+from launch.compose import compose
+from launch.config import ConfigError, to_plain
+from launch.inline import play
+from launch.start import rehearse
+from launch.verify import verify
+from league.store.ledger import Ledger
+from league.store.run_directory import RunDirectory
+from league.store.snapshots import SnapshotStore
+
+SMALL = [
+    "env=tic_tac_toe",
+    "league=alphastar",
+    "algo=dqn",
+    "launch=inline",
+    "launch.collectors=2",
+    "collector.slots=32",
+    "collector.flush_decisions=100",
+    "policy.hidden=[16]",
+    "algo.batch=256",
+    "algo.minibatch=128",
+    "algo.replay=1500",
+    "algo.warmup=600",
+    "algo.samples_per_insert=2",
+    "learner.candidate_decisions=512",
+    "league.promotion.min_decisions=600",
+    "league.promotion.max_decisions=1200",
+    "league.evaluation.final_games=10",
+    "league.budget.minutes=null",
+    "league.budget.env_steps=6000",
+]
+
+
+OTHER = "{kind: main, algo: {name: ppo, batch: 512, minibatch: 256, epochs: 1}, policy: {head: logits}}"
+
+
+def league(folder, replay_in, *overrides):
+    """Play a league; return its events without the config's hash, and its snapshots by their hashes."""
+    config = compose([*SMALL, *overrides, f"learner.replay_in={replay_in}"])
+    rehearse(config)
+    run = RunDirectory(folder / replay_in).create()
+    run.write_config(to_plain(config))
+    state = play(config, run)
+    assert state.voids == 0
+    assert verify(run) == 0
+    with Ledger.open(run.ledger) as ledger:
+        bodies = [body.replace(run.config_hash().encode(), b"") for _, body in ledger.read()]
+    return hashlib.sha256(b"\n".join(bodies)).hexdigest(), sorted(SnapshotStore(run.snapshots).hashes())
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        pytest.param([f"+league.players.other={OTHER}"], id="beside a player without a replay"),
+        pytest.param(["launch.learners=2", "collector.inference=central"], id="all apart", marks=pytest.mark.slow),
+    ],
+)
+def test_the_same_seed_gives_the_same_league_wherever_replays_are(tmp_path, overrides):
+    inside, buffer = (league(tmp_path, replay_in, *overrides) for replay_in in ("learner", "buffer"))
+    assert len(inside[1]) > 3
+    assert inside == buffer
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["algo=ppo"], "learner.replay_in=buffer: no player learns from a replay (algo is ppo)"),
+        (["launch=local", "launch.ranks=2"], "learner.replay_in=buffer: a buffer process feeds one rank"),
+        (["learner.replay_in=shelf"], "learner.replay_in: unknown 'shelf'; choose one of learner, buffer"),
+    ],
+)
+def test_what_a_buffer_cannot_do_is_refused_in_one_line(overrides, message):
+    with pytest.raises(ConfigError) as refusal:
+        rehearse(compose(["env=tic_tac_toe", "algo=dqn", "learner.replay_in=buffer", *overrides]))
+    assert str(refusal.value).startswith(message)
+    assert "\n" not in str(refusal.value)
