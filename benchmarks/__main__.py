@@ -93,9 +93,17 @@ def run_j(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     return []
 
 
+def run_k(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """Replays in the learner and beside it."""
+    from benchmarks import replaying
+
+    replaying.run(folder, seconds, rounds)
+    return []
+
+
 LETTERS: dict[str, Letter] = {
     "a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f, "g": run_g, "h": run_h, "i": run_i,
-    "j": run_j,
+    "j": run_j, "k": run_k,
 }  # fmt: skip
 
 

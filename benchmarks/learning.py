@@ -10,6 +10,7 @@ from collectors.envs.connect_four import SPEC
 from league.ids import PlayerId
 from league.policies.layout import PolicyConfig, initial
 from league.segment import CUT, TERMINATED, Segments
+from league.spec import EnvSpec
 from learners.algorithms.ppo import PPO
 from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import Batch, Batcher
@@ -18,20 +19,21 @@ TICKS = 32  # decisions in a segment
 EPISODE = 11  # decisions of one player in an episode
 
 
-def made_up(decisions: int, rng: np.random.Generator) -> Batch:
-    """Return a batch of random boards: what an update costs does not depend on what it learns."""
+def made_up(decisions: int, rng: np.random.Generator, spec: EnvSpec = SPEC) -> Batch:
+    """Return a batch of random boards, or images: what an update costs does not depend on what it learns."""
     steps = (decisions // TICKS, TICKS, 1)
     lanes = steps[0]
     end = np.zeros(steps, np.uint8)
     end[:, EPISODE - 1 :: EPISODE] = TERMINATED
     end[:, -1] = CUT
+    seen, dtype = spec.observation.shape, spec.observation.dtype
     segments = Segments(
         player=PlayerId("main"),
         incarnation=0,
-        observation=rng.integers(0, 2, (*steps, *SPEC.observation.shape)).astype(np.int8),
-        mask=np.ones((*steps, SPEC.actions), np.bool_),
-        action=rng.integers(0, SPEC.actions, steps).astype(np.int32),
-        log_prob=np.full(steps, -np.log(SPEC.actions), np.float32),
+        observation=rng.integers(0, 2, (*steps, *seen), np.uint8).astype(dtype),
+        mask=np.ones((*steps, spec.actions), np.bool_),
+        action=rng.integers(0, spec.actions, steps).astype(np.int32),
+        log_prob=np.full(steps, -np.log(spec.actions), np.float32),
         reward=np.where(end == TERMINATED, rng.choice([-1.0, 1.0], steps), 0.0).astype(np.float32),
         end=end,
         present=np.ones(steps, np.bool_),
@@ -40,8 +42,8 @@ def made_up(decisions: int, rng: np.random.Generator) -> Batch:
         tail_lane=np.arange(lanes, dtype=np.int32),
         tail_tick=np.full(lanes, TICKS - 1, np.int32),
         tail_agent=np.zeros(lanes, np.int32),
-        tail_observation=rng.integers(0, 2, (lanes, *SPEC.observation.shape)).astype(np.int8),
-        tail_mask=np.ones((lanes, SPEC.actions), np.bool_),
+        tail_observation=rng.integers(0, 2, (lanes, *seen), np.uint8).astype(dtype),
+        tail_mask=np.ones((lanes, spec.actions), np.bool_),
     )
     return Batch(segments, np.zeros(decisions, np.int64), {"collector": decisions})
 
