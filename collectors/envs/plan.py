@@ -6,7 +6,7 @@ an environment as it is, and an `adapt`, which makes a batch of slots of what th
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -112,10 +112,18 @@ def _gymnasium(order: Order) -> Plan:
 def _atari(order: Order) -> Plan:
     from gymnasium import Env
 
-    from collectors.envs.atari import builder
+    from collectors.envs.atari import batches, builder, make, returns
     from collectors.envs.gymnasium import solo
 
-    return _as_pettingzoo(solo(order.wrap(builder(order.id, order.kwargs), Env)), order)
+    one_by_one = _as_pettingzoo(solo(order.wrap(builder(order.id, order.kwargs), Env)), order)
+    many = None if order.wrappers or any(order.options.values()) else batches(order.id, order.kwargs)
+    if many is None:
+        return one_by_one
+    return replace(
+        one_by_one,
+        build=lambda slots: make(slots, order.id, order.kwargs),
+        returns=partial(returns, many),
+    )
 
 
 def _as_pettingzoo(official: Build, order: Order) -> Plan:
