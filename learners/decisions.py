@@ -175,11 +175,13 @@ def _lanes(segments: Segments, size: int, burn_in: int) -> Lanes:
     if memory is None:
         memory = np.zeros((len(present), present.shape[2], size), np.float32)
     lanes = Lanes(*map(torch.from_numpy, (present, restart, np.array(memory))))
-    return replace(lanes, warm=_warm(lanes, burn_in)) if burn_in else lanes
+    return warmed(lanes, burn_in)
 
 
-def _warm(lanes: Lanes, burn_in: int) -> Tensor:
-    """Return where an agent still goes by what older weights remembered: `burn_in` ticks, or until its episode ends."""
+def warmed(lanes: Lanes, burn_in: int) -> Lanes:
+    """Say where an agent still goes by what older weights remembered: `burn_in` ticks, or until its episode ends."""
+    if not burn_in:
+        return lanes
     stored_LTA = lanes.memory.any(dim=-1)[:, None] & (lanes.restart.cumsum(dim=1) == 0)
-    early_T = torch.arange(lanes.present.shape[1]) < burn_in
-    return stored_LTA & early_T[:, None]
+    early_T = torch.arange(lanes.present.shape[1], device=lanes.present.device) < burn_in
+    return replace(lanes, warm=stored_LTA & early_T[:, None])

@@ -10,7 +10,8 @@ been overwritten since it was drawn can be told.
 
 A ring has *cells*. Most are decisions; some are tails, which nobody samples: they hold what followed a decision that
 was cut. A decision finds what followed it a few cells ahead, so nothing is stored twice; and as the ring forgets its
-oldest cells first, whatever a decision points to is there as long as the decision is.
+oldest cells first, whatever a decision points to is there as long as the decision is. For networks with a memory whole
+lanes are drawn: runs of cells (learners.steps.lanes_of), which are there as long as their first cell is.
 
 Legend of shapes: see league.segment; C cells, B decisions of a sample.
 """
@@ -30,15 +31,20 @@ SMALLEST = 1e-6  # priority of a decision that was foreseen exactly: it may surp
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Decisions drawn from a ring."""
+    """Decisions, or whole lanes of them, drawn from a ring."""
 
     index: Index  # [B] their names
-    seen: Arrays  # [B, ...]
+    seen: Arrays  # [B, ...], or of lanes [B, T, ...]
     action: npt.NDArray[Any]
     reward: npt.NDArray[np.float32]
     discount: npt.NDArray[np.float32]
-    after: Arrays  # [B, ...] what was seen when the reward was complete
+    after: Arrays  # [B, ...] what was seen when the reward was complete; of lanes that is in `seen`
     odds: npt.NDArray[np.float64]  # [B] how much likelier each was drawn than if all were equal
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions there are to learn from."""
+        return int(np.count_nonzero(self.seen["learn"])) if "learn" in self.seen else len(self.index)
 
     def arrays(self) -> Arrays:
         """Return the arrays by name: how minibatches travel."""
@@ -54,7 +60,7 @@ class Sample:
             part: {n.removeprefix(part): own[n] for n in own if n.startswith(part)} for part in ("seen.", "after.")
         }
         lengths = {len(array) if array.ndim else -1 for array in own.values()}
-        if not {*FIELDS} < own.keys() or parts["seen."].keys() != parts["after."].keys() or len(lengths) != 1:
+        if not {*FIELDS} < own.keys() or not parts["after."].keys() <= parts["seen."].keys() or len(lengths) != 1:
             raise ValueError(f"these arrays are no minibatch: {sorted(own)}, with {sorted(lengths)} decisions")
         return cls(**{name: own[name] for name in FIELDS}, seen=parts["seen."], after=parts["after."])
 
@@ -103,6 +109,8 @@ class Replay:
         cell = self._tree.find(parts * self._tree.total)
         after = (cell + self._arrays["ahead"][cell]) % self._capacity
         seen = {name.removeprefix("seen."): array for name, array in self._arrays.items() if name.startswith("seen.")}
+        if "length" in seen:
+            return self._lanes(cell, seen)
         return Sample(
             index=self._count - 1 - (self._count - 1 - cell) % self._capacity,
             seen={name: array[cell] for name, array in seen.items()},
@@ -111,6 +119,23 @@ class Replay:
             discount=self._arrays["discount"][cell],
             after={name: array[after] for name, array in seen.items()},
             odds=self._tree[cell] / self._tree.total * self.size,
+        )
+
+    def _lanes(self, head: Index, arrays: Arrays) -> Sample:
+        """Return the lanes that begin in these cells, as long as the longest; `present` says where they are over."""
+        length = arrays["length"][head]
+        ticks = np.arange(length.max())
+        cell, present = (head[:, None] + ticks) % self._capacity, ticks < length[:, None]
+        seen = {name: array[cell] for name, array in arrays.items() if name not in ("length", "memory")}
+        seen["learn"] &= present
+        return Sample(
+            index=self._count - 1 - (self._count - 1 - head) % self._capacity,
+            seen=seen | {"present": present, "memory": arrays["memory"][head], "ahead": self._arrays["ahead"][cell]},
+            action=self._arrays["action"][cell],
+            reward=self._arrays["reward"][cell],
+            discount=self._arrays["discount"][cell],
+            after={},
+            odds=self._tree[head] / self._tree.total * self.size,
         )
 
     def prioritise(self, index: Index, error: npt.NDArray[np.floating[Any]]) -> None:
@@ -246,17 +271,21 @@ class Source(Protocol):
 
 
 class Stock:
-    """The replay of one player, and how often it is drawn from, in minibatches of `count` decisions."""
+    """The replay of one player, and how often it is drawn from, in minibatches of `count` decisions.
+
+    Where whole lanes are drawn, minibatches have as many of them as make up `count` decisions on average.
+    """
 
     def __init__(self, replay: Replay, limit: RateLimit, count: int) -> None:
         self.replay, self.limit, self.count = replay, limit, count
         self.prioritise, self.drop = replay.prioritise, replay.drop
         self._fresh = 0
+        self._units = self._decisions = 0  # what was taken in: to draw, to learn from
 
     @property
     def size(self) -> int:
-        """How many decisions there are to draw from."""
-        return self.replay.size
+        """How many decisions there are to draw from; of lanes, about as many."""
+        return self.replay.size * self._decisions // max(1, self._units)
 
     @property
     def reuse(self) -> float:
@@ -266,13 +295,15 @@ class Stock:
     @property
     def left(self) -> int:
         """How many minibatches are due."""
-        return int(self.limit.due // self.count)
+        return max(0, int(self.limit.due // self.count))
 
     def insert(self, steps: Steps, decisions: int) -> None:
         """Take in what happened, in so many decisions of agents."""
         self._fresh += decisions
         self.replay.insert(steps)
-        self.limit.insert(int(np.count_nonzero(steps.decides)), self.replay.size)
+        self._units += int(np.count_nonzero(steps.decides))
+        self._decisions += steps.decisions
+        self.limit.insert(steps.decisions, self.size)
 
     def due(self) -> bool:
         """Whether one more minibatch is to be drawn."""
@@ -280,8 +311,9 @@ class Stock:
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Draw a minibatch."""
-        self.limit.sample(self.count)
-        return self.replay.sample(self.count, rng)
+        sample = self.replay.sample(max(1, self.count * self._units // self._decisions), rng)
+        self.limit.sample(sample.decisions)
+        return sample
 
     def fresh(self) -> int:
         """Return how many decisions came in since this was asked last."""

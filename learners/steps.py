@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from league.segment import CONTINUES, CUT, Segments
+from league.segment import CONTINUES, CUT, TERMINATED, Segments
 
 Arrays = dict[str, npt.NDArray[Any]]
 Index = npt.NDArray[np.intp]
@@ -24,10 +24,15 @@ class Steps:
     reward: npt.NDArray[np.float32]  # [C] summed over up to n steps, discounted
     discount: npt.NDArray[np.float32]  # [C] of the value of what followed; 0 where the episode ended
     ahead: npt.NDArray[np.int32]  # [C] how many cells ahead that is
-    decides: npt.NDArray[np.bool_]  # [C] False: a tail
+    decides: npt.NDArray[np.bool_]  # [C] what may be drawn; False: a tail, or in the middle of a lane
 
     def __len__(self) -> int:
         return len(self.reward)
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions there are to learn from."""
+        return int(np.count_nonzero(self.seen.get("learn", self.decides)))
 
 
 def decisions_of(segments: Segments, steps: int, gamma: float) -> Steps:
@@ -49,6 +54,42 @@ def decisions_of(segments: Segments, steps: int, gamma: float) -> Steps:
         "place": np.concatenate([place, segments.tail_agent]).astype(np.int16),
     }
     return _steps(seen, segments.action[at], segments.reward[at], following, (steps, gamma))
+
+
+def lanes_of(segments: Segments, steps: int, gamma: float) -> Steps:
+    """Return what each agent did in each lane, as one after the other, for networks with a memory.
+
+    The cells are those of `decisions_of` in another order: a lane of an agent is a run of cells, each tail right behind
+    its decision. Only the first of a run is drawn; it has the `length` of the run and the stored `memory` [C, M]. The
+    network is also told where an episode begins anew (`restart`) and what is a decision (`learn`), and not a tail.
+    """
+    assert segments.memory is not None
+    each = decisions_of(segments, steps, gamma)
+    lane, place, tick = segments.present.transpose(0, 2, 1).nonzero()
+    lane, tick = np.concatenate([lane, segments.tail_lane]), np.concatenate([tick, segments.tail_tick])
+    place = each.seen["place"]
+    order = np.lexsort((~each.decides, tick, place, lane))
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    ahead = position[np.arange(len(order)) + each.ahead] - position
+    lane, place, decides = lane[order], place[order], each.decides[order]
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (np.diff(lane) != 0) | (np.diff(place) != 0)
+    over = ~decides  # whether nothing of this episode comes after the cell
+    over[decides] = segments.end[lane, tick[order], place][decides] == TERMINATED
+    heads = first.nonzero()[0]
+    length, memory = np.zeros(len(order), np.int32), np.zeros((len(order), segments.memory.shape[2]), np.float32)
+    length[heads] = np.diff([*heads, len(order)])
+    memory[heads] = segments.memory[lane[heads], place[heads]]
+    told = {"learn": decides, "restart": np.roll(over, 1) & ~first, "length": length, "memory": memory}
+    return Steps(
+        seen={name: array[order] for name, array in each.seen.items()} | told,
+        action=each.action[order],
+        reward=each.reward[order],
+        discount=each.discount[order],
+        ahead=ahead[order].astype(np.int32),
+        decides=first,
+    )
 
 
 def joint_steps_of(segments: Segments, steps: int, gamma: float) -> Steps:

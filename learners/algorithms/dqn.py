@@ -4,7 +4,10 @@ Double (van Hasselt et al. 2016), duelling (Wang et al. 2016), n-step, prioritis
 slots that explore differently it is Ape-X (Horgan et al. 2018). In a game of turns what follows a decision is the
 agent's own next one, so opponents are part of its world.
 
-Legend of shapes: B decisions of a minibatch, N options.
+With a memory whole lanes are learned from, as in R2D2 (Kapturowski et al. 2019): the network goes through each of them
+from the memory that was stored with it, and the first ticks may only bring that up to date (`burn_in`).
+
+Legend of shapes: B decisions, or lanes, of a minibatch, T ticks of a lane, N options.
 """
 
 import torch
@@ -12,10 +15,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig
-from league.policies.torch_policy import Seen, TorchPolicy
+from league.policies.torch_policy import Lanes, Seen, TorchPolicy
 from league.spec import EnvSpec
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.values import Loss, Minibatch, Network, Tensors, ValueLearning
+from learners.decisions import warmed
 from learners.distributed import ALONE, Group
 
 
@@ -33,6 +37,29 @@ def dqn_loss(value_BN: Tensor, next_BN: Tensor, judged_BN: Tensor, data: Minibat
     return Loss((data.weight * each_B).mean(), (value_B - target_B).detach(), value_B.detach())
 
 
+def lanes_loss(value_BTN: Tensor, judged_BTN: Tensor, data: Minibatch, learn_BT: Tensor, config: DQNConfig) -> Loss:
+    """Return the loss of whole lanes, from what the network and the target network say of the actions in each tick.
+
+    Only decisions in `learn_BT` count. The error of a lane, which becomes its priority, is `peak` of its largest one
+    and the rest of their mean.
+    """
+    value_BT = value_BTN.gather(2, data.action[:, :, None]).squeeze(2)
+    with torch.no_grad():
+        chooser_BTN = value_BTN if config.double else judged_BTN
+        best_BT = chooser_BTN.masked_fill(~data.seen["mask"], ILLEGAL).argmax(2)
+        worth_BT = judged_BTN.gather(2, best_BT[:, :, None]).squeeze(2)
+        then_BT = torch.arange(value_BT.shape[1], device=value_BT.device) + data.seen["ahead"].long()
+        then_BT = torch.where(learn_BT, then_BT, 0)
+        target_BT = data.reward + data.discount * worth_BT.gather(1, then_BT)
+    each_BT = functional.huber_loss(value_BT, target_BT, reduction="none") * data.weight[:, None]
+    error_BT = (value_BT - target_BT).detach().abs().masked_fill(~learn_BT, 0)
+    count_B = learn_BT.sum(1)
+    error_B = config.peak * error_BT.amax(1) + (1 - config.peak) * error_BT.sum(1) / count_B.clamp(min=1)
+    learned = learn_BT.sum().clamp(min=1)
+    value = value_BT.detach().masked_fill(~learn_BT, 0).sum() / learned
+    return Loss(each_BT.masked_fill(~learn_BT, 0).sum() / learned, error_B, value.expand(len(error_B)))
+
+
 def duel(advantage_BN: Tensor, value_B: Tensor, mask_BN: Tensor) -> Tensor:
     """Return the values of actions: that of the situation, and what each adds to the mean of the legal ones."""
     legal = mask_BN.float()
@@ -43,6 +70,8 @@ def duel(advantage_BN: Tensor, value_B: Tensor, mask_BN: Tensor) -> Tensor:
 class DQN(ValueLearning):
     """Trains one player. See learners.algorithms.algorithm.Algorithm."""
 
+    config: DQNConfig
+
     def __init__(
         self, config: DQNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
@@ -51,6 +80,8 @@ class DQN(ValueLearning):
 
     def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
+        if "learn" in data.seen:
+            return self._loss_of_lanes(data)
         value_BN = self._values(self.network, data.seen)
         with torch.no_grad():
             judged_BN = self._values(self.target, data.after)
@@ -61,3 +92,22 @@ class DQN(ValueLearning):
         place = seen["place"].long() if self._told else None
         each_BN, value_B = network.policy.outputs(Seen(seen["observation"], place))
         return duel(each_BN, value_B, seen["mask"]) if self._duelling else each_BN
+
+    def _loss_of_lanes(self, data: Minibatch) -> Loss:
+        seen = data.seen
+        parts = seen["present"][:, :, None], seen["restart"][:, :, None], seen["memory"][:, None]
+        lanes = warmed(Lanes(*parts), self.config.burn_in)
+        value_BTN = self._values_in(self.network, seen, lanes)
+        with torch.no_grad():
+            judged_BTN = self._values_in(self.target, seen, lanes)
+        learn_BT = seen["learn"] if lanes.warm is None else seen["learn"] & ~lanes.warm[:, :, 0]
+        return lanes_loss(value_BTN, judged_BTN, data, learn_BT, self.config)
+
+    def _values_in(self, network: Network, seen: Tensors, lanes: Lanes) -> Tensor:
+        """Return what a network says of the actions in each tick of lanes: [B, T, N]."""
+        present = seen["present"]
+        place, mask = seen["place"][present].long() if self._told else None, seen["mask"][present]
+        each, value = network.policy.outputs(Seen(seen["observation"][present], place, lanes=lanes))
+        found = each.new_zeros(*present.shape, each.shape[1])
+        found[present] = duel(each, value, mask) if self._duelling else each
+        return found

@@ -11,5 +11,14 @@ class DQNConfig(ReplayConfig):
     """Deep Q-networks: double, duelling, n-step, prioritised; with epsilon_spread over many slots, Ape-X."""
 
     algorithm: ClassVar[str] = "learners.algorithms.dqn:DQN"
+    remembers: ClassVar[bool] = True
     name: str = "dqn"
     duelling: bool = True  # learn the value of a situation and what each action adds to it apart
+    burn_in: int = 0  # with a memory: first ticks of a lane that only bring the stored memory up to date
+    peak: float = 0.9  # with a memory: a lane's priority is this much of its largest error, and the rest of their mean
+
+    def __post_init__(self) -> None:
+        """Refuse a config that cannot train."""
+        ReplayConfig.__post_init__(self)
+        if self.burn_in < 0 or not 0 <= self.peak <= 1:
+            raise ValueError("algo.burn_in must not be negative, algo.peak must be between 0 and 1")

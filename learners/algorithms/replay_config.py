@@ -7,7 +7,7 @@ from league.policies.layout import PolicyConfig
 from league.segment import Segments
 from learners.algorithms.config import AlgoConfig
 from learners.replay import RateLimit, Replay, Stock
-from learners.steps import Steps, decisions_of
+from learners.steps import Steps, decisions_of, lanes_of
 
 
 @dataclass(kw_only=True, slots=True)
@@ -15,6 +15,7 @@ class ReplayConfig(AlgoConfig):
     """Learning values of actions from a replay."""
 
     head: ClassVar[str] = "values"
+    remembers: ClassVar[bool] = False  # whether its network may have a memory
     batch: int = 1024  # new decisions for each version of the weights, at least
     minibatch: int = 256  # decisions for each gradient step, drawn from the replay
     replay: int = 100_000  # decisions that the replay holds; the oldest are forgotten first
@@ -49,15 +50,16 @@ class ReplayConfig(AlgoConfig):
     def refuse(self, policy: PolicyConfig) -> None:
         """Raise ValueError if this algorithm cannot train such a network."""
         AlgoConfig.refuse(self, policy)
-        if policy.recurrent:
+        if policy.recurrent and not self.remembers:
             raise ValueError(
-                f"algo={self.name} replays decisions one by one, so its network cannot remember: set "
-                "policy.memory=none, or use algo=ppo"
+                f"algo={self.name} replays ticks one by one, so its network cannot remember: set "
+                "policy.memory=none, or use algo=dqn or ppo"
             )
 
     def steps_of(self, segments: Segments) -> Steps:
-        """Return what the replay takes in: the decisions of every agent, each on its own."""
-        return decisions_of(segments, self.n_step, self.gamma)
+        """Return what the replay takes in: the decisions of every agent, each on its own; with a memory, its lanes."""
+        cut = decisions_of if segments.memory is None else lanes_of
+        return cut(segments, self.n_step, self.gamma)
 
     def stock(self, ranks: int = 1) -> Stock:
         """Return an empty replay, which is one of as many as there are ranks."""

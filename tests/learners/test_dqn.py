@@ -13,6 +13,7 @@ from learners.algorithms.dqn import DQN, dqn_loss, duel
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.algorithms.values import minibatch
+from learners.algorithms.vdn_config import VDNConfig
 from learners.batcher import Batch
 from learners.replay import Sample
 
@@ -173,7 +174,7 @@ def test_settings_that_cannot_be_are_refused(settings, message):
     [
         (DQNConfig(), PolicyConfig(), "algo=dqn needs policy.head=values"),
         (PPOConfig(), POLICY, "algo=ppo needs policy.head=logits"),
-        (DQNConfig(), PolicyConfig(head="values", memory="gru"), "policy.memory=none"),
+        (VDNConfig(), PolicyConfig(head="values", memory="gru"), "policy.memory=none"),
     ],
 )
 def test_networks_that_do_not_fit_are_refused(spec, algo, policy, message):

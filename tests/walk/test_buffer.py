@@ -57,7 +57,11 @@ def league(folder, replay_in, *overrides):
     "overrides",
     [
         pytest.param([f"+league.players.other={OTHER}"], id="beside a player without a replay"),
-        pytest.param(["launch.learners=2", "collector.inference=central"], id="all apart", marks=pytest.mark.slow),
+        pytest.param(
+            ["launch.learners=2", "collector.inference=central", "policy.memory=gru", "policy.memory_size=8"],
+            id="all apart, with a memory",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_same_seed_gives_the_same_league_wherever_replays_are(tmp_path, overrides):
