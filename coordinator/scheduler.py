@@ -4,7 +4,7 @@ Evaluation gets its share of env steps by deficit; training episodes are shared 
 by their rates, and a matchmaker names the opponents.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +14,7 @@ from league.ids import PlayerId, TicketNumber
 from league.matchmaking.choice import Choice, draw
 from league.matchmaking.pool import fits
 from league.matchmaking.recipes import matchmaker
-from league.player import Player
+from league.player import Kind, Player
 from league.state import FINAL, TRAINING, LeagueState, pairing
 from league.ticket import Entry, Purpose, Ticket
 
@@ -48,6 +48,7 @@ class Scheduler:
         self._matchmaker: Callable[..., list[Choice]] = matchmaker(state.config.matchmaking)
         self._draws = Draws()
         self._known: dict[tuple[PlayerId, str, bool], list[Choice]] = {}  # choices that hold for this batch
+        self._seated: dict[tuple[PlayerId, PlayerId], list[int]] = {}  # where one can sit opposite the other
         self.backed_off: dict[frozenset[PlayerId], float] = {}  # pairings that were void, and until when
 
     def choices(self, player: Player, roles: frozenset[str] | None = None, mates: bool = False) -> list[Choice]:
@@ -269,34 +270,46 @@ class Scheduler:
 
     # --- the final evaluation --------------------------------------------------------------------------------
 
-    def final_pairings(self) -> list[tuple[Entry, Entry, int]]:
-        """Return (candidate, other, episodes still to be handed out) of the final evaluation.
-
-        The others are the anchors; in co-operation the candidates, too: itself and all those it could play with.
-        """
+    def final_pairings(self) -> Iterator[tuple[Entry, Entry, int]]:
+        """Yield (candidate, other, episodes still to be handed out) of the final evaluation."""
         state = self._state
         contestants = self.contestants()
-        candidates = [e for e in contestants if state.population[e.player].learning]
-        others = [e for e in contestants if state.population[e.player].anchor is not None]
-        if self._cooperative():
-            others = candidates + others if len(self._roles()) > 1 else []
-        games = max(1, len(set(self._sides())) - 1)  # in one episode: the anchor has all other sides
-        missing = []
-        for entry in candidates:
-            for other in others or ([entry] if self._cooperative() else []):
+        games = max(1, len(set(self._sides())) - 1)  # in one episode: the other has all other sides
+        for entry in (e for e in contestants if state.population[e.player].learning):
+            for other, wanted in self._final_quotas(entry, contestants):
                 played = sum(state.latest[entry.player].get(other.player, ()))
-                left = -(-(state.config.evaluation.final_games - played) // games)
-                left -= state.pending[frozenset((entry.player, other.player))]
-                if left > 0 and self._final_places(entry, other):
-                    missing.append((entry, other, left))
-        return missing
+                left = -(-(wanted - played) // games) - state.pending[frozenset((entry.player, other.player))]
+                if left > 0:
+                    yield entry, other, left
+
+    def _final_quotas(self, entry: Entry, contestants: Sequence[Entry]) -> list[tuple[Entry, int]]:
+        """Return whom a candidate meets in the final evaluation, and how often.
+
+        The anchors, so that its score against each is worth its digits; and as often in all, shared out evenly, the
+        frozen players. These met each other about as often as anchors, and where players beat each other in circles
+        only those who met the same can be compared. In co-operation it plays with itself and the other candidates.
+        """
+        everybody, enough = self._state.population, self._state.config.evaluation.final_games
+        fitting = [e for e in contestants if self._final_places(entry, e)]
+        anchors = [e for e in fitting if everybody[e.player].anchor is not None]
+        if self._cooperative():
+            candidates = [e for e in fitting if everybody[e.player].learning]
+            others = candidates + anchors if len(self._roles()) > 1 else [entry]
+            return [(other, enough) for other in others]
+        whole = enough * len(anchors)
+        frozen = [e for e in fitting if everybody[e.player].kind == Kind.FROZEN and e not in anchors][-whole:]
+        return [(e, enough) for e in anchors] + [(e, min(enough, whole // len(frozen))) for e in frozen if whole]
 
     def _final_places(self, entry: Entry, other: Entry) -> list[int]:
         """Return where a player can sit so that the other can have the rest."""
-        return [place for place in self._places(entry.player) if self._lineup(entry, other, place)]
+        pair = (entry.player, other.player)
+        if pair not in self._seated:
+            places = self._places(entry.player)
+            self._seated[pair] = [place for place in places if self._lineup(entry, other, place)]
+        return self._seated[pair]
 
     def _final(self, number: TicketNumber, now: float) -> Ticket | None:
-        pairings = self.final_pairings()
+        pairings = list(self.final_pairings())
         if not pairings:
             return None
         rested = [p for p in pairings if not self._rests(p[0].player, p[1].player, now)]
@@ -310,7 +323,7 @@ class Scheduler:
 def final_is_done(state: LeagueState, scheduler: Scheduler) -> bool:
     """Return whether the final evaluation has been played out."""
     others = any(not is_human(state, ticket) for ticket in state.open.values())
-    return not others and not scheduler.final_pairings()
+    return not others and not any(scheduler.final_pairings())
 
 
 def _any(places: Sequence[int], rng: np.random.Generator) -> int:

@@ -33,7 +33,7 @@ class EvaluationConfig:
     anchored: float = 0.5  # of these matches against anchors: pasts that only meet each other drift upwards
     episodes: int = 16  # in one ticket
     carry: float = 0.5  # how much the games of an older candidate still count when a new one is written
-    final_games: int = 400  # of each learning player against each anchor when the budget is spent
+    final_games: int = 400  # of each learning player against each anchor in the end; as many again against the frozen
     elo_k: float = 16.0  # step of the online Elo
 
     def __post_init__(self) -> None:

@@ -230,8 +230,26 @@ def test_the_final_evaluation_with_three_seats_counts_games_not_episodes(bench, 
         bench, config, env("player", "player", "player"), {"main": PlayerConfig(), "bot": PlayerConfig(**BOT)}
     )
     tickets = league.play(50)
-    assert sum(t.episodes for t in tickets) == 3
-    assert sum(league.state.latest["main"]["bot"]) == 6
+    assert sum(t.episodes for t in tickets) == 3 + 3
+    assert {other: sum(tally) for other, tally in league.state.latest["main"].items()} == {"bot": 6, "main.0": 6}
+    league.tick()
+    assert league.state.phase == "over"
+
+
+@pytest.mark.parametrize(("frozen", "each"), [(1, 6), (2, 6), (5, 2), (30, 1)])
+def test_in_the_final_evaluation_candidates_meet_pasts_as_often_as_anchors(bench, config, env, frozen, each):
+    rules = config(main=PlayerConfig(), bot=PlayerConfig(**BOT), other=PlayerConfig(**BOT | {"anchor": 9.0}))
+    rules.budget.minutes, rules.evaluation.final_games = 1.0, 6
+    rules.promotion.min_decisions, rules.promotion.max_decisions = 1, 1
+    league = bench(config=rules)
+    for version in range(frozen):
+        league.write(version=version, decisions=version)
+    pasts = [player.id for player in league.state.population.frozen()]
+    assert len(pasts) == frozen
+    league.tick(elapsed=60.0)
+    league.play(100)
+    met = {player: sum(tally) for player, tally in league.state.latest["main"].items()}
+    assert met == {"bot": 6, "other": 6} | dict.fromkeys(pasts[-12:], each)
     league.tick()
     assert league.state.phase == "over"
 
@@ -247,8 +265,8 @@ def test_the_final_evaluation_keeps_to_roles_and_takes_all_of_them(bench, config
     assert taken["main"] == {"fox", "hound"}
     assert taken["hunter"] == {"hound"}
     assert {player: sorted(tally) for player, tally in league.state.latest.items()} == {
-        "fox": ["bot", "hunter"],
-        "main": ["bot", "hunter"],
+        "fox": ["bot", "hunter", "main.0"],
+        "main": ["bot", "fox.0", "hunter", "main.0"],
     }
     league.tick()
     assert league.state.phase == "over"

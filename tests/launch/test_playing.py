@@ -1,3 +1,4 @@
+import re
 import sqlite3
 
 import msgspec
@@ -99,7 +100,8 @@ def test_what_was_not_recorded_is_told_with_what_was(run):
     bare = next(r for r in found if not any(e.actions for e in r.episodes))
     partly = next(r for r in found if r.episodes[0].actions and not r.episodes[1].actions)
     newest = next(r for r in reversed(found) if r.episodes[-1].actions)
-    with pytest.raises(ViewError, match=rf"no episode of ticket {bare.ticket} was recorded; .*{newest.ticket}\.15"):
+    last = f"{newest.ticket}.{len(newest.episodes) - 1}"
+    with pytest.raises(ViewError, match=rf"no episode of ticket {bare.ticket} was recorded; .*{re.escape(last)}"):
         playing.replay(run, str(bare.ticket))
     with pytest.raises(ViewError, match=rf"episode 1 of ticket {partly.ticket} was not recorded; .*{partly.ticket}\.0"):
         playing.replay(run, f"{partly.ticket}.1")

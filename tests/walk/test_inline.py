@@ -67,7 +67,7 @@ def test_a_match_goes_all_the_way_round(walked):
 
 def test_evaluation_keeps_to_its_share(walked):
     config, _, state = walked
-    final = 100 * len(state.population.learning()) * len(state.population.anchors())
+    final = sum(sum(tally) for met in state.latest.values() for tally in met.values())
     mean = state.steps["evaluate"] / state.episodes["evaluate"]
     share = (state.steps["evaluate"] - final * mean) / state.env_steps
     assert share == pytest.approx(config.league.evaluation.share, abs=0.03)
