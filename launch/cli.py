@@ -218,9 +218,11 @@ def _replay(arguments: Namespace) -> int:
 def _check_env(arguments: Namespace) -> int:
     from collectors.check import check
     from collectors.envs.config import parse_environment
+    from launch.progress import Progress
 
     config = parse_environment(arguments.env, dict(map(_pair, arguments.pairs)), arguments.allow)
-    report = check(config.name, kwargs=config.options(), allow=arguments.allow)
+    with Progress(f"playing {config.name} at random"):
+        report = check(config.name, kwargs=config.options(), allow=arguments.allow)
     sys.stdout.write("\n".join(report.lines()) + "\n")
     return 0 if report.fit else FAILED
 

@@ -19,6 +19,7 @@ from collectors.replay import outcome_of, play
 from launch.api import Score
 from launch.config import from_plain
 from launch.playing import casting, describe, find_entry, seat
+from launch.progress import Progress
 from launch.view import open_view
 from league.ids import derive_seed
 from league.interval import quantile
@@ -49,10 +50,11 @@ def duel(
     with closing(make_environment(config.env, 1, allow)) as env:
         ticket = msgspec.structs.replace(seat(state, env.spec, first, second), episodes=games)
         choose = casting(config, run, env.spec, ticket, seed, allow)
-        outcomes = [
-            outcome_of(play(env, ticket, episode, derive_seed(seed, "duel", episode), choose))
-            for episode in range(games)
-        ]
+        outcomes = []
+        with Progress("duel") as progress:
+            for episode in range(games):
+                progress.tell(f"{episode} of {games} games")
+                outcomes.append(outcome_of(play(env, ticket, episode, derive_seed(seed, "duel", episode), choose)))
         _tell(tally(ticket.entries, first, outcomes), first, second, env.spec.cooperative, as_json)
     return 0
 

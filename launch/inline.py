@@ -125,8 +125,10 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     """`ludus run launch=inline`: play, then print the final report."""
     from launch.exporting import export
     from launch.live import final_report
+    from launch.progress import Progress
 
-    state = play(config, run, allow)
+    with Progress(run.name) as progress:
+        state = play(config, run, allow, lambda state: progress.tell(f"{state.phase}, {state.env_steps:,} env steps"))
     for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger
         export(run, name, run.track / name, allow=allow)
     if not quiet:

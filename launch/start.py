@@ -13,6 +13,7 @@ from collectors.envs.config import make_environment
 from coordinator.opening import check_seats
 from launch.changes import Change, differences
 from launch.config import Config, ConfigError, algo_of, from_plain, own_algos, own_policies, to_plain
+from launch.progress import Progress
 from launch.trackers.sink import check_trackers
 from league.player import Player
 from league.plugins import resolve
@@ -67,7 +68,8 @@ def _print(line: str) -> None:
 
 def begin(config: Config, *, allow: Collection[str], accept: bool, say: Say) -> RunDirectory:
     """Return the run of this config: made now, or found with the same config, or with changes that are allowed."""
-    rehearse(config, allow)
+    with Progress("trying the environment"):
+        rehearse(config, allow)
     run = RunDirectory(Path(config.runs) / config.name)
     if run.layout.exists() and run.check().config.exists():
         _go_on(run, config, accept, say)
