@@ -15,6 +15,7 @@ from hydra import initialize_config_module
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException
@@ -27,6 +28,7 @@ from league.plugins import PluginError, names
 from learners.algorithms.ppo_config import PPOConfig
 
 ALGO = "algo"
+SCHEMA = "ludus_schema"  # as conf/config.yaml calls it
 FREE = ("env.kwargs.", f"{ALGO}.")  # keys below are not the schema's: nobody has to write + to add one
 PLAYERS = "league.players."
 NOTHING = {"experiment": (None,)}  # groups of which nothing may be chosen
@@ -41,7 +43,7 @@ def compose(overrides: Sequence[str], allow: Collection[str] = ()) -> Config:
     parsed = [_parse(text) for text in overrides]
     with initialize_config_module("conf", version_base="1.3", job_name="ludus"):
         loader = GlobalHydra.instance().config_loader()
-        groups = [group for group in loader.list_groups("") if group != "hydra"]
+        groups = [group for group in _listed("", ObjectType.GROUP, loader) if group != "hydra"]
         parsed = [_named(override, loader) for override in parsed]
         for override in parsed:
             _check(override, groups, loader)
@@ -86,7 +88,8 @@ def _kind(name: str, allow: Collection[str]) -> type[Config]:
 
 def _composed(kind: type[Config], overrides: Sequence[Override], experiment: list[str]) -> dict[str, Any]:
     """Return what Hydra makes of overrides, if this is the class of the config."""
-    ConfigStore.instance().store(name="ludus_schema", node=kind)
+    if _schema() is not kind:
+        ConfigStore.instance().store(name=SCHEMA, node=kind)
     try:
         node = hydra_compose("config", [_line(override) for override in overrides] + experiment)
         plain = OmegaConf.to_container(node, resolve=True)
@@ -94,6 +97,12 @@ def _composed(kind: type[Config], overrides: Sequence[Override], experiment: lis
         raise ConfigError(_explain(kind, error, overrides)) from error
     assert isinstance(plain, dict)
     return {str(key): value for key, value in plain.items()}
+
+
+def _schema() -> type | None:
+    """Return the class of the config that Hydra knows now."""
+    known = ConfigStore.instance().repo.get(f"{SCHEMA}.yaml")
+    return None if known is None else OmegaConf.get_type(known.node)
 
 
 def _parse(text: str) -> Override:
@@ -157,10 +166,17 @@ def _options(group: str, loader: ConfigLoader) -> list[str]:
     """Return what may be chosen of a group; those in folders inside it are written folder/option."""
     inside = [
         f"{folder}/{option}"
-        for folder in loader.list_groups(group)
-        for option in loader.get_group_options(f"{group}/{folder}")
+        for folder in _listed(group, ObjectType.GROUP, loader)
+        for option in _listed(f"{group}/{folder}", ObjectType.CONFIG, loader)
     ]
-    return [*loader.get_group_options(group), *inside]
+    return [*_listed(group, ObjectType.CONFIG, loader), *inside]
+
+
+def _listed(group: str, kind: ObjectType, loader: ConfigLoader) -> list[str]:
+    """Return what is in a group. The loader would list the same, but copies the schema of everything for it."""
+    return sorted(
+        {name for source in loader.get_sources() if source.is_group(group) for name in source.list(group, kind)}
+    )
 
 
 def _unknown_option(group: str, choice: str, options: Sequence[str]) -> str:
@@ -180,7 +196,7 @@ def _fitting_experiment(parsed: Sequence[Override], loader: ConfigLoader) -> lis
     chosen = {override.key_or_group: override.value() for override in parsed}
     if "env" not in chosen or "experiment" in chosen:
         return []
-    fits = chosen["env"] in loader.get_group_options("experiment")
+    fits = chosen["env"] in _listed("experiment", ObjectType.CONFIG, loader)
     return [f"experiment={chosen['env']}" if fits else "~experiment"]
 
 

@@ -7,7 +7,9 @@ and those that the user allowed on the command line; never because a file in a r
 """
 
 import difflib
+import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from importlib import import_module, metadata
 from typing import Any
 
@@ -53,7 +55,14 @@ class PluginError(ValueError):
 
 
 def _entry_points(group: str) -> dict[str, str]:
-    return {point.name: point.value for point in metadata.entry_points(group=group)}
+    return _registered(tuple(sys.path))[group]
+
+
+@lru_cache(maxsize=1)
+def _registered(path: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """Return what installed packages register in each group: read once for each path, as reading takes a while."""
+    found = metadata.entry_points()
+    return {group: {point.name: point.value for point in found.select(group=group)} for group in GROUPS}
 
 
 def names(group: str) -> list[str]:

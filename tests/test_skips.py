@@ -44,6 +44,7 @@ def outcome(tmp_path):
 
     def run(**environment):
         without = {key: value for key, value in os.environ.items() if not key.startswith(("LUDUS_", "PYTEST_"))}
+        without["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         command = [sys.executable, "-m", "pytest", "-ra", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir=."]
         done = subprocess.run(
             command, cwd=tmp_path, env=without | environment, capture_output=True, text=True, check=False
