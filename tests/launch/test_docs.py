@@ -59,7 +59,8 @@ def test_every_command_parses_and_its_overrides_compose(argv, answer):
     assert not [text for text in rest if text.startswith("-")]
     if arguments.command == "run" and arguments.multirun:
         swept, _, common = split([*arguments.pairs, *rest])
-        assert [refusal([*common, *mine]) for mine in combinations(swept)][-1] == ""
+        *_, last = combinations(swept)
+        assert refusal([*common, *last]) == ""
     elif arguments.command == "run":
         assert refusal([*arguments.pairs, *rest]) in ("", answer)  # a page may show a refusal: then, the right one
 

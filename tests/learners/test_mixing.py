@@ -136,6 +136,7 @@ def test_the_mixer_goes_on_from_a_checkpoint_and_starts_the_same_from_the_same_w
     torch.testing.assert_close(one.target.state_dict(), other.target.state_dict())
 
 
+@pytest.mark.slow
 def test_only_a_mixer_finds_the_room_in_which_agents_need_each_other():
     assert earned("qmix", seed=0) == 8
     assert earned("vdn", seed=0) == 7

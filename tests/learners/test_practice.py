@@ -337,7 +337,7 @@ def test_an_evaluation_plays_as_a_frozen_player_does():
     assert practice.evaluate(flat) == share
 
 
-@pytest.mark.parametrize("name", ["cnn", "resnet"])
+@pytest.mark.parametrize("name", ["cnn", pytest.param("resnet", marks=pytest.mark.slow)])
 def test_convolutions_learn_to_see(name):
     policy = PolicyConfig(name=name, hidden=[32], channels=8, blocks=1, filters=[[8, 3, 2], [16, 3, 1]])
     practice = Practice(Spot(), policy, PPOConfig(batch=512, minibatch=128, lr=3e-3), ticks=8)

@@ -105,20 +105,20 @@ def test_the_same_seed_gives_the_same_league(tmp_path):
         prints.append(fingerprint(run))
     assert prints[0] == prints[1]
     config, run = start(tmp_path / "c", "league.budget.env_steps=15000", "launch.collectors=2", "seed=2")
-    play(config, run)
-    assert fingerprint(run) != prints[0]
+    play(config, run, on_round=lambda state: state.env_steps < 1000)
+    assert set(fingerprint(run)[1]).isdisjoint(prints[0][1]), "another seed begins with other weights"
 
 
 def test_a_league_that_was_stopped_goes_on(tmp_path):
-    config, run = start(tmp_path / "r", "league.budget.env_steps=30000")
-    state = play(config, run, on_round=lambda state: state.env_steps < 10_000)
+    config, run = start(tmp_path / "r", "league.budget.env_steps=15000")
+    state = play(config, run, on_round=lambda state: state.env_steps < 7_000)
     assert state.phase == TRAINING
     before = {player: c.decisions for player, c in state.candidates.items()}
     state = play(config, run)
     assert state.phase == OVER
     assert state.term == 2
     assert all(state.candidates[player].decisions >= decisions for player, decisions in before.items())
-    assert state.env_steps >= 30_000
+    assert state.env_steps >= 15_000
     assert verify(run) == 0
 
 
@@ -126,9 +126,9 @@ def test_a_finished_league_goes_on_with_a_larger_budget(tmp_path):
     config, run = start(tmp_path / "r", "league.budget.env_steps=8000")
     assert play(config, run).phase == OVER
     assert play(config, run).env_steps == pytest.approx(8000, rel=0.6), "nothing more to play"
-    config.league.budget.env_steps = 30_000
+    config.league.budget.env_steps = 20_000
     run.write_config(to_plain(config))
-    assert play(config, run).env_steps >= 30_000
+    assert play(config, run).env_steps >= 20_000
     assert verify(run) == 0
 
 
