@@ -40,7 +40,7 @@ def test_kill_anybody_at_any_moment(start, patiently):
         if pids:
             os.kill(rng.choice(pids), signal.SIGKILL)
             killed[role] += 1
-        time.sleep(rng.uniform(0.2, 4.0))
+        time.sleep(rng.uniform(0.2, 3.0))
         assert league.process.poll() is None, "ludus run gave up"
 
     before = league.results()

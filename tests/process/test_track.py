@@ -48,7 +48,7 @@ def test_kill_trackers_and_every_point_is_there_once(start, patiently, monkeypat
         patiently(league.results, 90, "the first result")
         rng = random.Random(3)
         for _ in range(5):
-            time.sleep(rng.uniform(3.0, 7.0))
+            time.sleep(rng.uniform(1.0, 5.0))
             pids = patiently(lambda: league.children()["tracker"], 60, "a tracker")
             os.kill(rng.choice(pids), signal.SIGKILL)
         before, rows = league.results(), len(numbers(league.run.track / "csv" / "points.csv"))
