@@ -9,18 +9,20 @@ import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 UNKNOWN = object()
 WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", types.NoneType: "null"}
 
 
-def children(kind: Any) -> dict[str, Any]:
+@lru_cache(maxsize=256)
+def children(kind: Any) -> Mapping[str, Any]:
     """Return the fields of a dataclass and their types, nothing for other types."""
     if not is_dataclass(kind):
         return {}
     hints = typing.get_type_hints(kind)
-    return {item.name: hints[item.name] for item in fields(kind)}
+    return types.MappingProxyType({item.name: hints[item.name] for item in fields(kind)})
 
 
 def type_at(kind: Any, key: str) -> Any:
