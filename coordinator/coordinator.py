@@ -82,7 +82,9 @@ class Coordinator:
         self.learners = list(learners)
         self._workers: dict[str, _Seen] = {}
         # learner name -> where its first rank takes segments, and its others; where its networks answer
-        self._addresses: dict[str, tuple[tuple[str, ...], str, dict[PlayerId, str]]] = {}  # ranks, inference, doors
+        self._addresses: dict[
+            str, tuple[tuple[str, ...], str, dict[PlayerId, tuple[str, ...]]]
+        ] = {}  # ranks, inference, doors
         self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
         for ticket in state.open.values():
@@ -260,7 +262,7 @@ class Coordinator:
             if learner in self._addresses
             for ranks, inference, doors in [self._addresses[learner]]
             for p in self._assigned(learner)
-            if (at := (doors[p],) if p in doors else ranks)[0]
+            if (at := doors.get(p, ranks))[0]
         )
 
     def _note_hosts(self) -> None:

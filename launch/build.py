@@ -107,9 +107,15 @@ def build_collector(
 
 
 def build_buffer(
-    config: Config, run: RunDirectory, session: str, server: Server, clock: Clock, allow: Collection[str] = ()
+    config: Config,
+    run: RunDirectory,
+    index: int,
+    session: str,
+    server: Server,
+    clock: Clock,
+    allow: Collection[str] = (),
 ) -> Buffer:
-    """Return the buffer process beside a learner."""
+    """Return the buffer process beside a learner, or beside one of its ranks."""
     return Buffer(
         session=session,
         server=server,
@@ -120,6 +126,8 @@ def build_buffer(
         clock=clock,
         policies=own_policies(config),
         algos=own_algos(config, allow),
+        rank=index % config.launch.ranks,
+        ranks=config.launch.ranks,
     )
 
 

@@ -91,7 +91,7 @@ class Doors:
         return ProcessLink(self._run, self.connect, f"learner-{index}")
 
     def buffer(self, index: int) -> "ProcessLink":
-        """Talk to the buffer process of a learner of this run, wherever it is."""
+        """Talk to a buffer process of this run, wherever it is."""
         return ProcessLink(self._run, self.connect, f"buffer-{index}")
 
 

@@ -72,8 +72,8 @@ def play(
         return exchange.client("memory://coordinator")
 
     buffers = {
-        name: build_buffer(config, run, f"buffer-of-{name}/{term}", exchange.server(f"buffer-of-{name}"), clock, allow)
-        for name in learner_names(config)
+        name: build_buffer(config, run, i, f"buffer-{i}/{term}", exchange.server(f"buffer-{i}"), clock, allow)
+        for i, name in enumerate(learner_names(config))
         if config.learner.replay_in == "buffer"
     }
 

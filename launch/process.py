@@ -198,7 +198,8 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
         claim = Claim(run.claim(name), session)
         run.publish_rendezvous(doors.rendezvous(inbox), name)
         line = doors.coordinator()
-        buffer = doors.buffer(index) if config.learner.replay_in == "buffer" else None
+        beside = config.learner.replay_in == "buffer"
+        buffer = doors.buffer(index * config.launch.ranks + group.rank) if beside else None
         learner = build_learner(config, run, index, session, line, inbox, time.monotonic, group, allow, buffer)
         while learner.step(0.02):
             claim.check()
@@ -219,13 +220,13 @@ def run_inference(config: Config, run: RunDirectory, index: int, stop: Stop) -> 
 
 
 def run_buffer(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> None:
-    """Keep the replays of one learner's players, until SIGTERM."""
+    """Keep the replays of the players of one learner, or of one of its ranks, until SIGTERM."""
     host = listening_host(config.launch)
     with Doors(run, Role.LEARNER, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
         name, session = f"buffer-{index}", secrets.token_hex(8)
         server = doors.serve(name)
         run.publish_rendezvous(doors.rendezvous(server), name)
-        buffer = build_buffer(config, run, session, server, time.monotonic, allow)
+        buffer = build_buffer(config, run, index, session, server, time.monotonic, allow)
         gc.freeze()
         while not stop.asked:
             buffer.step(0.02)

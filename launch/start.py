@@ -22,7 +22,6 @@ from league.rulebook import founders
 from league.spec import EnvSpec
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory, RunError
-from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
 
 Say = Callable[[str], None]
@@ -128,19 +127,6 @@ def rehearse(config: Config, allow: Collection[str] = ()) -> EnvSpec:
         env.close()
 
 
-def _check_buffer(config: Config, algos: Collection[AlgoConfig]) -> None:
-    if not any(isinstance(algo, ReplayConfig) for algo in algos):
-        raise ConfigError(
-            "learner.replay_in=buffer: no player learns from a replay (algo is "
-            f"{', '.join(sorted({algo.name for algo in algos}))}). Leave it at learner, or use algo=dqn"
-        )
-    if config.launch.ranks > 1:
-        raise ConfigError(
-            f"learner.replay_in=buffer: a buffer process feeds one rank, and launch.ranks is {config.launch.ranks}. "
-            "Set launch.ranks=1, or leave replays in the learner, where each rank has its own"
-        )
-
-
 def _founders(config: Config, roles: Sequence[str] = ()) -> list[Player]:
     try:
         return founders(config.league, roles)
@@ -158,8 +144,11 @@ def _check_parts(config: Config, players: Sequence[Player], spec: EnvSpec, allow
             describe(policy, spec)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
-    if config.learner.replay_in == "buffer":
-        _check_buffer(config, algos.values())
+    if config.learner.replay_in == "buffer" and not any(isinstance(algo, ReplayConfig) for algo in algos.values()):
+        raise ConfigError(
+            "learner.replay_in=buffer: no player learns from a replay (algo is "
+            f"{', '.join(sorted({algo.name for algo in algos.values()}))}). Leave it at learner, or use algo=dqn"
+        )
     for algo in algos.values():
         if not algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time
             resolve("ludus.algorithms", algo.algorithm, allow)

@@ -24,7 +24,7 @@ def topology(config: Config) -> list[Part]:
     """Return the processes of a league, in the order in which they start."""
     collectors = config.launch.collectors or os.cpu_count() or 1
     inferences = config.launch.learners if config.collector.inference == "central" else 0
-    buffers = config.launch.learners if config.learner.replay_in == "buffer" else 0
+    buffers = config.launch.learners * config.launch.ranks if config.learner.replay_in == "buffer" else 0
     return [
         Part("coordinator", 0),
         *(Part("learner", i, config.launch.ranks) for i in range(config.launch.learners)),

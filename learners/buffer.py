@@ -1,12 +1,13 @@
-"""The buffer process: the replays of a learner's players, in a process of their own beside it. No torch.
+"""The buffer process: the replays of a learner's players, in a process of their own beside it, or beside each rank.
 
     buffer = Buffer(session=..., server=..., spec=..., policy=..., algo=..., seed=..., clock=...)
     while not stop:
         buffer.step(timeout=0.02)
 
 Collectors feed it as they would feed the learner. It cuts their segments into steps, keeps them, and draws minibatches
-when the learner asks for some. The rate limit holds on both sides: what is not due is not drawn, so the learner waits;
-and while what is due is not drawn, the next batch is not taken in, so collectors get no credit, and wait.
+when the learner asks for some; it needs no torch. The rate limit holds on both sides: what is not due is not drawn, so
+the learner waits; and while what is due is not drawn, the next batch is not taken in, so collectors get no credit, and
+wait.
 """
 
 import logging
@@ -93,6 +94,8 @@ class Buffer:
     clock: Callable[[], float]
     policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
     algos: Mapping[str, AlgoConfig] = field(default_factory=dict)
+    rank: int = 0  # of the learner's rank that draws from it
+    ranks: int = 1
 
     waited: float = field(default=0.0, init=False)
     drawn: int = field(default=0, init=False)  # minibatches
@@ -149,6 +152,7 @@ class Buffer:
         algo, policy = self.algos.get(player, self.algo), self.policies.get(player, self.policy)
         if not isinstance(algo, ReplayConfig):
             raise DrawError(f"algo={algo.name} learns from no replay, so its segments do not belong here")
+        parts = (self.seed, "train", player, incarnation, *((self.rank,) if self.rank else ()))
         return Stored(
             player=player,
             incarnation=incarnation,
@@ -156,10 +160,10 @@ class Buffer:
             weights=flat,
             memory=policy.state_size,
             state=policy.sees_state,
-            batcher=Batcher(incarnation=incarnation, batch=algo.batch, max_lag=algo.max_lag),
+            batcher=Batcher(incarnation=incarnation, batch=-(-algo.batch // self.ranks), max_lag=algo.max_lag),
             algo=algo,
-            stock=algo.stock(),
-            rng=np.random.default_rng(derive_seed(self.seed, "train", player, incarnation)),
+            stock=algo.stock(self.ranks),
+            rng=np.random.default_rng(derive_seed(*parts)),
             ring=f"{self.session}/{incarnation}",
         )
 
@@ -171,7 +175,7 @@ class Buffer:
         if draw.session != stored.learner:
             stored.learner, stored.open = draw.session, {}
         if draw.over and not stored.stopped:
-            stored.stopped, stored.stock, stored.open = NOBODY, stored.algo.stock(), {}
+            stored.stopped, stored.stock, stored.open = NOBODY, stored.algo.stock(self.ranks), {}
             self._feed.grant(stored)
         if draw.over:
             return

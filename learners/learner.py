@@ -72,7 +72,8 @@ class Learner:
     _asked: bool = field(default=False, init=False)  # to stop, by a signal to this rank
     _stopped: bool = field(default=False, init=False)
     _addresses: tuple[str, ...] = field(default=(), init=False)  # of all ranks
-    _beside: tuple[str, str] = field(default=("", ""), init=False)  # addresses beside it that were reported
+    _buffers: tuple[str, ...] = field(default=("",), init=False)  # addresses of the buffer processes of all ranks
+    _beside: tuple[str, ...] = field(default=(), init=False)  # addresses beside it that were reported
 
     def __post_init__(self) -> None:
         """Put the parts together."""
@@ -92,7 +93,7 @@ class Learner:
         )
         if self.buffer is not None:
             self._line = Line(self.session, self.buffer, self.clock)
-            self._archive.served = lambda: Served(self._rest, self.ahead)
+            self._archive.served = lambda: Served(self._rest, self.ahead, self._leads)
 
     def step(self, timeout: float) -> bool:
         """Do what there is to do, waiting up to `timeout` seconds for data; False: told to stop."""
@@ -101,8 +102,7 @@ class Learner:
         if self._stopped:
             return False
         self._write_candidates()
-        if self._line is not None:
-            self._line.meet()
+        self._meet()
         self._heartbeat()
         self._serve(timeout)
         trainee = self._agree()
@@ -138,18 +138,22 @@ class Learner:
     def _agree(self) -> Trainee | None:
         """Return whom to train now: of those with a full batch on every rank, the one that became full first.
 
-        The ranks also agree on versions, which one of them may have had to jump past, and on whether to stop.
+        The ranks also agree on versions, which one of them may have had to jump past, on whether to stop, and on where
+        their buffer processes are.
         """
         trainees = [self._trainees[player] for player in sorted(self._trainees)]
         mine = [(t.version, not t.ready, t.full_since or 0) for t in trainees]
-        most = self.group.most(np.array([self._asked, *chain(*mine)], np.int64)).tolist()
-        for trainee, version in zip(trainees, most[1::3], strict=True):
+        moved = self._line is not None and self._line.address != self._buffers[self.group.rank % len(self._buffers)]
+        stop, move, *most = self.group.most(np.array([self._asked, moved, *chain(*mine)], np.int64)).tolist()
+        if move and self._line is not None:
+            self._buffers = self.group.gather(self._line.address)
+        for trainee, version in zip(trainees, most[::3], strict=True):
             if trainee.advance(version):
                 self._publish(trainee)
-        if most[0]:
+        if stop:
             self._finish()
             return None
-        found = zip(trainees, most[2::3], most[3::3], strict=True)
+        found = zip(trainees, most[1::3], most[2::3], strict=True)
         full = [(since, trainee.player) for trainee, lacking, since in found if not lacking]
         return self._trainees[min(full)[1]] if full else None
 
@@ -202,6 +206,13 @@ class Learner:
             self._feed.arrivals += 1
             if trainee.full_since is None:
                 trainee.full_since = self._feed.arrivals
+
+    def _meet(self) -> None:
+        """Find out where the buffer process is; others are told, as soon as all ranks know theirs."""
+        if self._line is not None:
+            self._line.meet()
+            if self.group.size == 1:
+                self._buffers = (self._line.address,)
 
     def _rest(self) -> None:
         """Wait a moment for the buffer process, in the middle of an update."""
@@ -287,23 +298,21 @@ class Learner:
         if not self._leads:
             return False
         late = self._reported_at is None or self.clock() - self._reported_at >= self.config.heartbeat
-        return late or self._news or self._addresses_beside() != self._beside
+        return late or self._news or (self._feed.inference, *self._buffers) != self._beside
 
-    def _addresses_beside(self) -> tuple[str, str]:
-        return self._feed.inference, self._line.address if self._line is not None else ""
-
-    def _doors(self, buffer: str) -> tuple[tuple[str, ...], dict[PlayerId, str]]:
+    def _doors(self) -> tuple[tuple[str, ...], dict[PlayerId, tuple[str, ...]]]:
         """Return where segments go: those of most players, and those of players that learn in another way."""
-        ours, most = self._addresses, isinstance(self.algo, ReplayConfig)
         if self._line is None:
-            return ours, {}
-        others = [player for player, algo in self.algos.items() if isinstance(algo, ReplayConfig) != most]
-        return ((buffer,) if most else ours), {PlayerId(player): ours[0] if most else buffer for player in others}
+            return self._addresses, {}
+        most = isinstance(self.algo, ReplayConfig)
+        others = [PlayerId(player) for player, algo in self.algos.items() if isinstance(algo, ReplayConfig) != most]
+        buffers = self._buffers if all(self._buffers) else ("",)
+        here, there = (buffers, self._addresses) if most else (self._addresses, buffers)
+        return here, dict.fromkeys(others, there)
 
     def _report(self, now: float) -> None:
         self._request += 1
-        inference, buffer = self._addresses_beside()
-        addresses, doors = self._doors(buffer)
+        addresses, doors = self._doors()
         candidates = tuple(t.candidate for t in self._trainees.values() if t.candidate is not None)
         sent = self.coordinator.send(
             Progress(
@@ -312,13 +321,13 @@ class Learner:
                 session=self.session,
                 address=addresses[0],
                 more=addresses[1:],
-                inference=inference,
+                inference=self._feed.inference,
                 doors=doors,
                 candidates=candidates,
                 metrics=self._metrics(now),
             )
         )
-        self._reported_at, self._news, self._beside = now, False, (inference, buffer)
+        self._reported_at, self._news, self._beside = now, False, (self._feed.inference, *self._buffers)
         self._waited, self._updates = 0.0, 0
         if sent:
             for candidate in candidates:

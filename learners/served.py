@@ -37,11 +37,12 @@ RESTS = 100  # ... and how often it does, before it ends the update
 class Served:
     """The minibatches of one player: a learners.replay.Source.
 
-    `rest` waits a moment for what was asked for; it is called in the middle of an update.
+    `rest` waits a moment for what was asked for; it is called in the middle of an update. Of several ranks one leads:
+    an update ends where its buffer says, or when another one has nothing left.
     """
 
-    def __init__(self, rest: Callable[[], None], ahead: int = AHEAD) -> None:
-        self._rest, self._ahead = rest, ahead
+    def __init__(self, rest: Callable[[], None], ahead: int = AHEAD, leads: bool = True) -> None:
+        self._rest, self._ahead, self._leads = rest, ahead, leads
         self._here: deque[tuple[Drawn, Sample | None]] = deque()
         self._requests = count()
         self._last = False  # of this update
@@ -97,13 +98,15 @@ class Served:
     def due(self) -> bool:
         """Whether there is one more minibatch in this update; waits for it, but not for ever."""
         for _ in range(RESTS):
-            if self._here and not self._last and self._here[0][1] is None:
+            ends = self._last and self._leads
+            if self._here and not ends and self._here[0][1] is None:
                 self._here.popleft()  # decisions came in, but nothing is due yet
                 self._last = True
+                return False
             if self._last or self._here:
-                break
+                return bool(self._here) and not ends
             self._rest()
-        return not self._last and bool(self._here)
+        return False
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Return it; the buffer drew it, with its own random numbers."""

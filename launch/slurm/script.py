@@ -164,8 +164,9 @@ def _asides(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
     """Return what runs beside a job's program: trackers at the coordinator, inference and buffer at their learner."""
     roles = {"coordinator": ("tracker",), "learner": ("inference", "buffer")}.get(job.role, ())
     parts = [part for part in topology(config) if part.role in roles]
-    if job.role == "learner":
-        parts = [part for part in parts if str(part.index) == job.index]
+    if job.role == "learner":  # a buffer process for each rank of a learner, one inference process for all
+        shares = {"inference": 1, "buffer": config.launch.ranks}
+        parts = [part for part in parts if str(part.index // shares[part.role]) == job.index]
     start = f'{python(config.launch.slurm.job(job.role))} -m launch.process --run "$LUDUS_RUN"'
     words = "".join(f" --allow {shlex.quote(package)}" for package in allow)
     return [f"aside {part.name} {start} --role {part.role} --index {part.index} --lone{words}" for part in parts]

@@ -141,7 +141,7 @@ class Progress(_Message, frozen=True, tag="progress"):
     address: str
     more: tuple[str, ...] = ()  # addresses of its other ranks
     inference: str = ""  # address of the inference process beside it
-    doors: dict[PlayerId, str] = {}  # players whose segments go elsewhere, and where
+    doors: dict[PlayerId, tuple[str, ...]] = {}  # players whose segments go elsewhere, and where
     candidates: tuple[Candidate, ...] = ()
     metrics: dict[str, float] = {}
 

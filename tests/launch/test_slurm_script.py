@@ -127,6 +127,8 @@ def test_a_buffer_runs_beside_its_learner():
     found = scripts("algo=dqn", "learner.replay_in=buffer", "launch.learners=2", "launch.slurm.python=python3")
     assert "--role buffer --index 1 --lone\nserve" in found["learner-1"][1]
     assert "buffer" not in found["coordinator"][1] + found["collectors"][1]
+    ranks = scripts("algo=dqn", "learner.replay_in=buffer", "launch.learners=2", "launch.ranks=2")
+    assert [f"buffer --index {i} " in ranks["learner-1"][1] for i in range(4)] == [False, False, True, True]
 
 
 def test_two_runs_of_one_name_have_different_jobs():

@@ -348,23 +348,25 @@ def test_a_learner_does_not_wait_for_ever():
     assert not served.full, "nobody asked for that"
 
 
-def test_an_update_ends_where_the_buffer_says(world):
-    served = Served(lambda: None, ahead=3)
+@pytest.mark.parametrize("leads", [True, False])
+def test_an_update_ends_where_the_buffer_of_the_leading_rank_says(leads):
+    served, rests = Served(lambda: next(rests), ahead=3, leads=leads), count()
     served.ask()
-    sample = Sample(
-        np.arange(2), {"mask": np.ones((2, 3), bool)}, *[np.zeros(2)] * 3, {"mask": np.ones((2, 3), bool)}, np.ones(2)
-    )
+    mask, zeros = {"mask": np.ones((2, 3), bool)}, np.zeros(2)
+    sample = Sample(np.arange(2), mask, zeros, zeros, zeros, mask, np.ones(2))
     served.arrived(_answer(0, left=1), {**sample.arrays(), "lag": np.zeros(5, np.int64)})
     served.arrived(_answer(1, left=0), sample.arrays())
-    served.arrived(_answer(2, left=0), {"lag": np.zeros(7, np.int64)})
-    served.begin()
-    for more in (True, True, False):
-        assert served.due() == more
-        if more:
+    served.arrived(_answer(2, left=9), {**sample.arrays(), "lag": np.zeros(7, np.int64)})
+    served.arrived(_answer(3, left=0), {"lag": np.zeros(3, np.int64)})
+    for updates in [2, 1] if leads else [3]:
+        served.begin()
+        for _ in range(updates):
+            assert served.due()
             served.sample(np.random.default_rng(0))
-    assert served.fresh() == 12
-    served.begin()
-    assert not served.due(), "nothing was due after the last batch"
+        assert not served.due()
+    assert served.fresh() == 15
+    assert not served.full
+    assert next(rests) == 0, "there was nothing to wait for"
 
 
 def _answer(request, left=0):

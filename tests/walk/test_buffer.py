@@ -74,7 +74,6 @@ def test_the_same_seed_gives_the_same_league_wherever_replays_are(tmp_path, over
     ("overrides", "message"),
     [
         (["algo=ppo"], "learner.replay_in=buffer: no player learns from a replay (algo is ppo)"),
-        (["launch=local", "launch.ranks=2"], "learner.replay_in=buffer: a buffer process feeds one rank"),
         (["learner.replay_in=shelf"], "learner.replay_in: unknown 'shelf'; choose one of learner, buffer"),
     ],
 )
