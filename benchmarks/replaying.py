@@ -123,7 +123,7 @@ def beside(case: Case, spec: EnvSpec, run: RunDirectory) -> Iterator[Measure]:
             weights=algorithm.flat(),
             batcher=Batcher(incarnation=0, batch=case.algo.batch, max_lag=1000),
             rng=np.random.default_rng(0),
-            served=Served(lambda: wait(REST)),
+            served=Served(lambda timeout: wait(timeout)),
         )
         line.publish(trainee)
 

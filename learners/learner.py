@@ -27,7 +27,7 @@ from learners.archive import Archive, MakeAlgorithm
 from learners.config import LearnerConfig
 from learners.distributed import ALONE, Group
 from learners.feed import Feed
-from learners.served import AHEAD, REST, Line, Served
+from learners.served import AHEAD, Line, Served
 from learners.trainee import Trainee
 
 log = logging.getLogger("ludus.learner")
@@ -93,7 +93,7 @@ class Learner:
         )
         if self.buffer is not None:
             self._line = Line(self.session, self.buffer, self.clock)
-            self._archive.served = lambda: Served(self._rest, self.ahead, self._leads)
+            self._archive.served = lambda: Served(self._receive_within, self.ahead, self._leads)
 
     def step(self, timeout: float) -> bool:
         """Do what there is to do, waiting up to `timeout` seconds for data; False: told to stop."""
@@ -214,12 +214,13 @@ class Learner:
             if self.group.size == 1:
                 self._buffers = (self._line.address,)
 
-    def _rest(self) -> None:
-        """Wait a moment for the buffer process, in the middle of an update."""
+    def _receive_within(self, timeout: float) -> None:
+        """Take in what the buffer process drew, in the middle of an update, and wait for it if need be."""
         before = self.clock()
-        self._receive(REST)
-        self._waited += self.clock() - before
-        self._between()
+        self._receive(timeout)
+        if timeout:
+            self._waited += self.clock() - before
+            self._between()
 
     def _publish(self, trainee: Trainee) -> None:
         self._feed.publish(trainee)

@@ -1,7 +1,7 @@
 """Replays in a buffer process, as its learner sees them: minibatches are asked for ahead, errors go back.
 
 line = Line(session="l1", buffer=client, clock=time.monotonic)
-trainee = ServedTrainee(..., served=Served(rest))
+trainee = ServedTrainee(..., served=Served(serve))
 line.serve(trainees, timeout=0.02)          # asks, and takes in what was drawn
 if trainee.full:
     trainee.learn(between)                  # learns from one minibatch after the other, until the buffer says when
@@ -37,12 +37,12 @@ RESTS = 100  # ... and how often it does, before it ends the update
 class Served:
     """The minibatches of one player: a learners.replay.Source.
 
-    `rest` waits a moment for what was asked for; it is called in the middle of an update. Of several ranks one leads:
-    an update ends where its buffer says, or when another one has nothing left.
+    `serve` asks for minibatches and waits so long for one; it is called in the middle of an update. Of several ranks
+    one leads: an update ends where its buffer says, or when another one has nothing left.
     """
 
-    def __init__(self, rest: Callable[[], None], ahead: int = AHEAD, leads: bool = True) -> None:
-        self._rest, self._ahead, self._leads = rest, ahead, leads
+    def __init__(self, serve: Callable[[float], None], ahead: int = AHEAD, leads: bool = True) -> None:
+        self._serve, self._ahead, self._leads = serve, ahead, leads
         self._here: deque[tuple[Drawn, Sample | None]] = deque()
         self._requests = count()
         self._last = False  # of this update
@@ -97,16 +97,17 @@ class Served:
 
     def due(self) -> bool:
         """Whether there is one more minibatch in this update; waits for it, but not for ever."""
+        if self._last and self._leads:
+            return False
+        self._serve(0)  # also if there is one: so that the next ones are under way
         for _ in range(RESTS):
-            ends = self._last and self._leads
-            if self._here and not ends and self._here[0][1] is None:
-                self._here.popleft()  # decisions came in, but nothing is due yet
-                self._last = True
-                return False
-            if self._last or self._here:
-                return bool(self._here) and not ends
-            self._rest()
-        return False
+            if self._here or self._last:
+                break
+            self._serve(REST)
+        if self._here and self._here[0][1] is None:
+            self._here.popleft()  # decisions came in, but nothing is due yet
+            return False
+        return bool(self._here)
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Return it; the buffer drew it, with its own random numbers."""

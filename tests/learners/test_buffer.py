@@ -337,7 +337,7 @@ def test_only_a_learner_may_draw_or_bring_weights(world, role):
 
 def test_a_learner_does_not_wait_for_ever():
     rests = count()
-    served = Served(lambda: next(rests), ahead=2)
+    served = Served(lambda timeout: timeout and next(rests), ahead=2)
     served.ask()
     assert sorted(served.open) == [0, 1, 2]
     assert not served.due()
@@ -350,7 +350,7 @@ def test_a_learner_does_not_wait_for_ever():
 
 @pytest.mark.parametrize("leads", [True, False])
 def test_an_update_ends_where_the_buffer_of_the_leading_rank_says(leads):
-    served, rests = Served(lambda: next(rests), ahead=3, leads=leads), count()
+    served, rests = Served(lambda timeout: timeout and next(rests), ahead=3, leads=leads), count()
     served.ask()
     mask, zeros = {"mask": np.ones((2, 3), bool)}, np.zeros(2)
     sample = Sample(np.arange(2), mask, zeros, zeros, zeros, mask, np.ones(2))
@@ -367,6 +367,20 @@ def test_an_update_ends_where_the_buffer_of_the_leading_rank_says(leads):
     assert served.fresh() == 15
     assert not served.full
     assert next(rests) == 0, "there was nothing to wait for"
+
+
+def test_the_next_minibatches_are_under_way_while_one_is_learned_from():
+    served = Served(lambda timeout: served.ask(), ahead=2)
+    mask, zeros = {"mask": np.ones((2, 3), bool)}, np.zeros(2)
+    sample = Sample(np.arange(2), mask, zeros, zeros, zeros, mask, np.ones(2))
+    served.ask()
+    for request in range(3):
+        served.arrived(_answer(request, left=9), sample.arrays())
+    served.begin()
+    for taken in range(3):
+        assert served.due()
+        assert len(served.open) == taken, "one more was asked for, though some are here"
+        served.sample(np.random.default_rng(0))
 
 
 def _answer(request, left=0):
