@@ -29,7 +29,7 @@ LEAGUE = [
     "learner.candidate_decisions=4000",
     "league.promotion.min_decisions=4000",
     "league.promotion.max_decisions=8000",
-    "league.evaluation.final_games=50",
+    "league.evaluation.final_games=200",
     "league.budget.minutes=null",
     "league.budget.env_steps=40000",
 ]
