@@ -6,12 +6,12 @@ import pytest
 
 from league.ids import PlayerId
 
-pytestmark = [pytest.mark.slurm, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(400)]
 
 TINY = [
     "experiment=tic_tac_toe", "launch.collectors=1", "policy.hidden=[8]", "league.budget.minutes=0.3",
     "league.evaluation.final_games=4", "collector.slots=16", "algo.batch=256",
-    "hydra/launcher=submitit_slurm", "hydra.launcher.timeout_min=5", "hydra.launcher.mem_gb=1",
+    "hydra/launcher=submitit_slurm", "hydra.launcher.timeout_min=10", "hydra.launcher.mem_gb=1",
     "hydra.launcher.cpus_per_task=5", "hydra.launcher.partition=low", "hydra.launcher.max_num_timeout=1",
 ]  # fmt: skip
 
@@ -27,7 +27,7 @@ def state_of(job):
 def test_jobs_of_a_sweep_play_a_league_each_and_go_on_after_time_limit_and_preemption(leagues, patiently):
     sweep, (first, second) = leagues("sweep"), [leagues(f"sweep.seed={seed}") for seed in (1, 2)]
     waiting = sweep.start("run", "-m", "seed=1,2", "name=sweep", *TINY, "--quiet")
-    patiently(lambda: first.results() and second.results(), 90, "the first results")
+    patiently(lambda: first.results() and second.results(), 150, "the first results")
     (script,) = sweep.place.glob("runs/sweeps/*/.submitit/*/*_submission.sh")
     array = script.parent.name
 
