@@ -72,8 +72,9 @@ def test_a_missing_launcher_is_told_with_its_remedy(monkeypatch):
 
 
 LEAGUE = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)  # as `ludus run`; whoever starts us may ignore it
 ready, written = map(Path, sys.argv[1:])
 try:
     ready.touch()
