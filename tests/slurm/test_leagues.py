@@ -121,13 +121,12 @@ def test_jobs_at_their_time_limit_and_ranks_that_lose_a_node_go_on(league, clust
     league.play_on()
 
     # One of the nodes of the two ranks crashes: the group ends, and starts again from its checkpoint.
-    trained = patiently(league.trained, 90, "the first candidate that has learned")
+    trained, _ = patiently(league.trained, 90, "the first candidate that has learned")
     restarts = league.rows()["learner-0"].restarts
     cluster.harm("--node", "node2")
     patiently(lambda: league.rows()["learner-0"].restarts > restarts, 60, "the requeue of the learner")
     cluster.start()  # there are two nodes with GPUs, and it needs both
     patiently(lambda: league.trained() > trained, 150, "training that goes on")
-    assert trained >= 8192
 
     league.ludus("stop", "league")
     assert league.view().term >= 2
