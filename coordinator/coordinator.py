@@ -60,6 +60,15 @@ MAY_SAY: dict[type, Role] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Addresses:
+    """Where a learner, and what stands beside it, can be reached."""
+
+    ranks: tuple[str, ...]  # take segments
+    inference: str  # answers for its networks
+    doors: dict[PlayerId, tuple[str, ...]]  # take the segments of these players instead
+
+
 @dataclass(slots=True)
 class _Seen:
     """A process that talked to us lately."""
@@ -81,10 +90,7 @@ class Coordinator:
         self.stopping = False  # tell everybody to stop, whatever the phase
         self.learners = list(learners)
         self._workers: dict[str, _Seen] = {}
-        # learner name -> where its first rank takes segments, and its others; where its networks answer
-        self._addresses: dict[
-            str, tuple[tuple[str, ...], str, dict[PlayerId, tuple[str, ...]]]
-        ] = {}  # ranks, inference, doors
+        self._addresses: dict[str, _Addresses] = {}  # by the learner's name
         self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
         for ticket in state.open.values():
@@ -257,12 +263,12 @@ class Coordinator:
 
     def _hosts(self) -> tuple[Host, ...]:
         return tuple(
-            Host(player=p, incarnation=self.state.incarnations[p], address=at[0], more=at[1:], inference=inference)
+            Host(player=p, incarnation=self.state.incarnations[p], address=at[0], more=at[1:], inference=its.inference)
             for learner in self.learners
             if learner in self._addresses
-            for ranks, inference, doors in [self._addresses[learner]]
+            for its in [self._addresses[learner]]
             for p in self._assigned(learner)
-            if (at := doors.get(p, ranks))[0]
+            if (at := its.doors.get(p, its.ranks))[0]
         )
 
     def _note_hosts(self) -> None:
@@ -280,7 +286,7 @@ class Coordinator:
 
     def _progress(self, progress: Progress, now: float) -> Roster:
         self._note(progress.name, Role.LEARNER, progress.session, progress.metrics, now)
-        addresses = ((progress.address, *progress.more), progress.inference, progress.doors)
+        addresses = _Addresses((progress.address, *progress.more), progress.inference, progress.doors)
         if self._addresses.get(progress.name) != addresses:
             self._addresses[progress.name] = addresses
             self._note_hosts()
