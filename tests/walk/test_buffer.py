@@ -1,17 +1,10 @@
 """A buffer process in one process with the rest: the same league as if the learner had the replay itself."""
 
-import hashlib
-
 import pytest
 
 from launch.compose import compose
-from launch.config import ConfigError, to_plain
-from launch.inline import play
+from launch.config import ConfigError
 from launch.start import rehearse
-from launch.verify import verify
-from league.store.ledger import Ledger
-from league.store.run_directory import RunDirectory
-from league.store.snapshots import SnapshotStore
 
 SMALL = [
     "env=tic_tac_toe",
@@ -39,20 +32,6 @@ SMALL = [
 OTHER = "{kind: main, algo: {name: ppo, batch: 512, minibatch: 256, epochs: 1}, policy: {head: logits}}"
 
 
-def league(folder, replay_in, *overrides):
-    """Play a league; return its events without the config's hash, and its snapshots by their hashes."""
-    config = compose([*SMALL, *overrides, f"learner.replay_in={replay_in}"])
-    rehearse(config)
-    run = RunDirectory(folder / replay_in).create()
-    run.write_config(to_plain(config))
-    state = play(config, run)
-    assert state.voids == 0
-    assert verify(run) == 0
-    with Ledger.open(run.ledger) as ledger:
-        bodies = [body.replace(run.config_hash().encode(), b"") for _, body in ledger.read()]
-    return hashlib.sha256(b"\n".join(bodies)).hexdigest(), sorted(SnapshotStore(run.snapshots).hashes())
-
-
 @pytest.mark.parametrize(
     "overrides",
     [
@@ -64,8 +43,10 @@ def league(folder, replay_in, *overrides):
         ),
     ],
 )
-def test_the_same_seed_gives_the_same_league_wherever_replays_are(tmp_path, overrides):
-    inside, buffer = (league(tmp_path, replay_in, *overrides) for replay_in in ("learner", "buffer"))
+def test_the_same_seed_gives_the_same_league_wherever_replays_are(league, overrides):
+    inside, buffer = (
+        league(replay_in, *SMALL, *overrides, f"learner.replay_in={replay_in}") for replay_in in ("learner", "buffer")
+    )
     assert len(inside[1]) > 3
     assert inside == buffer
 

@@ -1,16 +1,6 @@
 """Central inference in one process: the same league as if each collector had the networks itself."""
 
-import hashlib
-
 import pytest
-
-from launch.compose import compose
-from launch.config import to_plain
-from launch.inline import play
-from launch.verify import verify
-from league.store.ledger import Ledger
-from league.store.run_directory import RunDirectory
-from league.store.snapshots import SnapshotStore
 
 SMALL = [
     "experiment=tic_tac_toe",
@@ -31,19 +21,6 @@ SMALL = [
 ]
 
 
-def league(folder, inference, *overrides):
-    """Play a league; return its events without the config's hash, and its snapshots by their hashes."""
-    config = compose([*SMALL, *overrides, f"collector.inference={inference}"])
-    run = RunDirectory(folder / inference).create()
-    run.write_config(to_plain(config))
-    state = play(config, run)
-    assert state.voids == 0
-    assert verify(run) == 0
-    with Ledger.open(run.ledger) as ledger:
-        bodies = [body.replace(run.config_hash().encode(), b"") for _, body in ledger.read()]
-    return hashlib.sha256(b"\n".join(bodies)).hexdigest(), sorted(SnapshotStore(run.snapshots).hashes())
-
-
 @pytest.mark.parametrize(
     "overrides",
     [
@@ -58,7 +35,9 @@ def league(folder, inference, *overrides):
         ),
     ],
 )
-def test_the_same_seed_gives_the_same_league_wherever_networks_are(tmp_path, overrides):
-    local, central = (league(tmp_path, inference, *overrides) for inference in ("local", "central"))
+def test_the_same_seed_gives_the_same_league_wherever_networks_are(league, overrides):
+    local, central = (
+        league(inference, *SMALL, *overrides, f"collector.inference={inference}") for inference in ("local", "central")
+    )
     assert len(local[1]) > 3
     assert local == central
