@@ -160,7 +160,7 @@ class Atari:
         return np.ascontiguousarray(np.moveaxis(pictures, 1, -1))
 
     def render(self, slot: int) -> str:
-        """Return the newest picture in characters, a tenth as large."""
+        """Return the newest picture in characters, each for 4 x 2 of its points."""
         shades = " .:-=+*#%@"
         picture = self._seen[slot, -1][::4, ::2]
         return "\n".join("".join(shades[int(grey) * len(shades) // 256] for grey in line) for line in picture)
