@@ -121,10 +121,11 @@ def test_jobs_at_their_time_limit_and_ranks_that_lose_a_node_go_on(league, clust
     league.play_on()
 
     # One of the nodes of the two ranks crashes: the group ends, and starts again from its checkpoint.
-    trained, _ = patiently(league.trained, 90, "the first candidate that has learned")
+    patiently(league.trained, 90, "the first candidate that has learned")
     restarts = league.rows()["learner-0"].restarts
     cluster.harm("--node", "node2")
     patiently(lambda: league.rows()["learner-0"].restarts > restarts, 60, "the requeue of the learner")
+    trained = league.trained()
     cluster.start()  # there are two nodes with GPUs, and it needs both
     patiently(lambda: league.trained() > trained, 150, "training that goes on")
 
@@ -171,9 +172,10 @@ def test_crashes_cuts_and_split_brains(league, cluster, patiently):
     times["crash of a collector's node, for that collector"] = time.monotonic() - crashed
 
     # The node of the learner crashes: it starts on the other one, from its checkpoint.
-    began, row, trained = time.monotonic(), league.rows()["learner-0"], league.trained()
+    began, row = time.monotonic(), league.rows()["learner-0"]
     cluster.harm("--node", row.node)
     patiently(lambda: league.rows()["learner-0"].restarts > row.restarts, 60, "the requeue of the learner")
+    trained = league.trained()  # not before: what it had said last may still have been on its way
     patiently(lambda: league.trained() > trained, 120, "training that goes on")
     times["crash of the learner's node"] = time.monotonic() - began
     cluster.start()
