@@ -52,6 +52,8 @@ log = logging.getLogger("ludus.coordinator")
 
 SILENT = 60.0  # seconds after which a process that says nothing is forgotten
 BACK_OFF = 60.0  # seconds for which a pairing that was void is not drawn again
+_ROUTINE = (TicketIssued, ResultCounted)  # after these the pool is still the same
+
 MAY_SAY: dict[type, Role] = {
     Report: Role.COLLECTOR,
     Challenge: Role.COLLECTOR,
@@ -101,7 +103,7 @@ class Coordinator:
         """Apply an event now; `take` hands it to the ledger."""
         apply(self.state, event)
         self._pending.append(event)
-        if not isinstance(event, TicketIssued | ResultCounted):
+        if not isinstance(event, _ROUTINE):
             self.scheduler.forget()
 
     @property

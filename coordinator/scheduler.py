@@ -48,7 +48,9 @@ class Scheduler:
         self._matchmaker: Callable[..., list[Choice]] = matchmaker(state.config.matchmaking)
         self._draws = Draws()
         self._known: dict[tuple[PlayerId, str, bool], list[Choice]] = {}  # choices that hold for this batch
-        self._seated: dict[tuple[PlayerId, PlayerId], list[int]] = {}  # where one can sit opposite the other
+        self._ready: list[Player] | None = None  # learning players that could train, in this batch as well
+        self._sits: dict[PlayerId, list[int]] = {}  # where a player can sit,
+        self._seated: dict[tuple[PlayerId, PlayerId], list[int]] = {}  # and where opposite another one
         self.backed_off: dict[frozenset[PlayerId], float] = {}  # pairings that were void, and until when
 
     def choices(self, player: Player, roles: frozenset[str] | None = None, mates: bool = False) -> list[Choice]:
@@ -88,13 +90,16 @@ class Scheduler:
 
     def _places(self, player: PlayerId) -> list[int]:
         """Return where a player can sit: one seat of each kind, as entries rotate among those of a kind."""
+        if player in self._sits:
+            return self._sits[player]
         roles, sides = self._roles(), self._sides()
         kinds: dict[tuple[str, ...], int] = {}
         for seat, role in enumerate(roles):
             if self._fits(player, role):
                 company = sorted(other for other, side in zip(roles, sides, strict=True) if side == sides[seat])
                 kinds.setdefault((role, *company), seat)
-        return list(kinds.values())
+        self._sits[player] = list(kinds.values())
+        return self._sits[player]
 
     def _fits(self, player: PlayerId, role: str) -> bool:
         return fits(self._state.population[player], frozenset({role}))
@@ -128,7 +133,10 @@ class Scheduler:
         too, and collectors rest.
         """
         state = self._state
-        ready = [p for p in state.population.learning() if p.rate > 0 and state.candidate(p.id) is not None]
+        if self._ready is None:
+            learning = state.population.learning()
+            self._ready = [p for p in learning if p.rate > 0 and state.candidate(p.id) is not None]
+        ready = self._ready
         had = {p.id: state.asked[p.id] / p.rate for p in ready}
         limit = min(had.values(), default=0.0) + LEAD * state.config.episodes / (sum(p.rate for p in ready) or 1.0)
         return sorted((p for p in ready if p.id not in starved and had[p.id] <= limit), key=lambda p: had[p.id])
@@ -166,6 +174,7 @@ class Scheduler:
         of the batch. A busy coordinator would spend most of its time on them otherwise.
         """
         self._known.clear()
+        self._ready = None
 
     def _playable(self, choice: Choice) -> bool:
         return not choice.live or self._state.candidate(choice.opponent) is not None
@@ -178,13 +187,13 @@ class Scheduler:
 
     def _evaluation_is_due(self) -> bool:
         """Return whether evaluation, outstanding tickets included, is behind its share of env steps."""
-        state = self._state
-        expected = {p: state.steps[p] + state.outstanding[p] * self._typical_length(p) for p in Purpose}
-        return expected[Purpose.EVALUATE] < state.config.evaluation.share * sum(expected.values())
+        training, evaluation = self._expected(Purpose.TRAIN), self._expected(Purpose.EVALUATE)
+        return evaluation < self._state.config.evaluation.share * (training + evaluation)
 
-    def _typical_length(self, purpose: Purpose) -> float:
-        episodes = self._state.episodes[purpose]
-        return self._state.steps[purpose] / episodes if episodes else TYPICAL_LENGTH
+    def _expected(self, purpose: Purpose) -> float:
+        """Return the env steps of a purpose, as many for an outstanding episode as for a typical one."""
+        steps, episodes = self._state.steps[purpose], self._state.episodes[purpose]
+        return steps + self._state.outstanding[purpose] * (steps / episodes if episodes else TYPICAL_LENGTH)
 
     def contestants(self) -> list[Entry]:
         """Return all that can be evaluated: scripted and frozen players, and the newest candidates."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from functools import cached_property
 
 import msgspec
 
@@ -30,7 +31,7 @@ class Seat(msgspec.Struct, frozen=True):
     side: str | None = None
 
 
-class EnvSpec(msgspec.Struct, frozen=True):
+class EnvSpec(msgspec.Struct, frozen=True, dict=True):
     """All that the league knows of an environment.
 
     Every agent sees the same array (smaller observations are padded) and acts in the same way (options that an
@@ -93,12 +94,12 @@ class EnvSpec(msgspec.Struct, frozen=True):
             text += f"/{self.heads}/{self.continuous}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    @property
+    @cached_property
     def roles(self) -> tuple[str, ...]:
         """The role of every seat."""
         return tuple(seat.role for seat in self.seats)
 
-    @property
+    @cached_property
     def sides(self) -> tuple[int, ...]:
         """The side of every seat, numbered from 0 in the order of seats.
 

@@ -5,6 +5,7 @@ choice = draw(choices, rng)                                  # what is played: d
 """
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 import msgspec
 import numpy as np
@@ -21,6 +22,8 @@ class Choice(msgspec.Struct, frozen=True):
     probability: float
     why: str
 
+
+_probability = attrgetter("probability")
 
 Part = tuple[Sequence[Player], Sequence[float], str]
 """Some opponents, the probability of each, and why."""
@@ -43,7 +46,7 @@ def draw(choices: Sequence[Choice], rng: np.random.Generator) -> Choice:
     """Return one of the choices. If some were left out, the others keep their proportions."""
     if not choices:
         raise ValueError("there is nobody to draw: every choice was left out")
-    left = rng.random() * sum(choice.probability for choice in choices)
+    left = rng.random() * sum(map(_probability, choices))
     for choice in choices:
         left -= choice.probability
         if left < 0:

@@ -40,6 +40,8 @@ Opener = Callable[[str, ClientKeys | None], Socket]
 CONTROL_LIMIT = 1 << 20  # bytes of a frame
 SEGMENTS_LIMIT = 1 << 28  # where segments and weights travel
 
+_MORE = int(zmq.SNDMORE | zmq.NOBLOCK)  # pyzmq's own way with several frames joins the flags anew for each
+
 _log = logging.getLogger(__name__)
 
 
@@ -76,7 +78,9 @@ def _waiting(source: Socket, limit: int) -> Iterator[list[zmq.Frame]]:
 
 def _send(target: Socket, frames: list[Frame]) -> bool:
     try:
-        target.send_multipart(frames, zmq.NOBLOCK)  # copies: the sender may change its arrays at once
+        for frame in frames[:-1]:
+            target.send(frame, _MORE)  # copies: the sender may change its arrays at once
+        target.send(frames[-1], zmq.NOBLOCK)
     except zmq.Again:
         return False
     except zmq.ZMQError as error:
