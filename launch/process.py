@@ -185,7 +185,7 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
     import torch
 
     from launch.build_learner import build_learner
-    from learners.distributed import join
+    from learners.distributed import join, leave
 
     torch.set_num_threads(1)
     group = join(config.learner.device, config.learner.join_seconds)
@@ -205,6 +205,7 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
             claim.check()
             if stop.asked:
                 learner.ask_to_stop()
+    leave()
 
 
 def run_inference(config: Config, run: RunDirectory, index: int, stop: Stop) -> None:

@@ -3,6 +3,7 @@
     group = join("auto", seconds=120)           # as torchrun says; alone without it
     group.mean(gradient, weight=len(minibatch)) # the same on every rank afterwards
     group.most(np.array([version, ...]))        # elementwise
+    leave()                                     # in the end
 
 Nothing else imports torch.distributed. Without a GPU the ranks talk through gloo, with GPUs gradients go through NCCL.
 """
@@ -184,3 +185,9 @@ def join(device: str = "cpu", seconds: float = 120.0) -> Group:
     gpus = torch.cuda.device_count() if device != "cpu" else 0
     mine = device_for(device, gpus, here, ranks)
     return Ranks(mine, seconds) if int(os.environ.get("WORLD_SIZE", "1")) > 1 else Alone(device=mine)
+
+
+def leave() -> None:
+    """Leave the group, if there is one: torch may abort a process that ends while it has threads for one."""
+    if dist.is_initialized():
+        dist.destroy_process_group()

@@ -16,7 +16,7 @@ from league.segment import FIELDS, Segments
 from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.algorithm import make_algorithm
 from learners.batcher import Batch
-from learners.distributed import join
+from learners.distributed import join, leave
 
 
 def load(path):
@@ -46,6 +46,7 @@ def main():
     said["decisions"] = algorithm.decisions
     np.save(folder / f"end.{group.rank}.npy", algorithm.flat())
     (folder / f"said.{group.rank}.json").write_text(json.dumps(said))
+    leave()
 
 
 main()
