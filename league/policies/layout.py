@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from league.policies import normalising
 from league.policies.convolution import Convolution, board_convolutions, image_convolutions, image_shape
 from league.spec import EnvSpec
 
@@ -45,6 +46,7 @@ class PolicyConfig:
     kernel: list[int] = field(default_factory=lambda: [4, 4])  # board_conv: height and width of the kernel
     filters: list[list[int]] = field(default_factory=list)  # cnn: channels, kernel, stride of each layer; []: by size
     blocks: int = 3  # resnet: residual blocks of two convolutions
+    normalise: bool = False  # see observations at a running mean of 0 and deviation of 1; not with head=values
     agent_id: bool = False  # tell the network which agent of its seat it acts for (one-hot)
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
@@ -65,6 +67,10 @@ class PolicyConfig:
                 f"policy: hidden {list(self.hidden)}, channels {self.channels}, kernel {list(self.kernel)}, blocks "
                 f"{self.blocks} and memory_size {self.memory_size} must be positive, and the kernel needs a height "
                 "and a width"
+            )
+        if self.normalise and self.head == "values":
+            raise ValueError(
+                "policy.normalise=true needs policy.head=logits: use algo=ppo or one of its kin, or leave it"
             )
         if not 0 <= self.epsilon <= 1:
             raise ValueError(f"policy.epsilon must be between 0 and 1, not {self.epsilon}")
@@ -211,12 +217,20 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
     if config.critic != "shared":
         width = stack("critic", overview(config, spec) + team_size(spec))
     add("value", 1, width)
+    return Layout(shapes | _beside(config, spec))
+
+
+def _beside(config: PolicyConfig, spec: EnvSpec) -> dict[str, tuple[int, ...]]:
+    """Return the parameters beside the layers; the last two kinds are not trained, but set by the learner."""
+    shapes: dict[str, tuple[int, ...]] = {}
     if spec.continuous:
         shapes["log_std"] = (spec.continuous,)
+    if config.normalise:
+        shapes |= normalising.shapes(spec.observation.size)
     if config.head == "values":
         _refuse_parts(spec)
-        shapes["exploration"] = (2,)  # not trained, but set by the learner: see league.policies.exploration
-    return Layout(shapes)
+        shapes["exploration"] = (2,)  # see league.policies.exploration
+    return shapes
 
 
 def _refuse_parts(spec: EnvSpec) -> None:
@@ -240,6 +254,8 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
             view[:] = gains.get(name, math.sqrt(2)) * _orthogonal(view.shape[0], view.shape[1], rng)
         elif name == "log_std":
             view[:] = LOG_STD
+        elif name == normalising.VARIANCE:
+            view[:] = config.scale(spec) ** -2
         elif name == "exploration":
             view[:] = (1, 0)  # whatever is legal, in all slots
         elif name == "memory_input.bias" and config.memory == "lstm":

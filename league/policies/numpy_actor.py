@@ -15,6 +15,7 @@ from league.policies.actions import Actions, best, sample
 from league.policies.exploration import epsilon_greedy, rates
 from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, policy_from, team_size
 from league.policies.memory import remember
+from league.policies.normalising import FAR, factors
 from league.spec import EnvSpec
 
 Places = npt.NDArray[np.intp]
@@ -94,8 +95,9 @@ class NumpyActor:
         self.memory = config.state_size  # numbers that `act` keeps for each agent between its decisions
         self.kind = repr(config) if sociable(config, spec) and not greedy else None
         self._spec, self._config, self.size = spec, config, spec.observation.size
-        self._scale = np.float32(config.scale(spec))
+        self._scale = np.float32(1 if config.normalise else config.scale(spec))
         self._views = views = describe(config, spec).views(np.array(flat))
+        self._seen = factors(views, config.scale(spec)) if config.normalise else None
         self.layers = [_layer(views, f"hidden_{i}") for i in range(len(config.hidden))]
         self.layers.append(_layer(views, "memory_input" if config.recurrent else "policy"))
         if not config.rectified:
@@ -165,6 +167,9 @@ class NumpyActor:
 
     def features(self, x: FloatArray, place: Places | None) -> FloatArray:
         """Return what the first layer sees of flat observations: what convolutions found, which agent it is."""
+        if self._seen is not None:
+            mean, factor = self._seen
+            x = np.clip((x - mean) * factor, -FAR, FAR)
         if self._patches is not None:
             x = self._patterns(x)
         elif self._convolutions:

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from league.policies.distribution import Distribution, distribution
 from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, overview, team_size
+from league.policies.normalising import FAR, LEAST, MEAN, VARIANCE, take_in
 from league.spec import EnvSpec
 
 
@@ -104,6 +105,21 @@ class TorchPolicy(nn.Module):
         with torch.no_grad():
             self._parameters_by_name()["exploration"].copy_(torch.tensor([epsilon, spread]))
 
+    def deviations(self, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the mean and the mean square of how observations differ from the mean that is known."""
+        with torch.no_grad():
+            known = self._parameters_by_name()[MEAN]
+            apart = observation.reshape(-1, self._spec.observation.size).float() - known
+            return apart.mean(dim=0), apart.square().mean(dim=0)
+
+    def take_in(self, apart: Tensor, square: Tensor, count: int) -> None:
+        """Take into account what `deviations` found in so many observations."""
+        flat = self.read()
+        views = describe(self._config, self._spec).views(flat)
+        off = apart.cpu().numpy()
+        take_in(views, views[MEAN] + off, np.maximum(square.cpu().numpy() - off * off, 0), count)
+        self.write(flat)
+
     def read(self) -> FloatArray:
         """Return a copy of the weights."""
         copy: FloatArray = self.flat.detach().cpu().numpy().copy()
@@ -135,6 +151,8 @@ class TorchPolicy(nn.Module):
 
     def _trunk(self, seen: Seen, parameters: dict[str, Tensor]) -> Tensor:
         x = seen.observation.reshape(-1, self._spec.observation.size).float()
+        if self._config.normalise:
+            x = self._normalised(x, parameters)
         if self._patches is not None:
             found = functional.linear(x[:, self._patches], parameters["conv.weight"], parameters["conv.bias"])
             x = torch.cat((found.relu().flatten(1), x), dim=1)
@@ -143,6 +161,10 @@ class TorchPolicy(nn.Module):
         if self._config.agent_id:
             x = torch.cat((x, self._who(seen)), dim=1)
         return self._stack("hidden", x, parameters)
+
+    def _normalised(self, x: Tensor, parameters: dict[str, Tensor]) -> Tensor:
+        variance = parameters[VARIANCE].detach().clamp(min=0) + (LEAST / self._scale) ** 2
+        return ((x - parameters[MEAN].detach()) * variance.rsqrt()).clamp(-FAR, FAR)
 
     def _stack(self, name: str, x: Tensor, parameters: dict[str, Tensor]) -> Tensor:
         for number in range(len(self._config.hidden)):
@@ -157,7 +179,11 @@ class TorchPolicy(nn.Module):
         return functional.one_hot(seen.place, self._team).float()
 
     def _convolve(self, x: Tensor, parameters: dict[str, Tensor]) -> Tensor:
-        images = (x * self._scale).reshape(-1, *self._spec.observation.shape).permute(0, 3, 1, 2)
+        images = (
+            (x if self._config.normalise else x * self._scale)
+            .reshape(-1, *self._spec.observation.shape)
+            .permute(0, 3, 1, 2)
+        )
         skipped = images
         for one in self._convolutions:
             weight = parameters[f"{one.name}.weight"].view(one.channels, one.kernel, one.kernel, one.input[2])

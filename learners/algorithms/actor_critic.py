@@ -91,6 +91,8 @@ class ActorCritic:
             metrics = self._train(data, rng, between)
             if data.log_ratio is not None:
                 metrics["losses/stale_log_ratio"] = float(data.log_ratio.abs().mean())
+            if self._policy.normalise:
+                self._look(data)
             self._probe(data, metrics)
         except NotFiniteError as error:
             self.restore(good)
@@ -206,6 +208,11 @@ class ActorCritic:
         if norm > self.config.max_grad_norm:
             gradient.mul_(self.config.max_grad_norm / norm)
         self._optimizer.step()
+
+    def _look(self, data: Decisions) -> None:
+        """Let the next weights know what observations are like; those of this update saw them as who decided did."""
+        found = self._group.mean(torch.stack(self.policy.deviations(data.observation)), len(data))
+        self.policy.take_in(found[0], found[1], self._group.total(len(data)))
 
     @torch.no_grad()
     def _probe(self, data: Decisions, metrics: dict[str, float]) -> None:

@@ -1,12 +1,14 @@
 """A2C, APPO and IMPALA against slow loops written from their papers; and what all actor-critics share."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from league.policies.layout import PolicyConfig, initial
+from league.policies.layout import PolicyConfig, describe, initial
+from league.policies.normalising import MEAN, VARIANCE
 from league.policies.torch_policy import Seen
 from league.segment import CONTINUES, CUT, TERMINATED
 from learners.algorithms.a2c import A2C
@@ -217,3 +219,18 @@ def test_what_was_not_finite_has_a_name(play, spec, policy, fresh):
     batch = Batch(segments, np.zeros(segments.decisions, np.int64), {})
     assert algorithm.update(batch, np.random.default_rng(0)) == {"losses/rollbacks": 1.0}
     assert "losses/value_loss" in algorithm.trouble
+
+
+def test_what_observations_are_like_goes_into_the_next_weights(play, spec, policy):
+    config = replace(policy, normalise=True)
+    algorithm = PPO(PPOConfig(batch=32, minibatch=16), config, spec, initial(config, spec, 1))
+    parts = [play(initial(policy, spec, 1), seed=seed) for seed in (1, 2)]
+    for part in parts:
+        algorithm.update(Batch(part, np.zeros(part.decisions, np.int64), {}), np.random.default_rng(0))
+    seen = np.concatenate([part.observation[part.present] for part in parts])
+    known = describe(config, spec).views(algorithm.flat())
+    np.testing.assert_allclose(known[MEAN], seen.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(known[VARIANCE], seen.var(axis=0), atol=1e-6)
+    again = PPO(PPOConfig(batch=32, minibatch=16), config, spec, initial(config, spec, 2))
+    again.restore(algorithm.state())
+    np.testing.assert_array_equal(again.flat(), algorithm.flat())
