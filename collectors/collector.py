@@ -9,7 +9,7 @@ inference the slots take turns: a turn asks, and is played when the answer is th
 """
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -257,7 +257,7 @@ class Collector:
             for playing in self._queue:
                 room = self._seating.room if anywhere else self._seating.room_beside(playing.ticket.trains)
                 if room and playing.unstarted and playing.ticket.trains not in starved:
-                    actors = self._cast(playing)
+                    actors = self._cast(playing, starts)
                     if actors is not None:
                         starts.append(self._seating.reserve(playing, actors, room))
                 if not self._seating.room:
@@ -281,18 +281,24 @@ class Collector:
         self._recorder.assign(slots, owners, counts, now)
         self._env.start(slots, np.array(seeds, np.int64))
 
-    def _cast(self, playing: Playing) -> list[int] | None:
-        """Return the actors of a ticket; None if one of them has not arrived."""
-        try:
-            found = [self._actors.number(entry, self._in_use) for entry in playing.ticket.entries]
-        except (ValueError, OSError, SnapshotError) as error:
-            self._fail(playing, f"{error}")
-            return None
-        return None if None in found else [number for number in found if number is not None]
+    def _cast(self, playing: Playing, starts: Sequence[Start]) -> list[int] | None:
+        """Return the actors of a ticket; None if one of them has not arrived. Those of `starts` keep their numbers."""
+        found: list[int] = []
+        for entry in playing.ticket.entries:
+            try:
+                number = self._actors.number(entry, lambda: self._in_use(starts).union(found))
+            except (ValueError, OSError, SnapshotError) as error:
+                self._fail(playing, f"{error}")
+                return None
+            if number is None:
+                return None
+            found.append(number)
+        return found
 
-    def _in_use(self) -> Collection[int]:
+    def _in_use(self, starts: Sequence[Start]) -> set[int]:
+        """Return the numbers with which slots play, or with which they are about to begin."""
         busy = [slot for slot, playing in enumerate(self._seating.playing) if playing is not None]
-        return set(np.unique(self._seating.actor[busy]).tolist())
+        return {*np.unique(self._seating.actor[busy]).tolist(), *(n for start in starts for n in start.actors)}
 
     def _owners(self, ticket: Ticket) -> list[Owner | None]:
         return [

@@ -17,6 +17,7 @@ from collectors.envs.tic_tac_toe import TicTacToe
 from collectors.links import Links
 from collectors.replay import ReplayError, outcome_of, replay
 from league.policies.layout import PolicyConfig, initial
+from league.policies.numpy_actor import NumpyActor
 from league.store.snapshots import Manifest, SnapshotStore
 from league.ticket import Entry, Purpose, Ticket
 from league.wire.memory import Exchange
@@ -51,7 +52,7 @@ Darts = load("darts").Darts
 class World:
     """A collector, its clock, and the other ends of its wires."""
 
-    def __init__(self, tmp_path, env, allowance=10**9, **config):
+    def __init__(self, tmp_path, env, allowance=10**9, cache_bytes=1 << 20, **config):
         self.now = 100.0
         self.env, self.allowance = env, allowance
         exchange = Exchange()
@@ -64,7 +65,7 @@ class World:
             env=env,
             coordinator=exchange.client(self.coordinator.address),
             links=Links("collector-0", "session", exchange.client),
-            actors=Actors(env.spec, POLICY, self.store, 1 << 20),
+            actors=Actors(env.spec, POLICY, self.store, cache_bytes),
             run_seed=7,
             config=CollectorConfig(slots=env.slots, **{"ticks": 4, **config}),
             clock=lambda: self.now,
@@ -416,18 +417,53 @@ def test_a_snapshot_that_cannot_be_had_is_a_fault(world):
     assert ("result", 2) in settled
 
 
-def test_frozen_players_come_from_the_store(world):
+def freeze(world, seed):
     manifest = Manifest(
         player="main",
         incarnation=0,
-        version=0,
+        version=seed,
         decisions=0,
         policy={"name": "mlp", "hidden": [8]},
         signature=world.env.spec.signature,
     )
-    snapshot = world.store.put({"flat": initial(POLICY, world.env.spec, 1)}, manifest)
-    world.begin(evaluation(entries=(Entry("main.0", snapshot), BOT)))
+    return Entry(f"main.{seed}", world.store.put({"flat": initial(POLICY, world.env.spec, seed)}, manifest))
+
+
+def test_frozen_players_come_from_the_store(world):
+    world.begin(evaluation(entries=(freeze(world, 1), BOT)))
     assert world.play().results
+
+
+def misplaced(world, observation):
+    """Return the entries that are played now with the weights of somebody else."""
+    collector, spec = world.collector, world.env.spec
+    actors, seats = collector._actors, collector._seating
+    played = [
+        (playing.ticket.entries[entry], actors[number])
+        for playing, numbers, entries in zip(seats.playing, seats.actor, seats.entry, strict=True)
+        if playing is not None
+        for number, entry in zip(numbers, entries, strict=True)
+    ]
+    assert played, "nothing is played"
+    return [
+        entry.player
+        for entry, actor in played
+        if (actor.outputs(observation) != NumpyActor(POLICY, spec, flat_of(world, entry)).outputs(observation)).any()
+    ]
+
+
+def flat_of(world, entry):
+    return world.store.get(entry.snapshot).arrays["flat"]
+
+
+def test_a_cache_that_is_too_small_costs_memory_and_never_gives_anybody_the_weights_of_another(tmp_path):
+    env = TicTacToe(slots=6)
+    world = World(tmp_path, env, cache_bytes=int(1.5 * initial(POLICY, env.spec, 0).nbytes))
+    players = [freeze(world, seed) for seed in range(6)]
+    pairs = [players[place : place + 2] for place in (0, 2, 4)]
+    world.begin(*(evaluation(number, episodes=2, entries=tuple(pair)) for number, pair in enumerate(pairs, 1)))
+    world.step(2)  # all three begin at once
+    assert misplaced(world, np.ones((1, *env.spec.observation.shape), np.float32)) == []
 
 
 def test_stop_is_obeyed_with_a_last_report(world):
