@@ -33,6 +33,7 @@ from league.wire.ports import Client
 log = logging.getLogger("ludus.collector")
 
 INFERENCES = ("local", "central")
+LEAST = {"slots": 1, "ticks": 1, "flush_decisions": 1, "flush_seconds": 0, "cache_megabytes": 0}
 TURNS = 2  # halves of the slots: one plays while the other's answers are under way
 
 
@@ -51,7 +52,15 @@ class CollectorConfig:
     inference: str = "local"  # where networks of live players act: "local" in collectors; "central" beside the learner
 
     def __post_init__(self) -> None:
-        """Refuse a kind of inference that does not exist, and slots that cannot take turns."""
+        """Refuse what could never play or never report, and a kind of inference that does not exist."""
+        for name, least in LEAST.items():
+            if getattr(self, name) < least:
+                raise ValueError(f"collector.{name} must be at least {least}, got {getattr(self, name)}")
+        for name in ("heartbeat", "hang_seconds"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"collector.{name} must be positive, got {getattr(self, name)}")
+        if not 0 <= self.record_share <= 1:
+            raise ValueError(f"collector.record_share must lie between 0 and 1, got {self.record_share}")
         if self.inference not in INFERENCES:
             raise ValueError(f"collector.inference: unknown {self.inference!r}; choose one of {', '.join(INFERENCES)}")
         if self.inference == "central" and self.slots < TURNS:

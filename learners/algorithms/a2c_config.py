@@ -16,3 +16,9 @@ class A2CConfig(ActorCriticConfig):
     lr: float = 1e-3  # learning rate at the start
     normalise_advantages: bool = False  # to mean 0 and deviation 1 over the batch
     gae_lambda: float = 1.0  # how far advantages look ahead: 1 as far as the segment goes
+
+    def __post_init__(self) -> None:
+        """Refuse a config that cannot train."""
+        ActorCriticConfig.__post_init__(self)
+        if not 0 <= self.gae_lambda <= 1:
+            raise ValueError(f"algo.gae_lambda must lie between 0 and 1, got {self.gae_lambda}")

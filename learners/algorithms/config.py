@@ -41,6 +41,10 @@ class AlgoConfig:
             self._require_span()
         if self.batch < 1 or self.max_lag < 0:
             raise ValueError("algo: batch must be at least 1, max_lag at least 0")
+        if min(self.lr, self.max_grad_norm) <= 0 or self.lr_final < 0:
+            raise ValueError("algo: lr and max_grad_norm must be positive, lr_final not negative")
+        if not 0 <= self.gamma <= 1:
+            raise ValueError(f"algo.gamma must lie between 0 and 1, got {self.gamma}")
 
     def refuse(self, policy: PolicyConfig) -> None:
         """Raise ValueError if this algorithm cannot train such a network."""
@@ -83,6 +87,8 @@ class ActorCriticConfig(AlgoConfig):
             self._require_span()
         if self.accumulate < 1 or self.burn_in < 0:
             raise ValueError("algo.accumulate must be at least 1, algo.burn_in at least 0")
+        if min(self.entropy, self.entropy_final or 0.0, self.value_coef) < 0:
+            raise ValueError("algo: entropy, entropy_final and value_coef must not be negative")
 
     @property
     def passes(self) -> tuple[int, int]:

@@ -25,6 +25,8 @@ class IMPALAConfig(ActorCriticConfig):
         ActorCriticConfig.__post_init__(self)
         if self.minibatch < 1 or not 0 < self.c_max <= self.rho_max:
             raise ValueError("algo: minibatch and c_max must be positive, and rho_max at least c_max")
+        if not 0 <= self.vtrace_lambda <= 1:
+            raise ValueError(f"algo.vtrace_lambda must lie between 0 and 1, got {self.vtrace_lambda}")
 
     @property
     def passes(self) -> tuple[int, int]:

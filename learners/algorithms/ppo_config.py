@@ -24,6 +24,12 @@ class PPOConfig(ActorCriticConfig):
         ActorCriticConfig.__post_init__(self)
         if min(self.minibatch, self.epochs) < 1:
             raise ValueError("algo: minibatch and epochs must be at least 1")
+        if not 0 <= self.gae_lambda <= 1:
+            raise ValueError(f"algo.gae_lambda must lie between 0 and 1, got {self.gae_lambda}")
+        for name in ("clip", "value_clip", "target_kl"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"algo.{name} must be positive, got {value}")
 
     @property
     def passes(self) -> tuple[int, int]:

@@ -78,6 +78,42 @@ def test_refusal(override, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ("collector.slots=0", "collector.slots must be at least 1, got 0"),
+        ("collector.ticks=0", "collector.ticks must be at least 1, got 0"),
+        ("collector.flush_decisions=0", "collector.flush_decisions must be at least 1, got 0"),
+        ("collector.flush_seconds=-1", "collector.flush_seconds must be at least 0, got -1.0"),
+        ("collector.cache_megabytes=-1", "collector.cache_megabytes must be at least 0, got -1"),
+        ("collector.heartbeat=0", "collector.heartbeat must be positive, got 0.0"),
+        ("collector.hang_seconds=0", "collector.hang_seconds must be positive, got 0.0"),
+        ("collector.record_share=2", "collector.record_share must lie between 0 and 1, got 2.0"),
+        ("algo.lr=0", "algo: lr and max_grad_norm must be positive, lr_final not negative"),
+        ("algo.max_grad_norm=-1", "algo: lr and max_grad_norm must be positive, lr_final not negative"),
+        ("algo.lr_final=-1", "algo: lr and max_grad_norm must be positive, lr_final not negative"),
+        ("algo.gamma=1.1", "algo.gamma must lie between 0 and 1, got 1.1"),
+        ("algo.entropy=-1", "algo: entropy, entropy_final and value_coef must not be negative"),
+        ("algo.value_coef=-1", "algo: entropy, entropy_final and value_coef must not be negative"),
+        ("algo.gae_lambda=2", "algo.gae_lambda must lie between 0 and 1, got 2.0"),
+        ("algo.clip=0", "algo.clip must be positive, got 0.0"),
+        ("algo.value_clip=0", "algo.value_clip must be positive, got 0.0"),
+        ("algo.target_kl=-1", "algo.target_kl must be positive, got -1.0"),
+        ("algo=a2c algo.gae_lambda=-1", "algo.gae_lambda must lie between 0 and 1, got -1.0"),
+        ("algo=impala algo.vtrace_lambda=2", "algo.vtrace_lambda must lie between 0 and 1, got 2.0"),
+    ],
+)
+def test_a_number_with_which_nothing_could_be_played_or_learnt(overrides, message):
+    with pytest.raises(ConfigError) as caught:
+        compose(overrides.split())
+    assert str(caught.value) == message
+
+
+def test_the_smallest_numbers_that_can_be_played_are_taken():
+    least = ["slots=1", "ticks=1", "flush_decisions=1", "flush_seconds=0", "cache_megabytes=0", "record_share=0"]
+    assert compose([f"collector.{override}" for override in least]).collector.slots == 1
+
+
 def test_an_environment_id_in_the_place_of_a_group_is_told_where_to_go():
     with pytest.raises(ConfigError, match=r"env=pettingzoo env\.id=classic/go_v5"):
         compose(["env=classic/go_v5"])
