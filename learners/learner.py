@@ -67,6 +67,7 @@ class Learner:
     _reported_at: float | None = field(default=None, init=False)
     _news: bool = field(default=True, init=False)  # something that the coordinator should know at once
     _retry_at: float = field(default=float("-inf"), init=False)
+    _unwritten: set[PlayerId] = field(default_factory=set, init=False)  # of whom it was said that writing fails
     _waited: float = field(default=0.0, init=False)
     _updates: int = field(default=0, init=False)
     _asked: bool = field(default=False, init=False)  # to stop, by a signal to this rank
@@ -273,6 +274,7 @@ class Learner:
     def _write_last(self, trainee: Trainee) -> None:
         if self._leads and (trainee.candidate is None or trainee.candidate.version < trainee.version):
             self._retry_at = float("-inf")
+            self._unwritten.discard(trainee.player)  # what was said of an earlier version holds for the last one anew
             self._write(trainee)
 
     def _write(self, trainee: Trainee) -> None:
@@ -280,12 +282,25 @@ class Learner:
             return
         try:
             self._archive.write(trainee)
-        except OSError:  # a full disk: train on, and try again later
-            self.write_failures += 1
-            self._retry_at = self.clock() + self.config.heartbeat
+        except OSError as error:  # a full disk: train on, and try again later
+            self._not_written(trainee, error)
             return
+        if trainee.player in self._unwritten:
+            self._unwritten.remove(trainee.player)
+            log.warning("player %s: version %d is written, which failed before", trainee.player, trainee.version)
         self._told.pop(trainee.player, None)
         self._news = True
+
+    def _not_written(self, trainee: Trainee, error: OSError) -> None:
+        """Try again later; say so once, until it has worked in between."""
+        self.write_failures += 1
+        self._retry_at = self.clock() + self.config.heartbeat
+        if trainee.player not in self._unwritten:
+            self._unwritten.add(trainee.player)
+            log.error(
+                "player %s: version %d cannot be written: %s; until it can, a restart would go on from version %d",
+                trainee.player, trainee.version, error, trainee.candidate.version if trainee.candidate else 0,
+            )  # fmt: skip
 
     # --- reports ---------------------------------------------------------------------------------------------
 

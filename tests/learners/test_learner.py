@@ -601,16 +601,22 @@ def test_another_algorithm_is_not_resumed(hero, play):
         world.learner.step(0)
 
 
-def test_a_full_disk_delays_candidates_but_not_training(world, play):
-    class FullStore(SnapshotStore):
-        full = False
+class FullStore(SnapshotStore):
+    full = False
 
-        def put(self, arrays, manifest):
-            if self.full:
-                raise OSError(28, "No space left on device")
-            return super().put(arrays, manifest)
+    def put(self, arrays, manifest):
+        if self.full:
+            raise OSError(28, "No space left on device", str(self.root))
+        return super().put(arrays, manifest)
 
-    store = FullStore(world.path / "snapshots")
+
+@pytest.fixture
+def store(world):
+    return FullStore(world.path / "snapshots")
+
+
+def fill_disk(world, store, play):
+    """Let a learner train three versions that it cannot write; return its collector."""
     world.restart(store=store)
     world.run(HERO, steps=3)
     collector = world.collector()
@@ -619,11 +625,39 @@ def test_a_full_disk_delays_candidates_but_not_training(world, play):
     store.full = True
     feed(world, collector, play, batches=3)
     world.run(HERO)
+    return collector
+
+
+def test_a_full_disk_delays_candidates_but_not_training(world, store, play):
+    fill_disk(world, store, play)
     assert world.metrics["player/hero/version"] == 3
     assert world.metrics["write_failures"] > 0
     store.full = False
     world.run(HERO, steps=2)
     assert world.candidates()[-1].version == 3
+
+
+def test_a_full_disk_is_told_once_and_again_when_it_worked_in_between(world, store, play, caplog):
+    collector = fill_disk(world, store, play)
+    world.run(HERO, steps=5)
+    assert world.metrics["write_failures"] > 3
+    first = f"cannot be written: [Errno 28] No space left on device: '{store.root}'; until it can, a restart would"
+    assert caplog.text.count(first) == 1
+    store.full = False
+    world.run(HERO, steps=2)
+    assert caplog.text.count("version 3 is written, which failed before") == 1
+    store.full = True
+    feed(world, collector, play, batches=3)
+    world.run(HERO, steps=5)
+    assert caplog.text.count(first) == 2
+
+
+def test_a_last_version_that_cannot_be_written_is_told_though_others_were_before(world, store, play, caplog):
+    fill_disk(world, store, play)
+    caplog.clear()
+    world.learner.ask_to_stop()
+    assert not world.learner.step(0)
+    assert "version 3 cannot be written" in caplog.text
 
 
 @pytest.mark.parametrize("wrong", [{"heartbeat": 0.0}, {"candidate_decisions": 0}])
