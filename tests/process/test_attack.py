@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import zmq
 
@@ -13,20 +14,42 @@ from launch.build import describe_environment
 from launch.compose import compose
 from launch.config import to_plain
 from launch.doors import Doors
+from launch.view import open_view
 from league.store.run_directory import RunDirectory
-from league.wire.codec import encode
+from league.ticket import Episode, Fault, Result
+from league.wire.codec import decode, encode
 from league.wire.keys import load_client_keys, make_keys
-from league.wire.messages import Command, Follow, Orders, Page, Progress, Refused, Report, Role
+from league.wire.messages import (
+    Candidate,
+    Challenge,
+    Command,
+    Follow,
+    Held,
+    Note,
+    Orders,
+    Page,
+    Progress,
+    Pull,
+    Refused,
+    Report,
+    Role,
+    Roster,
+    SegmentsHead,
+    Verdict,
+)
 from league.wire.sockets import new_pair
 
-MUTATIONS = 100_000
+OFFENCES = 99  # of one peer: after the next one it would not be read any more
+PEERS = 5  # of each of four roles at once
+WAVES = 50
+MESSAGES = WAVES * 4 * PEERS * OFFENCES  # 99,000
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_group("league")]
 
 
 @pytest.fixture
 def coordinator(tmp_path, patiently):
-    config = compose(["experiment=tic_tac_toe", "launch.transport=tcp"])
+    config = compose(["experiment=tic_tac_toe", "launch.transport=tcp", "league.budget.minutes=60"])
     run = RunDirectory(tmp_path / "run").create()
     run.write_config(to_plain(config))
     make_keys(run.keys)
@@ -62,45 +85,130 @@ def ask(client, message, seconds=5):
     return found[0][0] if found else None
 
 
+LAST = 999_999_937  # the request of an attacker's last message, which is in order; no mutation of another one has it
+WHO = {"request": 1, "name": "worker-9", "session": "s"}
+EPISODE = Episode((0, 1), (1.0, -1.0), 9, b"actions")
+RESULT = Result(ticket=1 << 40, attempt=0, episodes=(EPISODE, EPISODE))
+FAULT = Fault(ticket=1 << 40, attempt=0, reason="broken")
+CANDIDATE = Candidate(player="nobody", incarnation=0, version=1, snapshot="0" * 64, decisions=9)
+SAMPLES = [
+    [bytes(frame) for frame in encode(message, arrays)]
+    for message, arrays in (
+        (Report(**WHO, held=(Held(1 << 40, 0, 9),), results=(RESULT,), faults=(FAULT,), metrics={"speed": 1.5}), None),
+        (Report(**WHO, starved=("main",), directory=7), None),
+        (Progress(**WHO, address="tcp://127.0.0.1:1", doors={"main": ("x",)}, candidates=(CANDIDATE,)), None),
+        (Challenge(request=1, session="s", name="human", opponent="nobody"), None),
+        (Follow(request=1, since=0, measured=0), None),
+        (Note(request=1, name="tracker", text="7"), None),
+        (Command(request=1, action="resume"), None),
+        (Pull(name="worker-9", session="s", player="main", incarnation=0, version=1), None),
+        (SegmentsHead(name="worker-9", session="s", player="main", incarnation=0, decisions=6), {"x": np.arange(6)}),
+    )
+]
+IN_ORDER = {
+    Role.COLLECTOR: Report(request=LAST, name="collector-9", session="s"),
+    Role.LEARNER: Progress(request=LAST, name="learner-9", session="s", address=""),
+    Role.OPERATOR: Follow(request=LAST, since=LAST),
+    Role.VIEWER: Follow(request=LAST, since=LAST),
+}
+
+
+def mutated(rng):
+    """Return the frames of a message that is wrong somewhere: mostly in its head or in one of its other frames."""
+    kind = rng.random()
+    if kind < 0.05:
+        return [rng.randbytes(rng.randint(0, 300)) for _ in range(rng.randint(1, 5))]
+    frames = [bytearray(frame) for frame in rng.choice(SAMPLES)]
+    if kind < 0.1:
+        frames.insert(rng.randrange(len(frames)), frames.pop(rng.randrange(len(frames))))
+        return [bytes(frame) for frame in frames[: rng.randint(1, len(frames))]]
+    frame = frames[0] if kind < 0.15 else rng.choice(frames[1:])
+    for _ in range(rng.randint(1, 4)):
+        frame[rng.randrange(len(frame))] = rng.randrange(256)
+    return [bytes(frame) for frame in frames]
+
+
+def was_read(end):
+    """Whether an answer to the last message of an attacker comes: what it sent before was read by then, in order."""
+    while end.poll(20_000):
+        if getattr(decode(end.recv_multipart())[0], "request", None) == LAST:
+            return True
+    return False
+
+
+def wave(context, run, rng):
+    """Attack with some peers of every role at once; return how many of their messages were read."""
+    found = [(role, load_client_keys(run.keys, role)) for role in IN_ORDER for _ in range(PEERS)]
+    ends = [(role, dealer(context, run, (keys.server, keys.public, keys.secret))) for role, keys in found]
+    for _ in range(OFFENCES):
+        for _, end in ends:
+            end.send_multipart(mutated(rng))
+    for role, end in ends:
+        end.send_multipart(encode(IN_ORDER[role]))
+    read = sum(was_read(end) for _, end in ends)
+    for _, end in ends:
+        end.close()
+    return OFFENCES * read
+
+
+class Honest:
+    """A learner with candidates, and a collector that finishes every ticket at once."""
+
+    def __init__(self, learner, collector):
+        self._learner, self._collector = learner, collector
+        self._candidates, self._results = (), {}
+        self._request = 0
+        self.accepted = 0
+
+    def work(self):
+        """Report once each, and do what the answers say."""
+        self._request += 1
+        who = {"request": self._request, "session": "honest"}
+        progress = Progress(**who, name="learner-0", address="tcp://127.0.0.1:2", candidates=self._candidates)
+        roster = self._answer(self._learner, progress)
+        rows = [{"player": row.player, "incarnation": row.incarnation} for row in roster.players]
+        self._candidates = tuple(Candidate(**row, version=0, snapshot="1" * 64, decisions=0) for row in rows)
+        sent = tuple(self._results.values())
+        orders = self._answer(self._collector, Report(**who, name="collector-0", want=2, results=sent))
+        for ack in orders.acks:
+            del self._results[ack.ticket]
+            self.accepted += ack.verdict == Verdict.ACCEPTED
+        for ticket in orders.tickets:
+            episodes = (Episode((0, 1), (1.0, -1.0), 9),) * ticket.episodes
+            self._results[ticket.number] = Result(ticket=ticket.number, attempt=ticket.attempt, episodes=episodes)
+
+    def _answer(self, link, message):
+        found = ask(link, message, 20)
+        assert isinstance(found, Roster | Orders), f"{type(message).__name__} {self._request}: {found}"
+        return found
+
+
 def test_honest_clients_are_served_under_attack(coordinator):
     process, run = coordinator
     rng = random.Random(1)
-    keys = load_client_keys(run.keys, Role.COLLECTOR)
-    samples = [
-        encode(Report(request=1, name="collector-9", session="s", want=1)),
-        encode(Progress(request=1, name="learner-9", session="s", address="ipc:///x")),
-        encode(Follow(request=1, since=0)),
-        encode(Command(request=1, action="pause")),
-    ]
-    served = 0
-    with zmq.Context() as context, Doors(run, Role.VIEWER, "tcp") as doors:
-        honest = doors.coordinator()
-        attackers = [dealer(context, run, (keys.server, keys.public, keys.secret)) for _ in range(20)]
-        for number in range(MUTATIONS):
-            frames = [bytearray(bytes(frame)) for frame in rng.choice(samples)]
-            for _ in range(rng.randint(1, 4)):
-                frame = rng.choice(frames)
-                if frame:
-                    frame[rng.randrange(len(frame))] = rng.randrange(256)
-            if rng.random() < 0.1:
-                frames = [rng.randbytes(rng.randint(0, 300)) for _ in range(rng.randint(1, 5))]
-            rng.choice(attackers).send_multipart([bytes(f) for f in frames])  # waits while the queue is full
-            if number % 5000 == 4999:  # a peer that sends too much rubbish is not read any more: come as another
-                attackers.pop(0).close()
-                attackers.append(dealer(context, run, (keys.server, keys.public, keys.secret)))
-            if number % 2000 == 0:
-                served += isinstance(ask(honest, Follow(request=number, since=0), 20), Page)
-        for end in attackers:
-            end.close()
+    read = served = 0
+    with (
+        zmq.Context() as context,
+        Doors(run, Role.VIEWER, "tcp") as viewers,
+        Doors(run, Role.LEARNER, "tcp") as learners,
+        Doors(run, Role.COLLECTOR, "tcp") as collectors,
+    ):
+        viewer, honest = viewers.coordinator(), Honest(learners.coordinator(), collectors.coordinator())
+        for number in range(WAVES):
+            read += wave(context, run, rng)
+            served += isinstance(ask(viewer, Follow(request=number, since=0), 20), Page)
+            honest.work()
+        honest.work()  # the results of the last wave
+    assert read == MESSAGES, "no peer sent more than it may before it is not read any more"
     host, port = run.read_rendezvous().address.removeprefix("tcp://").split(":")
     for _ in range(50):
         with socket.create_connection((host, int(port)), timeout=5) as raw:
             raw.sendall(rng.randbytes(2000))
-    with Doors(run, Role.VIEWER, "tcp") as doors:
-        assert isinstance(ask(doors.coordinator(), Follow(request=1, since=0)), Page)
-    assert served == MUTATIONS // 2000
+    assert sum(open_view(run).state.results.values()) == honest.accepted, "each result is counted once, and no other"
+    assert honest.accepted >= WAVES, "the league goes on"
+    assert served == WAVES
     assert process.poll() is None
-    print(f"\n{MUTATIONS:,} mutated messages and 50 streams of garbage; {served} of {served} honest requests served")
+    print(f"\n{read:,} mutated messages were read, and 50 streams of garbage; {honest.accepted} results counted")
 
 
 def test_without_the_right_key_nobody_gets_anything(coordinator):
