@@ -128,6 +128,7 @@ class Collector:
         self._queue: list[Playing] = []  # those of them with episodes that no slot has taken yet, oldest first
         self._results: dict[tuple[TicketNumber, int], Result] = {}
         self._faults: dict[tuple[TicketNumber, int], Fault] = {}
+        self._logged: set[str] = set()  # why tickets could not be cast
         self._request = _Request()
         self._term = 0
         self._directory = 0
@@ -244,14 +245,17 @@ class Collector:
             if broken is not None:
                 self._fail(broken, fault.reason)
 
-    def _fail(self, playing: Playing, reason: str) -> None:
-        """Give a ticket back: nobody wins it."""
+    def _fail(self, playing: Playing, reason: str, again: bool = True) -> None:
+        """Give a ticket back: nobody wins it. Unless `again`, the same reason is logged once."""
         if not playing.revoked:
             playing.revoked = True
             self._held.pop(playing.key, None)
             number, attempt = playing.key
             self._faults[playing.key] = Fault(ticket=number, attempt=attempt, reason=reason[:500])
-            log.warning("ticket %d, attempt %d: %s", number, attempt, reason)
+            if again or reason not in self._logged:
+                log.warning("ticket %d, attempt %d: %s", number, attempt, reason)
+            if not again:
+                self._logged.add(reason)
 
     # --- filling slots ---------------------------------------------------------------------------------------
 
@@ -297,7 +301,7 @@ class Collector:
             try:
                 number = self._actors.number(entry, lambda: self._in_use(starts).union(found))
             except (ValueError, OSError, SnapshotError) as error:
-                self._fail(playing, f"{error}")
+                self._fail(playing, f"{error}", again=False)  # a damaged snapshot would be told with every ticket
                 return None
             if number is None:
                 return None

@@ -126,7 +126,8 @@ class SnapshotStore:
         actual = hashlib.sha256(data).hexdigest()
         return SnapshotDamaged(
             f"{self.path(name)} is damaged: its bytes have hash {actual}, expected {name}. "
-            "Restore the file from a copy, or delete it and let the league go on without it."
+            "Restore the file from a copy: until then nobody can play with these weights. "
+            "ludus verify names every file that is damaged."
         )
 
 

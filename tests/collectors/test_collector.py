@@ -434,6 +434,18 @@ def test_frozen_players_come_from_the_store(world):
     assert world.play().results
 
 
+def test_a_damaged_snapshot_is_a_fault_of_each_ticket_and_logged_once(world, caplog):
+    entry = freeze(world, 1)
+    path = world.store.path(entry.snapshot)
+    path.chmod(0o644)
+    path.write_bytes(b"rubbish")
+    world.begin(*(evaluation(number, entries=(entry, BOT)) for number in (1, 2, 3)))
+    faults = world.play().faults
+    assert [fault.ticket for fault in faults] == [1, 2, 3]
+    assert all("is damaged" in fault.reason for fault in faults)
+    assert caplog.text.count("Restore the file from a copy") == 1
+
+
 def misplaced(world, observation):
     """Return the entries that are played now with the weights of somebody else."""
     collector, spec = world.collector, world.env.spec

@@ -110,7 +110,7 @@ def test_a_truncated_file_is_found(store, size):
 def test_putting_over_a_damaged_file_says_so_and_overwrites_nothing(store):
     name = store.put(weights(), MANIFEST)
     store.path(name).write_bytes(b"rubbish")
-    with pytest.raises(SnapshotDamaged, match="Restore the file from a copy, or delete it"):
+    with pytest.raises(SnapshotDamaged, match="Restore the file from a copy: until then nobody"):
         store.put(weights(), MANIFEST)
     assert store.path(name).read_bytes() == b"rubbish"
 
