@@ -290,11 +290,13 @@ def fitted(name: str, width: int = NAME) -> str:
 
 
 def short(number: float) -> str:
-    """Return a count in few characters.
+    """Return a count in few characters. What has faded is not nothing.
 
-    >>> short(812), short(12_345), short(3_200_000)
-    ('812', '12k', '3.2M')
+    >>> short(812), short(12_345), short(3_200_000), short(0.3), short(0)
+    ('812', '12k', '3.2M', '<1', '0')
     """
+    if 0 < number < 0.5:
+        return "<1"
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= size:
             return f"{number / size:.1f}{unit}" if number < 10 * size else f"{number / size:.0f}{unit}"

@@ -138,6 +138,16 @@ def test_the_matrix_shows_score_and_games_from_both_sides():
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_games_that_have_faded_are_not_shown_as_none():
+    state = league()
+    meet(state, "main", "random", (0, 1), 1)
+    for version in (2, 3):  # two candidates later a quarter of the game is left
+        apply(state, CandidateWritten(player="main", incarnation=0, version=version, snapshot="x", decisions=10))
+    text = shown(payoff_matrix(state, state.evaluation, "Evaluation"))
+    assert re.search(r"main .*100   <1", text)
+    assert re.search(r"random .*0   <1", text)
+
+
 def test_a_matrix_of_many_players_shows_as_many_as_fit():
     state = league(frozen=30)
     for width, players in ((80, 6), (140, 12)):
