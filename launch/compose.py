@@ -1,9 +1,9 @@
-"""From Hydra's groups and overrides to a typed config. The only door to hydra; no DictConfig leaves this file.
+"""From Hydra's groups and overrides to a typed config. No DictConfig leaves this file.
 
     compose(["env=tic_tac_toe", "league=pfsp", "algo.lr=0.001", "~league.players.league_exploiter"])
 
 A package adds groups of its own with a `hydra_plugins` namespace package that appends `pkg://package.conf` to
-Hydra's search path.
+Hydra's search path. Nobody but this file and launch.sweeping imports hydra.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,6 +1,6 @@
 """The config of a run: one typed tree, from the parts that sit beside their components.
 
-config = compose(["env=tic_tac_toe", "algo.lr=0.001"])     # launch.compose: the only door to hydra
+config = compose(["env=tic_tac_toe", "algo.lr=0.001"])     # launch.compose, which asks hydra
 plain = to_plain(config)                                   # what the run directory keeps
 from_plain(plain) == config                                # what every process reads; nobody composes again
 """

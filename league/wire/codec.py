@@ -1,9 +1,10 @@
 """Messages to frames and back: a version, a head, and raw array buffers. Nothing in a frame is ever executed.
 
-    [b"ludus/1", head]                                      a message without arrays
-    [b"ludus/1", head, array heads, buffer, buffer, ...]    a message with arrays
+    [version, head]                                      a message without arrays
+    [version, head, array heads, buffer, buffer, ...]    a message with arrays
 
-Head and array heads are msgpack of a closed set of structs; a buffer is the array's memory as it is.
+The version is VERSION_FRAME; head and array heads are msgpack of a closed set of structs; a buffer is the array's
+memory as it is.
 """
 
 import re
