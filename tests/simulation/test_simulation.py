@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from coordinator.coordinator import Coordinator
+from coordinator.leases import Leases
 from coordinator.opening import open_league, refold
 from coordinator.service import Service
 from league import events
-from league.events import ResultCounted, TicketReissued
+from league.events import CandidateWritten, ResultCounted, TicketReissued
 from league.rulebook import LeagueConfig, PlayerConfig
 from league.spec import Array, EnvSpec, Seat
 from league.store.ledger import Ledger
@@ -161,6 +162,8 @@ class SimulatedLearner:
     name: str = "learner-0"
     versions: dict = field(default_factory=dict)
     request: int = 0
+    reported: dict = field(default_factory=dict)  # candidates by request
+    acknowledged: set = field(default_factory=set)  # requests that were answered
 
     def beat(self):
         self.request += 1
@@ -168,6 +171,7 @@ class SimulatedLearner:
             Candidate(player=p, incarnation=i, version=v, snapshot=f"{p}-{i}-{v}", decisions=v * 50_000)
             for (p, i), v in self.versions.items()
         )
+        self.reported[self.request] = candidates
         progress = Progress(
             request=self.request, name=self.name, session="s", address="memory://learner-0", candidates=candidates
         )
@@ -176,6 +180,7 @@ class SimulatedLearner:
 
     def hear(self, roster):
         if isinstance(roster, Roster):
+            self.acknowledged.add(roster.request)
             rows = {(a.player, a.incarnation) for a in roster.players}
             self.versions = {row: self.versions.get(row, -1) + 1 for row in rows}
 
@@ -300,9 +305,44 @@ def check(world):
     assert again.open == state.open
     assert again.steps == state.steps
     assert len(counted) + len(again.open) + again.voids == again.tickets
-    unacked = sum(len(c.results) for c in world.clients.values() if isinstance(c, SimulatedCollector))
-    assert unacked == 0, "a result is still not acknowledged after the network healed"
+    check_collectors(world, again.open)
+    check_learner(world, again.incarnations)
     return counted
+
+
+def check_collectors(world, still_open):
+    """What collectors hold is what is open, and nobody else has it; the rest waits for somebody."""
+    collectors = [client for client in world.clients.values() if isinstance(client, SimulatedCollector)]
+    assert not any(c.results for c in collectors), "a result is still not acknowledged after the network healed"
+    leases = world.service.coordinator.leases
+    holders = {}
+    for collector in collectors:
+        for number, attempt in collector.held:
+            assert number not in holders, f"ticket {number} is held by two collectors"
+            assert still_open[number].attempt == attempt, f"ticket {number}: an attempt is held that was given up"
+            assert leases.holder(number) == collector.session, f"ticket {number} is held without a lease"
+            holders[number] = collector.session
+    assert holders.keys() | set(leases.waiting) == still_open.keys(), "an open ticket was lost"
+    assert holders.keys().isdisjoint(leases.waiting)
+
+
+def check_learner(world, incarnations):
+    """What was acknowledged is in the ledger, unless its player was reset; what is in the ledger was reported."""
+    learner = world.clients[b"learner-0"]
+    names = ("player", "incarnation", "version", "snapshot", "decisions")
+    told = {tuple(getattr(c, n) for n in names) for found in learner.reported.values() for c in found}
+    newest = {}
+    for _, event in world.ledger.events():
+        if isinstance(event, CandidateWritten):
+            key = (event.player, event.incarnation)
+            assert tuple(getattr(event, n) for n in names) in told, f"nobody reported {event}"
+            assert event.version > newest.get(key, -1), f"an older candidate was written after a newer one: {event}"
+            newest[key] = event.version
+    for request in learner.acknowledged:
+        for c in learner.reported[request]:
+            written = newest.get((c.player, c.incarnation), -1) >= c.version
+            assert written or c.incarnation < incarnations[c.player], f"acknowledged but not written: {c}"
+    assert newest, "no candidate was written"
 
 
 @pytest.mark.parametrize(
@@ -334,7 +374,9 @@ def test_a_short_and_nasty_league(tmp_path, seed):
     assert world.crashes["coordinator"] > 0
 
 
-@pytest.mark.parametrize("planted", ["no attempt check", "reply before commit"])
+@pytest.mark.parametrize(
+    "planted", ["no attempt check", "reply before commit", "leases without end", "candidates lost"]
+)
 def test_planted_bugs_are_found(tmp_path, monkeypatch, planted):
     """The net itself is tested: with a bug planted, some check must fail."""
     if planted == "no attempt check":
@@ -343,6 +385,16 @@ def test_planted_bugs_are_found(tmp_path, monkeypatch, planted):
             "_verdict",
             lambda self, ticket, attempt: Verdict.ACCEPTED if ticket in self.state.open else Verdict.DUPLICATE,
         )
+    elif planted == "leases without end":
+        monkeypatch.setattr(Leases, "expired", lambda self, now: [])
+    elif planted == "candidates lost":
+        candidate = Coordinator._candidate
+
+        def forgetful(self, found):
+            if found.version < 3:
+                candidate(self, found)
+
+        monkeypatch.setattr(Coordinator, "_candidate", forgetful)
     else:
         real = Service._commit
 
