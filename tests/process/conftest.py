@@ -5,13 +5,21 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from launch.build import describe_environment
+from launch.compose import compose
+from launch.config import to_plain
+from launch.doors import Doors
 from launch.view import open_view
 from league.store.run_directory import RunDirectory
+from league.ticket import Episode, Result
+from league.wire.keys import make_keys
+from league.wire.messages import Candidate, Orders, Progress, Report, Role, Roster, Verdict
 
 
 @dataclass
@@ -67,3 +75,103 @@ def start(tmp_path, patiently):
         if process.poll() is None:
             process.kill()
         process.wait()
+
+
+# --- a coordinator alone, and workers that only talk ---------------------------------------------------------
+
+
+@pytest.fixture
+def serve(tmp_path, patiently):
+    """Return a function that starts the coordinator of a new run; in the end it must still be there, and end."""
+    started = []
+
+    def begin(root, *overrides):
+        config = compose(["experiment=tic_tac_toe", "league.budget.minutes=60", *overrides])
+        run = RunDirectory(root).create()
+        run.write_config(to_plain(config))
+        make_keys(run.keys)
+        describe_environment(config, run, ())
+        command = [sys.executable, "-m", "launch.process", "--run", str(run.root), "--role", "coordinator"]
+        with run.log("coordinator", 0).open("wb") as log:
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log, cwd=Path.cwd())
+        started.append(process)
+        patiently(run.rendezvous.exists, 30, "the rendezvous")
+        return process, run
+
+    yield begin
+    for process in started:
+        process.terminate()
+        assert process.wait(10) == 0, "the coordinator ends in order"
+        process.stdin.close()
+
+
+@pytest.fixture
+def ask():
+    """Return a function that sends a message and returns the first answer, or None."""
+
+    def send(client, message, seconds=5):
+        client.send(message)
+        found = client.receive(seconds)
+        return found[0][0] if found else None
+
+    return send
+
+
+class Honest:
+    """A learner that has candidates, and a collector that finishes every ticket at once."""
+
+    def __init__(self, learner, collector):
+        self._learner, self._collector = learner, collector
+        self._request = 0
+        self._candidates = ()
+        self.results = {}  # by ticket; sent until they are acknowledged
+        self.verdicts = {}  # by ticket
+
+    @property
+    def counted(self):
+        """How many results were accepted, as far as the collector was told."""
+        return sum(verdict == Verdict.ACCEPTED for verdict in self.verdicts.values())
+
+    def report(self, seconds):
+        """Report once each, and do what the answers say; False if one of them does not come in time."""
+        self._request += 1
+        who = {"request": self._request, "session": "honest"}
+        progress = Progress(**who, name="learner-0", address="tcp://127.0.0.1:2", candidates=self._candidates)
+        if not self._exchange(self._learner, progress, seconds):
+            return False
+        report = Report(**who, name="collector-0", want=2, results=tuple(self.results.values()))
+        return self._exchange(self._collector, report, seconds)
+
+    def _exchange(self, link, message, seconds):
+        link.send(message)
+        while found := link.receive(seconds):
+            for answer, _ in found:
+                self._hear(answer)
+            if any(answer.request == self._request for answer, _ in found):
+                return True
+        return False
+
+    def _hear(self, answer):
+        if isinstance(answer, Roster):
+            rows = [{"player": row.player, "incarnation": row.incarnation} for row in answer.players]
+            self._candidates = tuple(Candidate(**row, version=0, snapshot="1" * 64, decisions=0) for row in rows)
+            return
+        assert isinstance(answer, Orders), answer
+        for ack in answer.acks:
+            if self.results.pop(ack.ticket, None) is not None:
+                self.verdicts[ack.ticket] = ack.verdict
+        for ticket in answer.tickets:
+            episodes = (Episode((0, 1), (1.0, -1.0), 9),) * ticket.episodes
+            self.results[ticket.number] = Result(ticket=ticket.number, attempt=ticket.attempt, episodes=episodes)
+
+
+@pytest.fixture
+def work_honestly():
+    """Return a function that opens an honest learner and collector of a run."""
+    with ExitStack() as stack:
+
+        def begin(run, transport):
+            doors = [stack.enter_context(Doors(run, role, transport)) for role in (Role.LEARNER, Role.COLLECTOR)]
+            return Honest(*(door.coordinator() for door in doors))
+
+        yield begin

@@ -2,23 +2,16 @@
 
 import random
 import socket
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import zmq
 
-from launch.build import describe_environment
-from launch.compose import compose
-from launch.config import to_plain
 from launch.doors import Doors
 from launch.view import open_view
-from league.store.run_directory import RunDirectory
 from league.ticket import Episode, Fault, Result
 from league.wire.codec import decode, encode
-from league.wire.keys import load_client_keys, make_keys
+from league.wire.keys import load_client_keys
 from league.wire.messages import (
     Candidate,
     Challenge,
@@ -33,9 +26,7 @@ from league.wire.messages import (
     Refused,
     Report,
     Role,
-    Roster,
     SegmentsHead,
-    Verdict,
 )
 from league.wire.sockets import new_pair
 
@@ -48,20 +39,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_grou
 
 
 @pytest.fixture
-def coordinator(tmp_path, patiently):
-    config = compose(["experiment=tic_tac_toe", "launch.transport=tcp", "league.budget.minutes=60"])
-    run = RunDirectory(tmp_path / "run").create()
-    run.write_config(to_plain(config))
-    make_keys(run.keys)
-    describe_environment(config, run, ())
-    command = [sys.executable, "-m", "launch.process", "--run", str(run.root), "--role", "coordinator"]
-    with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log, cwd=Path.cwd())
-    patiently(run.rendezvous.exists, 30, "the rendezvous")
-    yield process, run
-    process.terminate()
-    assert process.wait(10) == 0, "the coordinator ends in order"
-    process.stdin.close()
+def coordinator(serve, tmp_path):
+    return serve(tmp_path / "run", "launch.transport=tcp")
 
 
 def dealer(context, run, keys):
@@ -77,12 +56,6 @@ def dealer(context, run, keys):
         )
     end.connect(run.read_rendezvous().address)
     return end
-
-
-def ask(client, message, seconds=5):
-    client.send(message)
-    found = client.receive(seconds)
-    return found[0][0] if found else None
 
 
 LAST = 999_999_937  # the request of an attacker's last message, which is in order; no mutation of another one has it
@@ -151,64 +124,28 @@ def wave(context, run, rng):
     return OFFENCES * read
 
 
-class Honest:
-    """A learner with candidates, and a collector that finishes every ticket at once."""
-
-    def __init__(self, learner, collector):
-        self._learner, self._collector = learner, collector
-        self._candidates, self._results = (), {}
-        self._request = 0
-        self.accepted = 0
-
-    def work(self):
-        """Report once each, and do what the answers say."""
-        self._request += 1
-        who = {"request": self._request, "session": "honest"}
-        progress = Progress(**who, name="learner-0", address="tcp://127.0.0.1:2", candidates=self._candidates)
-        roster = self._answer(self._learner, progress)
-        rows = [{"player": row.player, "incarnation": row.incarnation} for row in roster.players]
-        self._candidates = tuple(Candidate(**row, version=0, snapshot="1" * 64, decisions=0) for row in rows)
-        sent = tuple(self._results.values())
-        orders = self._answer(self._collector, Report(**who, name="collector-0", want=2, results=sent))
-        for ack in orders.acks:
-            del self._results[ack.ticket]
-            self.accepted += ack.verdict == Verdict.ACCEPTED
-        for ticket in orders.tickets:
-            episodes = (Episode((0, 1), (1.0, -1.0), 9),) * ticket.episodes
-            self._results[ticket.number] = Result(ticket=ticket.number, attempt=ticket.attempt, episodes=episodes)
-
-    def _answer(self, link, message):
-        found = ask(link, message, 20)
-        assert isinstance(found, Roster | Orders), f"{type(message).__name__} {self._request}: {found}"
-        return found
-
-
-def test_honest_clients_are_served_under_attack(coordinator):
+def test_honest_clients_are_served_under_attack(coordinator, ask, work_honestly):
     process, run = coordinator
     rng = random.Random(1)
     read = served = 0
-    with (
-        zmq.Context() as context,
-        Doors(run, Role.VIEWER, "tcp") as viewers,
-        Doors(run, Role.LEARNER, "tcp") as learners,
-        Doors(run, Role.COLLECTOR, "tcp") as collectors,
-    ):
-        viewer, honest = viewers.coordinator(), Honest(learners.coordinator(), collectors.coordinator())
+    honest = work_honestly(run, "tcp")
+    with zmq.Context() as context, Doors(run, Role.VIEWER, "tcp") as doors:
+        viewer = doors.coordinator()
         for number in range(WAVES):
             read += wave(context, run, rng)
             served += isinstance(ask(viewer, Follow(request=number, since=0), 20), Page)
-            honest.work()
-        honest.work()  # the results of the last wave
+            assert honest.report(20), "the honest ones are answered"
+        assert honest.report(20), "what became of the results of the last wave"
     assert read == MESSAGES, "no peer sent more than it may before it is not read any more"
     host, port = run.read_rendezvous().address.removeprefix("tcp://").split(":")
     for _ in range(50):
         with socket.create_connection((host, int(port)), timeout=5) as raw:
             raw.sendall(rng.randbytes(2000))
-    assert sum(open_view(run).state.results.values()) == honest.accepted, "each result is counted once, and no other"
-    assert honest.accepted >= WAVES, "the league goes on"
+    assert sum(open_view(run).state.results.values()) == honest.counted, "each result is counted once, and no other"
+    assert honest.counted >= WAVES, "the league goes on"
     assert served == WAVES
     assert process.poll() is None
-    print(f"\n{read:,} mutated messages were read, and 50 streams of garbage; {honest.accepted} results counted")
+    print(f"\n{read:,} mutated messages were read, and 50 streams of garbage; {honest.counted} results counted")
 
 
 def test_without_the_right_key_nobody_gets_anything(coordinator):
@@ -223,7 +160,7 @@ def test_without_the_right_key_nobody_gets_anything(coordinator):
             end.close()
 
 
-def test_a_key_opens_only_its_own_door(coordinator):
+def test_a_key_opens_only_its_own_door(coordinator, ask):
     _, run = coordinator
     said = (
         (Report(request=1, name="collector-0", session="s"), Role.COLLECTOR),

@@ -1,12 +1,15 @@
-"""The disk of the trackers is full: the league plays on, says so once for each, and no point is missing in the end."""
+"""A disk is full: the league waits, or plays on without its trackers, and nothing is missing or double in the end."""
 
 import csv
 
 import pytest
 
+from launch.doors import Doors
 from launch.exporting import export
 from launch.trackers.readback import history
 from launch.verify import verify
+from launch.view import open_view
+from league.wire.messages import Follow, Page, Role
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.xdist_group("league")]
 
@@ -25,6 +28,10 @@ SMALL = [
 def disk(mount, tmp_path):
     """Return the directory of the trackers, which is a small file system of its own."""
     return mount(tmp_path / "runs" / "league" / "track", size=8)
+
+
+def counted(run):
+    return sum(open_view(run).state.results.values())
 
 
 def numbers(path):
@@ -61,3 +68,27 @@ def test_trackers_on_a_full_disk_are_told_once_and_catch_up(start, patiently, di
     for live in (numbers(csv_file), sorted(sent)):
         assert live == whole[: len(live)]
         assert len(whole) - len(live) <= 2, "what was measured after the tracker had ended"
+
+
+def test_a_coordinator_on_a_full_disk_serves_viewers_and_counts_each_result_once(
+    serve, ask, work_honestly, patiently, mount, tmp_path
+):
+    """The whole run directory is on that disk, with the log of the coordinator."""
+    disk = mount(tmp_path / "disk", size=8)
+    process, run = serve(disk.path / "run")
+    honest = work_honestly(run, "ipc")
+    patiently(lambda: honest.report(5) and honest.counted >= 10, 30, "the first results")
+    disk.fill()
+    patiently(lambda: not honest.report(2), 60, "silence: nothing is told that was not written")
+    before = honest.counted
+    with Doors(run, Role.VIEWER, "ipc") as doors:
+        viewer = doors.coordinator()
+        for number in range(20):
+            patiently(lambda n=number: isinstance(ask(viewer, Follow(request=n, since=0)), Page), 20, "an answer")
+            assert not honest.report(0.2)
+    assert process.poll() is None
+    assert counted(run) == before
+    disk.clear()
+    patiently(lambda: honest.report(5) and honest.counted >= before + 10, 60, "results after there is room again")
+    patiently(lambda: honest.report(5) and counted(run) == honest.counted, 30, "one count for each result")
+    assert process.poll() is None
