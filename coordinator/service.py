@@ -45,7 +45,7 @@ class Service:
         self._played = float(ledger.meta("elapsed") or 0.0)
         self._begun: float | None = None  # when the first ticket of this term could be handed out
         self._ticked = self._measured = clock()
-        self._broken_until = 0.0
+        self._broken_until, self._broken = 0.0, ""  # until when nothing is tried, and why
         self._checkpoint, self._checkpointed = checkpoint, ledger.head
         self._notes = ledger.notes()
         self._new_notes: dict[str, str] = {}
@@ -120,6 +120,7 @@ class Service:
             workers=self.coordinator.workers(now),
             elapsed=self.elapsed(now),
             seconds_left=None if budget is None else max(0.0, budget * 60 - self.elapsed(now)),
+            broken=self._broken,
         )
 
     def _events(self, since: int) -> tuple[bytes, ...]:
@@ -177,14 +178,15 @@ class Service:
             if metrics:
                 self._ledger.set_meta("elapsed", repr(self.elapsed(now)))
         except LedgerFull as error:
-            log.error("%s; no tickets are handed out until it can be written again", error)
+            self._broken = f"{error}; no tickets are handed out until it can be written again"
+            log.error("%s", self._broken)
             self._broken_until, self._notes = now + BROKEN, self._ledger.notes()
             state = refold(self._ledger, self.coordinator.state.config)
             stopping = self.coordinator.stopping
             self.coordinator = Coordinator(state, self.coordinator.learners, now)
             self.coordinator.stopping = stopping
             return False
-        self.commits += 1
+        self.commits, self._broken = self.commits + 1, ""
         for event in batch:
             if isinstance(event, SnapshotPruned):
                 self._remove(event.snapshot)

@@ -97,11 +97,13 @@ def emit_line(plain: dict[str, Any]) -> None:
 
 
 def status_text(name: str, view: View) -> Text:
-    """Return the two or three lines above a live table."""
+    """Return the few lines above a live table."""
     status = status_json(view)
     head = Text.assemble((name, "bold"), f"  {view.state.phase}{' (paused)' if view.state.paused else ''}")
     head.append(f", {_time_left(status)}, term {view.term}", style="dim")
     lines = [head, Text(f"{_league(status)}\n{_work(status)}")]
+    if view.broken:
+        lines.append(Text(view.broken, style="red"))
     if status["silent"]:
         lines.append(Text(f"silent: {', '.join(status['silent'])}", style="red"))
     return Text("\n").join(lines)
@@ -112,7 +114,7 @@ def plain_line(view: View) -> str:
     status = status_json(view)
     strength = [f"{row.player} {_strength(row)}" for row in _mains(view.state)]
     parts = [f"{view.state.phase}: {_time_left(status)}", _league(status), *strength, _work(status)]
-    return "; ".join(parts)
+    return "; ".join([view.broken, *parts] if view.broken else parts)
 
 
 def _time_left(status: dict[str, Any]) -> str:

@@ -232,13 +232,15 @@ def _cell(cell: Cell | MeanReturn | None, same: bool) -> Text:
 def status_json(view: View) -> dict[str, Any]:
     """Return how a run is doing.
 
-    live, phase, why, paused, term, elapsed, seconds_left (null: no limit); players, frozen, matches, void, env_steps;
+    live, broken (why nothing can be written now, or null), phase, why, paused, term, elapsed, seconds_left (null: no
+    limit); players, frozen, matches, void, env_steps;
     env_steps_per_second, collectors, collector_wait, learners, learner_wait (shares of their time), lag_mean, lag_p95
     (versions; the worst player): null when no worker told; silent: workers that said nothing for a while.
     """
     state = view.state
     return {
         "live": view.live,
+        "broken": view.broken or None,
         "phase": state.phase,
         "why": state.why,
         "paused": state.paused,

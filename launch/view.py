@@ -73,6 +73,7 @@ class View:
         self.elapsed = 0.0
         self.seconds_left: float | None = None
         self.live = False
+        self.broken = ""  # why the coordinator cannot write now
         self._observe, self._watcher = observe, watcher
 
     @property
@@ -178,7 +179,7 @@ class Viewer(View):
             self.take_in(enumerate(page.events, start=page.since + 1), page.metrics)
         self._newest_term, self.head, self.workers = page.term, page.head, page.workers
         self._newest_row, self.notes = page.measured, page.notes
-        self.elapsed, self.seconds_left = page.elapsed, page.seconds_left
+        self.elapsed, self.seconds_left, self.broken = page.elapsed, page.seconds_left, page.broken
         self.live = True
         self._asked_at = None
         if not self.complete:
@@ -215,7 +216,7 @@ def catch_up(view: View, run: RunDirectory) -> View:
         raise ViewError(f"the run {run.name} cannot be read: {error}") from error
     minutes = view.state.config.budget.minutes
     view.seconds_left = None if minutes is None else max(0.0, minutes * 60 - view.elapsed)
-    view.live, view.workers = False, ()
+    view.live, view.workers, view.broken = False, (), ""
     return view
 
 

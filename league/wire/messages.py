@@ -15,7 +15,7 @@ from league.ids import Hash, PlayerId, TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 3
+WIRE_VERSION = 4
 
 
 class Role(StrEnum):
@@ -198,6 +198,7 @@ class Page(_Message, frozen=True, tag="page"):
     metrics: tuple[Measured, ...] = ()  # rows that belong before the event after this page; all of them, up to a limit
     measured: int = 0  # the newest row, if metrics were asked for
     notes: dict[str, str] = {}  # what trackers keep in the ledger, if metrics were asked for
+    broken: str = ""  # why nothing can be written now, so that nothing is handed out; "": all is well
 
 
 class Note(_Message, frozen=True, tag="note"):

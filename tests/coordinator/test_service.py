@@ -174,6 +174,7 @@ def test_while_the_ledger_is_broken_only_viewers_are_answered(world):
     assert world.ask("c1", world.report("c1", want=1)) == []
     (page,) = world.ask("viewer", Follow(request=1, since=0))
     assert page.head == world.ledger.head
+    assert page.broken.startswith("the ledger cannot be written: ")
     assert world.ask("operator", Command(request=1, action="pause")) == []
 
 
@@ -193,6 +194,8 @@ def test_it_recovers_by_itself_and_counts_what_is_sent_again_once(world):
     assert len(orders.tickets) == 2
     counted = [event.ticket for _, event in world.ledger.events() if isinstance(event, ResultCounted)]
     assert counted == [done.number, lost.number]
+    (page,) = world.ask("viewer", Follow(request=1, since=0))
+    assert page.broken == ""
 
 
 def test_tickets_that_were_handed_out_before_the_failure_are_still_held(world):

@@ -47,6 +47,15 @@ def screen(terminal):
     return Console(file=io.StringIO(), width=80, force_terminal=terminal, legacy_windows=False)
 
 
+def test_a_coordinator_that_cannot_write_is_told_of_in_one_line(view):
+    assert status_json(view)["broken"] is None
+    lines = status_text("first", view).plain.splitlines()
+    view.broken = "the ledger cannot be written: the disk is full"
+    assert [line for line in status_text("first", view).plain.splitlines() if line not in lines] == [view.broken]
+    assert plain_line(view).startswith(f"{view.broken}; ")
+    assert status_json(view)["broken"] == view.broken
+
+
 def test_plain_lines_come_every_ten_seconds(view):
     clock, console = Clock(), screen(terminal=False)
     with LiveTable("first", console=console, clock=clock) as table:

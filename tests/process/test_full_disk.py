@@ -87,8 +87,11 @@ def test_a_coordinator_on_a_full_disk_serves_viewers_and_counts_each_result_once
             patiently(lambda n=number: isinstance(ask(viewer, Follow(request=n, since=0)), Page), 20, "an answer")
             assert not honest.report(0.2)
     assert process.poll() is None
-    assert counted(run) == before
+    view = patiently(lambda: (found := open_view(run)).live and found, 20, "an answer")
+    assert "the ledger cannot be written" in view.broken
+    assert sum(view.state.results.values()) == before
     disk.clear()
     patiently(lambda: honest.report(5) and honest.counted >= before + 10, 60, "results after there is room again")
     patiently(lambda: honest.report(5) and counted(run) == honest.counted, 30, "one count for each result")
+    assert open_view(run).broken == ""
     assert process.poll() is None
