@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from collectors.conformance import Findings, Problem, Transcript, conform
 from collectors.envs.config import EnvError
 from collectors.envs.plan import Plan, plan
 from collectors.envs.rows import Environment, IntArray
+from collectors.envs.watched import Tell, silent, watched
 from collectors.players.bots import RandomBot
 from league.spec import EnvSpec
 
@@ -125,25 +125,29 @@ def check(
     kwargs: Mapping[str, Any] | None = None,
     allow: Sequence[str] = (),
     episodes: int = 16,
+    tell: Tell = silent,
 ) -> EnvReport:
     """Look at an environment in every way that matters to a league; what is broken is told, never raised.
+
+    `tell` hears what is about to be done.
 
     check("pettingzoo", kwargs={"id": "mpe2/simple_tag_v3"}).lines()
     """
     report = EnvReport(name=str((kwargs or {}).get("id", name)))
     remedy = "See the message; it names the place."
-    made = _guard(report, lambda: plan(name, kwargs, allow), "Check env.name, env.id and env.kwargs.")
+    made = _guard(report, lambda: watched(plan(name, kwargs, allow), tell), "Check env.name, env.id and env.kwargs.")
     if made is None:
         return report
     _guard(report, lambda: _look(report, made), "Check the environment's spaces, env.seats and env.roles.")
     if report.spec is None:
         return report
-    if made.complaints is not None:
-        _guard(report, partial(_complain, report, made.complaints), remedy)
+    looked = len(report.problems)
     findings = _guard(report, lambda: _conform(made, slots, episodes), remedy)
     if findings is not None:
         _tell(report, findings)
         report.steps_per_second = _guard(report, lambda: speed(made.build(slots)), remedy) or 0.0
+    # PettingZoo's tests come last, though told first: what crashes or hangs should do so where every step is told of.
+    report.problems[looked:looked] = _complaints(made, remedy)
     return report
 
 
@@ -164,8 +168,10 @@ def _look(report: EnvReport, made: Plan) -> None:
         report.spaces = made.spaces()
 
 
-def _complain(report: EnvReport, complaints: Callable[[], list[str]]) -> None:
-    report.problems += [Problem(found, "Mend the environment as PettingZoo asks.") for found in complaints()]
+def _complaints(made: Plan, remedy: str) -> list[Problem]:
+    aside = EnvReport(name="")
+    found = None if made.complaints is None else _guard(aside, made.complaints, remedy)
+    return aside.problems + [Problem(one, "Mend the environment as PettingZoo asks.") for one in found or ()]
 
 
 def _conform(made: Plan, slots: int, episodes: int) -> Findings:
