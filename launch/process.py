@@ -6,7 +6,6 @@ system: the coordinator ends by itself when the league is over. TERM and USR1 as
 """
 
 import argparse
-import ctypes
 import faulthandler
 import gc
 import logging
@@ -23,6 +22,7 @@ from coordinator.coordinator import Coordinator
 from launch.build import Lines, build_buffer, build_collector, build_coordinator
 from launch.config import Config, from_plain
 from launch.doors import Doors, listening_host
+from launch.lifeline import end_with_parent
 from league.state import OVER
 from league.store.files import publish
 from league.store.ledger import Ledger, LedgerLocked
@@ -65,12 +65,6 @@ def die_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="parent").start()
-
-
-def end_with_agent() -> None:
-    """End this process when torchrun's agent dies: it could not be told apart from a rank of the next group."""
-    PR_SET_PDEATHSIG = 1  # noqa: N806  (its name in the manual)
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def watch_progress(ticks: Callable[[], int], seconds: float) -> None:
@@ -190,7 +184,7 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
     torch.set_num_threads(1)
     group = join(config.learner.device, config.learner.join_seconds)
     if group.size > 1:
-        end_with_agent()
+        end_with_parent()  # torchrun's agent: else it could not be told apart from a rank of the next group
     host = listening_host(config.launch)
     with Doors(run, Role.LEARNER, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
         name = f"learner-{index}" if group.rank == 0 else f"learner-{index}.{group.rank}"
