@@ -172,4 +172,6 @@ def _add_playing(commands: Commands) -> None:
     check = _add(commands, "check-env", "tell whether an environment is fit for a league", run=False)
     check.add_argument("env", metavar="ENV", help="connect_four, classic/go_v5, or package.module:function")
     check.add_argument("pairs", metavar="KEY=VALUE", nargs="*", default=[], help="options of the environment")
+    help = "a step that takes longer is a hang (as collector.hang_seconds)"
+    check.add_argument("--hang-seconds", metavar="N", type=float, help=help)
     _add_allow(check)

@@ -216,15 +216,19 @@ def _replay(arguments: Namespace) -> int:
 
 
 def _check_env(arguments: Namespace) -> int:
-    from collectors.check import check
-    from collectors.envs.config import parse_environment
+    from collectors.collector import CollectorConfig
+    from launch.apart import check_apart
     from launch.progress import Progress
+    from launch.trial import Check
 
-    config = parse_environment(arguments.env, dict(map(_pair, arguments.pairs)), arguments.allow)
-    with Progress(f"playing {config.name} at random"):
-        report = check(config.name, kwargs=config.options(), allow=arguments.allow)
-    sys.stdout.write("\n".join(report.lines()) + "\n")
-    return 0 if report.fit else FAILED
+    order = Check(env=arguments.env, options=dict(map(_pair, arguments.pairs)), allow=tuple(arguments.allow))
+    seconds = CollectorConfig().hang_seconds if arguments.hang_seconds is None else arguments.hang_seconds
+    if not seconds > 0:
+        raise ValueError(f"--hang-seconds must be more than 0, got {seconds:g}")
+    with Progress(f"playing {arguments.env} at random"):
+        found = check_apart(order, seconds)
+    sys.stdout.write("\n".join(found.lines) + "\n")
+    return 0 if found.fit else FAILED
 
 
 def _pair(text: str) -> tuple[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from collectors.envs.plan import DOORS, plan
 from collectors.envs.rows import Environment
 from collectors.outcomes import Referee
-from league.plugins import PluginError, names, resolve
+from league.plugins import BUILTIN, PluginError, names, resolve
 
 
 class EnvError(ValueError):
@@ -72,6 +72,15 @@ def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ())
             f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{remedy}"
         ) from error
     return _with_referee(env, config, allow)
+
+
+def is_ours(name: str) -> bool:
+    """Whether an environment is a game of Ludus itself, which needs no foreign code.
+
+    >>> is_ours("connect_four"), is_ours("pettingzoo"), is_ours("my_games:Words")
+    (True, False, False)
+    """
+    return name in BUILTIN["ludus.environments"] and name not in DOORS
 
 
 def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -> Environment:
