@@ -205,7 +205,8 @@ def main():
                     told["evaluated"] = evaluation.evaluate(practice.algorithm.flat())
             if arguments.against:
                 flat = practice.algorithm.flat()
-                told["score"] = score_against(arguments.against, made[0], config.policy, flat, arguments.games, seed)
+                with closing(make_environment(config.env, arguments.slots, arguments.allow)) as fresh:
+                    told["score"] = score_against(arguments.against, fresh, config.policy, flat, arguments.games, seed)
             emit("curve", **told, random=randoms[-1])
         finals.append(told[list(told)[-1]])
         for env in made:
