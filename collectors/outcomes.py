@@ -214,23 +214,46 @@ def checked(scores: object, spec: EnvSpec, name: str) -> dict[str, float]:
 def winner_scores(agents: tuple[str, ...], infos: Mapping[str, Mapping[str, Any]]) -> dict[str, float] | None:
     """Return 1 for the winners and 0 for the others if an info names them under `winner`, else None.
 
-    A winner is True or False in an agent's own info, or, in any info, a name or a list of names; None is a draw.
+    A winner is True or False in an agent's own info, or, in any info, a name, a list of names, or a dict with True
+    or False for names; None is a draw.
 
     >>> winner_scores(("a", "b"), {"a": {"winner": "b"}}), winner_scores(("a", "b"), {"a": {}})
     ({'a': 0.0, 'b': 1.0}, None)
     """
+    for agent, info in infos.items():
+        if not isinstance(info, Mapping):
+            raise OutcomeError(
+                f"the last info of agent {agent!r} is {_short(info)}; give a dict, {{}} if it has no news"
+            )
     told = {agent: info[WINNER] for agent, info in infos.items() if WINNER in info}
     if not told:
         return None
-    won: set[str] = set()
-    for agent, who in told.items():
-        if isinstance(who, bool | np.bool_):
-            won.update({agent} if who else set())
-        elif who is not None:
-            won.update([who] if isinstance(who, str) else who)
+    won = {name for agent, who in told.items() for name in _winners(agent, who)}
     if unknown := won - set(agents):
-        raise OutcomeError(f"its info names the winner {sorted(map(str, unknown))}; the agents are {list(agents)}")
+        raise OutcomeError(f"its info names the winner {sorted(unknown)}; the agents are {list(agents)}")
     return {agent: float(agent in won) for agent in agents}
+
+
+def _winners(agent: str, who: object) -> list[str]:
+    """Return the winners that the info of an agent names.
+
+    >>> _winners("a", True), _winners("a", ["a", "b"]), _winners("a", {"a": False, "b": True}), _winners("a", None)
+    (['a'], ['a', 'b'], ['b'], [])
+    """
+    if isinstance(who, Mapping) and all(isinstance(won, bool | np.bool_) for won in who.values()):
+        return _winners(agent, [name for name, won in who.items() if won])
+    if isinstance(who, bool | np.bool_):
+        return [agent] if who else []
+    if who is None:
+        return []
+    given = list(who) if isinstance(who, list | tuple | set | frozenset) else [who]
+    names = [name for name in given if isinstance(name, str)]
+    if len(names) < len(given):
+        raise OutcomeError(
+            f"the info of agent {agent!r} names the winner {_short(who)}; give the name of an agent, a list of names, "
+            "a dict with True or False for names, True or False for the agent itself, or None for a draw"
+        )
+    return names
 
 
 def _short(value: object) -> str:

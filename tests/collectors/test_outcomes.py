@@ -84,6 +84,8 @@ def test_rubbish_from_a_judge_is_a_fault_of_the_slot(rubbish, message):
         ({"player_0": {"winner": False}, "player_1": {"winner": True}}, [[1, 0]]),
         ({"player_1": {"winner": ["player_0", "player_1"]}}, [[0, 0]]),
         ({"player_1": {"winner": None}}, [[0, 0]]),
+        ({"player_0": {"winner": {"player_0": False, "player_1": np.True_}}}, [[1, 0]]),
+        ({"player_0": {"winner": {"player_0": False}}}, [[0, 0]]),
     ],
 )
 def test_the_winner_that_an_info_names_counts_more_than_returns(infos, ranks):
@@ -103,6 +105,23 @@ def test_a_winner_that_nobody_knows_is_a_fault():
     env.infos = lambda slot: {"player_0": {"winner": "the umpire"}}
     (fault,) = finish(Referee(env)).faults
     assert "the umpire" in fault.reason
+
+
+@pytest.mark.parametrize("winner", [1, 1.0, np.int64(1), [["player_1"]], {"player_1": 1.0}, [1], np.zeros(2)])
+def test_a_winner_that_is_no_name_is_a_fault_that_says_whose_and_what_is_expected(winner):
+    env = make_environment(RPS, 1)
+    env.infos = lambda slot: {"player_0": {}, "player_1": {"winner": winner}}
+    ends = finish(Referee(env))
+    (fault,) = ends.faults
+    assert f"the info of agent 'player_1' names the winner {winner!r}; give the name of an agent" in fault.reason
+    assert not len(ends.over)
+
+
+def test_a_last_info_that_is_no_dict_is_a_fault():
+    env = make_environment(RPS, 1)
+    env.infos = lambda slot: {"player_0": None}
+    (fault,) = finish(Referee(env)).faults
+    assert "the last info of agent 'player_0' is None; give a dict" in fault.reason
 
 
 def test_the_config_names_the_function(tmp_path, monkeypatch):
