@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -212,17 +212,18 @@ def wrong(made: Plan, episodes: int = EPISODES) -> list[str]:
             expected = sum(paid[env.spec.agents[agent]] for agent in env.spec.seats[seat].agents)
             if not np.isclose(episode.returns[entry], expected, rtol=1e-4, atol=1e-4):
                 found.append(f"episode {number}, seat {seat}: {episode.returns[entry]} and not {expected}")
-        found += _wrong_ranks(env.spec, episode)
+        found += _wrong_ranks(env.spec, episode, order)
     return found
 
 
-def _wrong_ranks(spec: EnvSpec, episode: Any) -> list[str]:
-    """Hold ranks against returns, where every seat is on its own."""
+def _wrong_ranks(spec: EnvSpec, episode: Any, order: Sequence[int]) -> list[str]:
+    """Hold the rank of each seat against returns, where every seat is on its own; `order` has the entry of each."""
     if len(set(spec.sides)) < len(spec.seats):
         return []
-    means = [total / len(seat.agents) for total, seat in zip(episode.returns, spec.seats, strict=True)]
+    means = [episode.returns[entry] / len(seat.agents) for entry, seat in zip(order, spec.seats, strict=True)]
     better = [sum(other > own for other in means) for own in means]
-    return [] if list(episode.ranks) == better else [f"ranks {episode.ranks} of returns {episode.returns}"]
+    told = [episode.ranks[entry] for entry in order]
+    return [] if told == better else [f"ranks {episode.ranks} of returns {episode.returns}"]
 
 
 # --- the table ---

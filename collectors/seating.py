@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
@@ -204,18 +205,24 @@ class Seating:
         told_to = self.entry[slots] + np.arange(len(slots))[:, None] * entries
         flat = np.bincount(told_to.reshape(-1), self._returns[slots].reshape(-1), minlength=len(slots) * entries)
         earned = flat.astype(np.float64, copy=False).reshape(-1, entries)
-        if ends.ranks is None:
-            ranked = rank_alone(earned) if self._alone else rank_sides(earned, self._sizes, self.spec.sides)
-        else:
-            ranked = np.zeros(earned.shape, np.int64)
-            seated = self.entry[slots][:, [seat.agents[0] for seat in self.spec.seats]]  # the entry in each seat
-            np.put_along_axis(ranked, seated, ends.ranks, axis=1)
+        ranked = rank_alone(earned) if self._alone and ends.ranks is None else self._ranked(slots, earned, ends.ranks)
         actions = [
             pack_actions(self._history[slot, : self._written[slot]], self.spec) if recorded else b""
             for slot, recorded in zip(slots.tolist(), self._recording[slots].tolist(), strict=True)
         ]
         told = zip(ranked.tolist(), earned.tolist(), self._length[slots].tolist(), actions, strict=True)
         return [Episode(tuple(ranks), tuple(returns), length, kept) for ranks, returns, length, kept in told]
+
+    def _ranked(
+        self, slots: Index, earned: npt.NDArray[np.float64], ranks: npt.NDArray[np.int64] | None
+    ) -> npt.NDArray[np.int64]:
+        """Return the rank of each entry: that of its seat in this episode, as told, or else by returns."""
+        seated = self.entry[slots][:, [seat.agents[0] for seat in self.spec.seats]]  # the entry in each seat
+        if ranks is None:
+            ranks = rank_sides(np.take_along_axis(earned, seated, axis=1), self._sizes, self.spec.sides)
+        ranked = np.zeros(earned.shape, np.int64)
+        np.put_along_axis(ranked, seated, ranks, axis=1)
+        return ranked
 
 
 def pack_actions(actions: Actions, spec: EnvSpec) -> bytes:

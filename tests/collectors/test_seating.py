@@ -137,6 +137,15 @@ def test_what_an_agent_earned_before_it_died_counts():
     assert playing.result().episodes[0].returns == (4.5, 2.0)
 
 
+def test_a_seat_is_as_good_as_its_agents_on_average_whoever_sits_there():
+    seating, playing = seated(spec_of(Seat((0, 1, 2)), Seat((3,))), 2)
+    paid = [(slot, agent, 1.0 if agent < 3 else 2.0) for slot in (0, 1) for agent in range(4)]
+    seating.finish(ends_of(*paid, over=(0, 1)))  # 1 for each of three agents is worse than 2 for one
+    first, second = playing.result().episodes
+    assert (first.returns, first.ranks) == ((3.0, 2.0), (1, 0))
+    assert (second.returns, second.ranks) == ((2.0, 3.0), (0, 1))
+
+
 def test_a_team_earns_what_its_agents_earn():
     seating, playing = seated(TEAMS, 2)
     everybody = [(slot, agent, 0.0) for slot in (0, 1) for agent in range(4)]
