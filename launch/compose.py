@@ -6,6 +6,7 @@ A package adds groups of its own with a `hydra_plugins` namespace package that a
 Hydra's search path. Nobody but this file and launch.sweeping imports hydra.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import field, make_dataclass
 from typing import Any
@@ -31,6 +32,11 @@ ALGO = "algo"
 SCHEMA = "ludus_schema"  # as conf/config.yaml calls it
 FREE = ("env.kwargs.", f"{ALGO}.")  # keys below are not the schema's: nobody has to write + to add one
 PLAYERS = "league.players."
+ID = re.compile(r"(\+*env\.id)=([^'\"]*)")  # of an environment, not quoted
+GAME = re.compile(
+    r"\b(?!(?:choice|range|interval|glob|sort|shuffle|tag|int|str|bool|float)\()"  # Hydra's own functions
+    r"\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # a game may have games in its brackets
+)
 NOTHING = {"experiment": (None,)}  # groups of which nothing may be chosen
 Open = make_dataclass("Open", [("algo", dict[str, Any], field(default_factory=dict))], bases=(Config,), kw_only=True)
 
@@ -105,10 +111,20 @@ def _schema() -> type | None:
     return None if known is None else OmegaConf.get_type(known.node)
 
 
+def quoted(text: str) -> str:
+    """Return the override with quotes round a game in env.id: Hydra takes what has brackets for a function.
+
+    >>> quoted("env.id=go(board_size=9)"), quoted("env.id=chess,go(board_size=9)"), quoted("env.id=classic/chess_v6")
+    ('env.id="go(board_size=9)"', 'env.id=chess,"go(board_size=9)"', 'env.id=classic/chess_v6')
+    """
+    found = ID.fullmatch(text)
+    return text if found is None else found[1] + "=" + GAME.sub(r'"\g<0>"', found[2])
+
+
 def _parse(text: str) -> Override:
     """Return the override; Hydra's parser draws multi-line pictures, a user needs one line."""
     try:
-        override = OverridesParser.create().parse_override(text)
+        override = OverridesParser.create().parse_override(quoted(text))
     except HydraException as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"cannot read {text!r}: write key=value, e.g. algo.lr=0.001 ({reason})") from error

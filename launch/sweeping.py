@@ -22,7 +22,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 
-from launch.compose import compose
+from launch.compose import compose, quoted
 from launch.config import Config, ConfigError
 
 PLUGIN = "hydra_plugins.hydra_submitit_launcher"
@@ -52,7 +52,7 @@ def split(overrides: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     (['seed=1,2'], ['hydra/launcher=submitit_slurm'], ['env=tic_tac_toe'])
     """
     own = [text for text in overrides if text.startswith(HYDRA)]
-    rest = [text for text in overrides if text not in own]
+    rest = [quoted(text) for text in overrides if text not in own]
     swept = [text for text in rest if _parse(text).is_sweep_override()]
     if not swept:
         raise ConfigError("-m sweeps over values, but there is only one of each: write e.g. seed=1,2,3")

@@ -1,9 +1,19 @@
 """From the config of an environment to the environment."""
 
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
+from collectors.envs.plan import plan
+from launch.compose import compose
+from launch.config import ConfigError
+from launch.sweeping import combinations, split
 from league.plugins import PluginError
+
+ROOT = Path(__file__).parents[2]
 
 
 def module(tmp_path, monkeypatch):
@@ -87,3 +97,42 @@ def test_what_a_user_calls_an_environment(text, kwargs, config, tmp_path, monkey
 def test_seats_of_a_native_game_are_fixed():
     with pytest.raises(ValueError, match="seats of 'connect_four' are fixed"):
         EnvConfig(seats=[["a"]])
+
+
+def hints():
+    """Return every place that tells how to name a game of OpenSpiel, as it is shown."""
+    with pytest.raises(ValueError, match=r"env\.id is missing") as missing:
+        EnvConfig(name="openspiel")
+    with pytest.raises(ValueError, match=r"env\.id is missing") as nothing:
+        plan("openspiel")
+    pages = [ROOT / "conf/env/openspiel.yaml", ROOT / "docs/your-environment.md"]
+    return [str(missing.value), str(nothing.value), *(page.read_text() for page in pages)]
+
+
+def test_hints_on_games_with_brackets_work_as_they_are_typed():
+    told = [found for hint in hints() for found in re.findall(r"'?env\.id=['\"]*[a-z]\w*\(.*?\)['\"]*", hint)]
+    assert len(told) >= 5
+    for words in map(shlex.split, told):
+        assert compose(["env=openspiel", *words]).env.id == "go(board_size=9)", words
+
+
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        ("env.id=go(board_size=9)", "go(board_size=9)"),
+        ("env.id='go(board_size=9)'", "go(board_size=9)"),
+        ("env.id=goofspiel(num_cards=5,imp_info=true)", "goofspiel(num_cards=5,imp_info=true)"),
+        ("env.id=misere(game=go(board_size=5))", "misere(game=go(board_size=5))"),
+        ("env.id=kuhn_poker", "kuhn_poker"),
+    ],
+)
+def test_a_game_with_brackets_needs_no_quotes(text, id):
+    assert compose(["env=openspiel", text]).env.id == id
+
+
+def test_games_with_brackets_can_be_swept():
+    swept, _, common = split(["env=openspiel", "env.id=chess,goofspiel(num_cards=5,imp_info=true)"])
+    ids = [compose([*common, *values]).env.id for values in combinations(swept)]
+    assert ids == ["chess", "goofspiel(num_cards=5,imp_info=true)"]
+    with pytest.raises(ConfigError, match="is a sweep"):
+        compose(["env=openspiel", "env.id=choice(chess,checkers)"])
