@@ -163,6 +163,12 @@ class Referee:
         """Return the position as the environment shows it."""
         return self._env.render(slot)
 
+    @property
+    def render_modes(self) -> tuple[str, ...]:
+        """How the environment says it can be rendered."""
+        modes: tuple[str, ...] = getattr(self._env, "render_modes", ())
+        return modes
+
     def picture(self, slot: int) -> npt.NDArray[Any] | None:
         """Return the environment's own picture; None if it does not draw any."""
         draw = getattr(self._env, "picture", None)

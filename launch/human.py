@@ -13,7 +13,6 @@ from itertools import count
 import numpy as np
 from rich.console import Console
 
-from collectors.envs.config import make_environment
 from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.replay import Choose, play
 from coordinator.coordinator import Coordinator
@@ -21,7 +20,7 @@ from coordinator.opening import open_league
 from launch.build import learner_names, read_spec
 from launch.config import Config, from_plain
 from launch.doors import Doors
-from launch.playing import casting, show
+from launch.playing import casting, show, showing_environment
 from launch.tables import all_standings, rating_text
 from launch.view import ViewError, find_player, open_view
 from league.ids import PlayerId
@@ -55,7 +54,7 @@ def play_human(
     """Let a human play rated games against a player, a seat further each time."""
     config, view = from_plain(run.read_config()), open_view(run)
     find_player(view.state, opponent)
-    with closing(make_environment(config.env, 1, allow)) as env:
+    with closing(showing_environment(config.env, allow)) as env:
         if not env.spec.single:
             raise ViewError(
                 f"a move in {env.spec.name} is not one choice, and a terminal asks for nothing else. "

@@ -7,14 +7,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 from rich.console import Console
 
 from collectors.acting import Acting
 from collectors.actors import Actors
-from collectors.envs.config import make_environment
-from collectors.envs.rows import IntArray, Rows
+from collectors.envs.config import EnvConfig, EnvError, make_environment
+from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.replay import Choose, Frame, Frames, difference, play
 from collectors.replay import replay as replay_episode
 from launch.config import Config, from_plain
@@ -30,6 +31,7 @@ from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.ticket import Entry, Episode, Purpose, Ticket, seating
 
+TEXT = "ansi"  # the render mode in which an environment returns text
 RECENT = 5  # recorded episodes that are named when the one that was asked for is not there
 
 Sleep = Callable[[float], None]
@@ -50,7 +52,7 @@ def watch(
     """Let two players play one episode, and show every position."""
     config, state = from_plain(run.read_config()), open_view(run).state
     first, second = find_entry(state, a), find_entry(state, b)
-    with closing(make_environment(config.env, 1, allow)) as env:
+    with closing(showing_environment(config.env, allow)) as env:
         ticket = seat(state, env.spec, first, second)
         choose = casting(config, run, env.spec, ticket, seed, allow)
         show(env.spec, ticket, 0, play(env, ticket, 0, seed, choose), delay, sleep)
@@ -171,7 +173,7 @@ def replay(
     state = open_view(run, records).state
     ticket, result, index = records.find(episode)
     recorded = result.episodes[index]
-    with closing(make_environment(config.env, 1, allow)) as env:
+    with closing(showing_environment(config.env, allow)) as env:
         frames = replay_episode(env, ticket, result.attempt, index, recorded.actions, state.seed)
         outcome = show(env.spec, ticket, index, frames, delay, sleep)
     if wrong := difference(recorded, outcome):
@@ -194,6 +196,19 @@ def parse_match(text: str) -> tuple[int, int | None]:
 
 
 # --- on the terminal -----------------------------------------------------------------------------------------
+
+
+def showing_environment(config: EnvConfig, allow: Collection[str] = ()) -> Environment:
+    """Return an environment that shows positions as text of its own, if it says that it can."""
+    env = make_environment(config, 1, allow)
+    if TEXT not in getattr(env, "render_modes", ()) or "render_mode" in config.kwargs:
+        return env
+    try:
+        showing = make_environment(replace(config, kwargs={**config.kwargs, "render_mode": TEXT}), 1, allow)
+    except EnvError:
+        return env
+    env.close()
+    return showing
 
 
 def show(spec: EnvSpec, ticket: Ticket, episode: int, frames: Frames, delay: float, sleep: Sleep) -> Episode:

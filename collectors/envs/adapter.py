@@ -131,7 +131,14 @@ class Adapter:
         if game is not None and (text := game.render()):
             return text
         agents = np.flatnonzero(self._table.ready[slot]).tolist()
-        return "\n".join(f"{self.spec.agents[agent]} sees\n{self._table.observation[slot, agent]}" for agent in agents)
+        seen = [(self.spec.agents[agent], self._table.observation[slot, agent]) for agent in agents]
+        return "\n".join(f"{agent} sees\n{board(array) or array}" for agent, array in seen)
+
+    @property
+    def render_modes(self) -> tuple[str, ...]:
+        """How the environment says it can be rendered."""
+        env = next((game.env for game in self._games.values()), self._spare)
+        return tuple(getattr(env, "metadata", {}).get("render_modes") or ())
 
     def infos(self, slot: int) -> dict[str, Mapping[str, Any]]:
         """Return the last info of each agent of the episode that ended in a slot."""
@@ -151,6 +158,19 @@ class Adapter:
                 env.close()
         self._spare = None
         self._games = {}
+
+
+def board(seen: npt.NDArray[Any]) -> str:
+    """Return an observation of two planes of zeros and ones as a board, x for the first plane, and "" for any other.
+
+    >>> print(board(np.array([[[0, 0], [1, 0]], [[0, 1], [0, 0]]])))
+    . x
+    o .
+    """
+    if seen.ndim != 3 or seen.shape[2] != 2 or not np.isin(seen, (0, 1)).all() or (seen.sum(axis=2) > 1).any():
+        return ""
+    cells = np.array([".", "x", "o"])[(seen != 0) @ np.array([1, 2])]
+    return "\n".join(" ".join(line) for line in cells.tolist())
 
 
 def _reason(name: str, doing: str, error: Exception) -> str:

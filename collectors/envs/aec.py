@@ -28,7 +28,10 @@ def strip(env: Any) -> Any:
 
 def own_text(env: Any) -> str:
     """Return what an environment renders, if that is text."""
-    return str(env.render()) if getattr(env, "render_mode", None) == "ansi" else ""
+    if getattr(env, "render_mode", None) != "ansi":
+        return ""
+    shown = env.unwrapped.render()  # a wrapper may not know that we reset what it wraps
+    return "" if shown is None else str(shown)
 
 
 class AecGame:

@@ -344,8 +344,17 @@ def test_close_closes_every_environment():
 
 
 def test_render_shows_what_the_mover_sees():
-    assert env_text().startswith("player_1 sees")
+    env = begin(make(1, "classic/tictactoe_v3"), 1)
+    assert env.render(0) == "player_1 sees\n. . .\n. . .\n. . ."
+    env.rows()
+    env.step(np.array([0], np.int32))
+    assert env.render(0) == "player_2 sees\no . .\n. . .\n. . ."
+    assert " sees\n[" in begin(make(1, "classic/leduc_holdem_v4"), 2).render(0), "numbers, where it is no board"
 
 
-def env_text():
-    return begin(make(1, "classic/tictactoe_v3"), 1).render(0)
+@pytest.mark.parametrize("wrappers", [[], ["pettingzoo.utils:OrderEnforcingWrapper"]])
+def test_render_shows_the_text_of_the_environment_itself(wrappers):
+    kwargs = {"render_mode": "ansi"}
+    env = plan("pettingzoo", {"id": "classic/chess_v6", "kwargs": kwargs, "wrappers": wrappers}).build(1)
+    assert begin(env, 1).render(0).splitlines()[-1] == "R N B Q K B N R"
+    assert "ansi" in env.render_modes

@@ -136,3 +136,10 @@ def test_moves_of_several_numbers_are_refused_with_another_way(run):
         ViewError, match=r"a move in Pendulum-v1 is not one choice.* Look on instead: ludus watch first main"
     ):
         play_human(run, "main", read=lambda prompt: "q")
+
+
+def test_a_human_sees_the_board_as_the_environment_draws_it(run, capsys):
+    plain = run.read_config()
+    run.write_config(plain | {"env": plain["env"] | {"name": "pettingzoo", "id": "classic/chess_v6"}})
+    assert play_human(run, "random", read=lambda prompt: "q") == 0
+    assert "R N B Q K B N R" in capsys.readouterr().out

@@ -2,8 +2,10 @@ import re
 import sqlite3
 
 import msgspec
+import numpy as np
 import pytest
 
+from collectors.envs.config import EnvConfig
 from launch import playing
 from launch.view import ViewError
 from league.events import PlayerAdded, ResultCounted, decode, encode
@@ -55,6 +57,30 @@ def test_watch_refuses_who_cannot_play(run):
         path.unlink()
     with pytest.raises(SnapshotMissing):
         playing.watch(run, "main.0", "random")
+
+
+def test_an_environment_that_has_a_text_of_its_own_shows_it(run, capsys):
+    plain = run.read_config()
+    run.write_config(plain | {"env": plain["env"] | {"name": "pettingzoo", "id": "classic/chess_v6"}})
+    assert playing.watch(run, "random", "random", seed=1, delay=0) == 0
+    text = capsys.readouterr().out
+    assert "R N B Q K B N R" in text
+    assert " sees" not in text
+
+
+def test_an_environment_whose_text_cannot_be_asked_for_is_shown_as_it_is(tmp_path, monkeypatch):
+    (tmp_path / "mute.py").write_text(
+        "import pettingzoo\n"
+        "def env():\n"
+        "    made = pettingzoo.make('aec', 'classic/tictactoe_v3')\n"
+        "    made.unwrapped.metadata = {**made.unwrapped.metadata, 'render_modes': ['ansi']}\n"
+        "    return made\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    env = playing.showing_environment(EnvConfig(name="pettingzoo", id="mute:env"), ["mute"])
+    env.start(np.array([0], np.int32), np.array([1]))
+    assert env.render(0).startswith("player_1 sees")
+    env.close()
 
 
 def test_who_plays_under_a_name():
