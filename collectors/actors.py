@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from collectors.players.scripted import make_bot
 from league.ids import Hash, PlayerId
-from league.plugins import resolve
 from league.policies.actions import Actions
 from league.policies.actor import Actor
 from league.policies.layout import FloatArray, PolicyConfig
@@ -90,7 +90,7 @@ class Actors:
         """
         if entry.bot is not None:
             if entry.bot not in self._bots:
-                self._bots[entry.bot] = self._add(resolve("ludus.bots", entry.bot, self._allow)(self._spec))
+                self._bots[entry.bot] = self._add(make_bot(entry.bot, self._spec, self._allow))
             return self._bots[entry.bot]
         if entry.snapshot is None:
             return None if entry.player in self._outdated else self._live.get(entry.player)

@@ -10,15 +10,19 @@ import numpy as np
 from collectors.conformance import Findings, Problem, Transcript, conform
 from collectors.envs.config import EnvError
 from collectors.envs.plan import Plan, plan
-from collectors.envs.rows import Environment, IntArray
+from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.envs.watched import Tell, silent, watched
 from collectors.players.bots import RandomBot
+from collectors.players.scripted import BotError
+from league.player import Player
+from league.policies.actor import Actor
 from league.spec import EnvSpec
 
 SPEED_SECONDS = 0.5
 TRIAL_SECONDS = 1.0
 
 T = TypeVar("T")
+Bots = Sequence[tuple[Player, Actor]]  # scripted players, and what chooses their actions
 
 
 @dataclass(slots=True)
@@ -229,27 +233,40 @@ def speed(env: Environment) -> float:
     return decisions / spent
 
 
-def try_out(env: Environment, seconds: float = TRIAL_SECONDS) -> None:
+def try_out(env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = ()) -> None:
     """Play at random in all slots until an episode is over, for a moment at most; raise EnvError if one breaks.
 
     A slot that is over begins again, so that an environment whose agents change from episode to episode, or an outcome
-    that means nothing, is refused before there is a run.
+    that means nothing, is refused before there is a run. In every position the bots are asked for a move as well.
     """
     rng, slots, until = np.random.default_rng(0), np.arange(env.slots, dtype=np.int32), time.monotonic() + seconds
     env.start(slots, slots.astype(np.int64) + 1)
-    over = _random_tick(env, rng)
+    over = _random_tick(env, rng, bots)
     while not len(over) and time.monotonic() < until:
-        over = _random_tick(env, rng)
+        over = _random_tick(env, rng, bots)
     if len(over):
         env.start(over, over.astype(np.int64) + env.slots + 1)
         _random_tick(env, rng)
 
 
-def _random_tick(env: Environment, rng: np.random.Generator) -> IntArray:
+def _random_tick(env: Environment, rng: np.random.Generator, bots: Bots = ()) -> IntArray:
     """Move in every slot; return those that are over."""
     rows = env.rows()
+    for player, bot in bots:
+        _ask(player, bot, rows, env.spec, rng)
     actions, _ = RandomBot(env.spec).act(rows.observation, rows.mask, rng)
     ends = env.step(actions)
     if ends.faults:
         raise EnvError(f"an episode of random play broke: {ends.faults[0].reason}. More: ludus check-env")
     return ends.over
+
+
+def _ask(player: Player, bot: Actor, rows: Rows, spec: EnvSpec, rng: np.random.Generator) -> None:
+    """Ask a bot for a move wherever an agent of its role has to make one; raise BotError if it is none."""
+    mine = [agent for seat in spec.seats if player.role in (None, seat.role) for agent in seat.agents]
+    asked = np.isin(rows.agent, mine)
+    if asked.any():
+        try:
+            bot.act(rows.observation[asked], rows.mask[asked], rng)
+        except BotError as error:
+            raise BotError(f"league.players.{player.id}: {error}") from error

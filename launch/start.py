@@ -12,6 +12,7 @@ import msgspec
 
 from collectors.check import try_out
 from collectors.envs.config import is_ours, make_environment
+from collectors.players.scripted import make_bots
 from coordinator.opening import check_seats
 from launch.apart import Limit, apart
 from launch.changes import Change, differences
@@ -128,7 +129,7 @@ def rehearse(config: Config, allow: Collection[str] = ()) -> EnvSpec:
     env = make_environment(config.env, TRIALS, allow)
     try:
         _check_against(config, env.spec, allow)
-        try_out(env)
+        try_out(env, bots=make_bots(_founders(config, env.spec.roles), env.spec, allow))
         return env.spec
     finally:
         env.close()
@@ -138,7 +139,7 @@ def _tried_apart(config: Config, allow: Collection[str]) -> EnvSpec | None:
     """Try foreign code where it can break nothing; None if that is not needed, or has to be done here to know why."""
     if is_ours(config.env.name) and config.env.outcome is None:
         return None
-    order = Try(env=config.env, slots=TRIALS, allow=tuple(allow))
+    order = Try(env=config.env, slots=TRIALS, league=config.league, allow=tuple(allow))
     who = config.env.id or config.env.name
     answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="))
     return None if answer is None else msgspec.json.decode(answer, type=EnvSpec)
@@ -146,7 +147,8 @@ def _tried_apart(config: Config, allow: Collection[str]) -> EnvSpec | None:
 
 def _check_against(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     check_seats(config.league, spec)
-    _check_parts(config, _founders(config, spec.roles), spec, allow)
+    _founders(config, spec.roles)
+    _check_parts(config, spec, allow)
 
 
 def _founders(config: Config, roles: Sequence[str] = ()) -> list[Player]:
@@ -156,7 +158,7 @@ def _founders(config: Config, roles: Sequence[str] = ()) -> list[Player]:
         raise ConfigError(str(error)) from error
 
 
-def _check_parts(config: Config, players: Sequence[Player], spec: EnvSpec, allow: Collection[str]) -> None:
+def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     policies = {"": config.policy, **own_policies(config)}
     algos = {"": algo_of(config, allow), **own_algos(config, allow)}
     for name in policies | algos:
@@ -174,10 +176,3 @@ def _check_parts(config: Config, players: Sequence[Player], spec: EnvSpec, allow
     for algo in algos.values():
         if not algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time
             resolve("ludus.algorithms", algo.algorithm, allow)
-    for player in players:
-        if player.bot is not None:
-            bot = resolve("ludus.bots", player.bot, allow)
-            try:
-                bot(spec)
-            except ValueError as error:
-                raise ConfigError(f"league.players.{player.id}: {error}") from error

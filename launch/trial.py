@@ -19,7 +19,9 @@ import msgspec
 from collectors.check import check, try_out
 from collectors.envs.config import EnvConfig, make_environment, parse_environment
 from collectors.envs.watched import BUILD, Tell, Watched, silent
+from collectors.players.scripted import make_bots
 from launch.lifeline import end_with_parent
+from league.rulebook import LeagueConfig, founders
 from league.spec import EnvSpec
 
 ENDS = DONE, FAILED = "done", "failed"  # the last notes of a process that came to its end
@@ -28,10 +30,11 @@ INTERRUPTED = 130
 
 
 class Try(msgspec.Struct, frozen=True, tag=True):
-    """Build an environment, play in it for a moment, and answer with its spec."""
+    """Build an environment, play in it for a moment, ask a league's bots for moves, and answer with its spec."""
 
     env: EnvConfig
     slots: int
+    league: LeagueConfig | None = None
     allow: tuple[str, ...] = ()
 
 
@@ -102,7 +105,8 @@ def perform(order: Order, tell: Tell = silent) -> bytes:
 def _try(order: Try, tell: Tell) -> EnvSpec:
     env = Watched(make_environment(order.env, order.slots, order.allow), tell)
     try:
-        try_out(env)
+        players = [] if order.league is None else founders(order.league, env.spec.roles)
+        try_out(env, bots=make_bots(players, env.spec, order.allow))
         return env.spec
     finally:
         env.close()

@@ -1,0 +1,108 @@
+"""From the name of a bot to the bot, held to its word: what is no move is an error that says whose and why.
+
+bot = make_bot("own_bot:Perfect", spec, allow=["own_bot"])
+actions, log_probs = bot.act(rows.observation, rows.mask, rng)
+"""
+
+import inspect
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from league.player import Player
+from league.plugins import resolve
+from league.policies.actions import Actions, legal
+from league.policies.actor import Actor
+from league.spec import EnvSpec
+
+WANTED = "return two arrays, an action for each row and its log-probability (zeros will do)"
+
+
+class BotError(ValueError):
+    """A bot that cannot be made, or that does not play as it must; the message names it and says what to mend."""
+
+
+def make_bot(name: str, spec: EnvSpec, allow: Collection[str] = ()) -> Actor:
+    """Return the bot of this name, made for this environment. Our own are trusted, and save the time for checks."""
+    kind = resolve("ludus.bots", name, allow)
+    if getattr(kind, "__module__", "").startswith("collectors."):
+        trusted: Actor = kind(spec)
+        return trusted
+    return Scripted(name, _made(name, kind, spec), spec)
+
+
+def make_bots(players: Sequence[Player], spec: EnvSpec, allow: Collection[str] = ()) -> list[tuple[Player, Actor]]:
+    """Return those of the players that are scripted, with their bots."""
+    bots = []
+    for player in players:
+        if player.bot is not None:
+            try:
+                bots.append((player, make_bot(player.bot, spec, allow)))
+            except ValueError as error:
+                raise BotError(f"league.players.{player.id}: {error}") from error
+    return bots
+
+
+def _made(name: str, kind: Any, spec: EnvSpec) -> Actor:
+    if not callable(kind):
+        raise BotError(f"the bot {name!r} is no class, but a {type(kind).__name__}; name a class that takes the spec")
+    try:
+        inspect.signature(kind).bind(spec)
+    except TypeError as error:
+        raise BotError(f"the bot {name!r} must take the spec of the environment: def __init__(self, spec)") from error
+    try:
+        bot: Actor = kind(spec)
+    except ValueError as error:  # what the bot refuses, in words of its own
+        raise BotError(f"the bot {name!r}: {error}") from error
+    except Exception as error:
+        raise BotError(
+            f"the bot {name!r}: __init__ raised {type(error).__name__}: {error}. Mend it, or take the player out"
+        ) from error
+    if not callable(getattr(bot, "act", None)):
+        raise BotError(f"the bot {name!r} has no act; add def act(self, observation, mask, rng), and {WANTED}")
+    return bot
+
+
+class Scripted:
+    """A bot of somebody else. Its moves are checked here, where it is known whose they are."""
+
+    def __init__(self, name: str, bot: Actor, spec: EnvSpec) -> None:
+        self._name, self._bot, self._spec = name, bot, spec
+
+    def act(
+        self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
+    ) -> tuple[Actions, npt.NDArray[np.float32]]:
+        """Return what the bot chose; raise BotError if that is not one legal action for each row."""
+        try:
+            answer: Any = self._bot.act(observation, mask, rng)
+        except Exception as error:
+            raise BotError(f"the bot {self._name!r}: act raised {type(error).__name__}: {error}. Mend it") from error
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise BotError(f"the bot {self._name!r}: act returned a {type(answer).__name__}; {WANTED}")
+        actions, log_probs = map(np.asarray, answer)
+        shape = (len(mask), *self._spec.action.shape)
+        if actions.shape != shape or actions.dtype.kind not in ("iu" if self._spec.single else "iuf"):
+            kind = "integers" if self._spec.single else "numbers"
+            raise BotError(
+                f"the bot {self._name!r}: act returned actions that are {actions.dtype} of shape {actions.shape} for "
+                f"{len(mask)} rows; return {kind} of shape {shape}"
+            )
+        if log_probs.shape != shape[:1]:
+            raise BotError(
+                f"the bot {self._name!r}: act returned log-probabilities of shape {log_probs.shape}; {WANTED}"
+            )
+        fine = legal(self._spec, actions, mask)
+        if not fine.all():
+            raise self._illegal(actions[~fine][0], mask[~fine][0])
+        return actions.astype(self._spec.action.dtype, copy=False), log_probs.astype(np.float32, copy=False)
+
+    def _illegal(self, action: Any, mask: npt.NDArray[np.bool_]) -> BotError:
+        if not self._spec.single:
+            return BotError(
+                f"the bot {self._name!r}: act chose {action.tolist()}; choose options that the mask allows, and "
+                "numbers between -1 and 1"
+            )
+        some = np.flatnonzero(mask)[:10].tolist()
+        return BotError(f"the bot {self._name!r}: act chose {action}, which is illegal; the mask allows {some}")
