@@ -6,7 +6,8 @@ Names and spaces tell a lot, but not who shares a reward. So known environments 
 - Agents that move at once and have different names are teams by name: `wolf_0, wolf_1` against `sheep_0`.
 - Agents that move at once and have one name each have a seat of their own, and are on their own.
 
-`env.seats`, `env.roles` and `env.sides` overrule all of it.
+`env.seats`, `env.roles` and `env.sides` overrule all of it. If only seats are given, teams remain sides: predators with
+a seat each hunt together.
 """
 
 import re
@@ -134,7 +135,7 @@ def make_seats(
     teams = [team for patterns in wanted if (team := _members(name, patterns, agents, strict=bool(seats)))]
     _check_seated(name, teams, agents)
     names = list(roles) if roles else _team_roles([tuple(roles_of[agent] for agent in team) for team in teams])
-    together = list(sides) if sides else ["all" if layout.cooperative else None] * len(teams)
+    together = list(sides) if sides else _together(layout, teams)
     for key, given in (("roles", names), ("sides", together)):
         if len(given) != len(teams):
             raise ValueError(
@@ -144,6 +145,26 @@ def make_seats(
         Seat(agents=tuple(agents.index(agent) for agent in team), role=role, side=side)
         for team, role, side in zip(teams, names, together, strict=True)
     )
+
+
+def _together(layout: Layout, teams: Sequence[Sequence[str]]) -> list[str | None]:
+    """Return the side of each seat: agents that are a team by the layout stay one, however many seats they have.
+
+    >>> _together(PREDATORS, [["adversary_0"], ["adversary_1"], ["agent_0"]])
+    ['adversary_*', 'adversary_*', None]
+    """
+    if layout.cooperative:
+        return ["all"] * len(teams)
+    found = [_team_of(layout, team) for team in teams]
+    return [side if found.count(side) > 1 else None for side in found]
+
+
+def _team_of(layout: Layout, agents: Sequence[str]) -> str | None:
+    """Return the team of the layout that has all these agents; None if there is none."""
+    for patterns in layout.teams:
+        if all(any(fnmatchcase(agent, pattern) for pattern in patterns) for agent in agents):
+            return "+".join(patterns)
+    return None
 
 
 def _members(name: str, patterns: Sequence[str], agents: Sequence[str], strict: bool) -> list[str]:

@@ -73,6 +73,29 @@ def test_the_config_overrules_all():
 
 
 @pytest.mark.parametrize(
+    ("seats", "sides"),
+    [
+        ([["adversary_0"], ["adversary_1"], ["adversary_2"], ["agent_0"]], (0, 0, 0, 1)),
+        ([["adversary_[01]"], ["adversary_2"], ["agent_0"]], (0, 0, 1)),
+        ([["agent_0"], ["adversary_*"]], (0, 1)),
+        ([["agent_0", "adversary_0"], ["adversary_1"], ["adversary_2"]], (0, 1, 1)),
+    ],
+)
+def test_a_team_that_is_split_into_seats_is_still_a_side(seats, sides):
+    env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", seats=seats), 1)
+    assert env.spec.sides == sides
+    env.close()
+
+
+def test_teams_by_name_are_sides_too_unless_the_config_says_otherwise():
+    pack = {"seats": [["wolf_0"], ["wolf_1"], ["sheep_0"]]}
+    agents = ["wolf_0", "wolf_1", "sheep_0"]
+    assert [side for *_, side in table("my:env", agents, **pack)] == ["wolf_0+wolf_1", "wolf_0+wolf_1", None]
+    alone = table("my:env", agents, **pack, sides=["a", "b", "c"])
+    assert [side for *_, side in alone] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
     ("wishes", "message"),
     [
         ({"seats": [["agent_0"], ["agent_1"]]}, r"'agent_2' has no seat.*Add it to a seat"),
