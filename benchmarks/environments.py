@@ -28,8 +28,8 @@ from collectors.actors import Actors
 from collectors.check import speed
 from collectors.collector import Collector, CollectorConfig
 from collectors.conformance import conform
-from collectors.envs.config import parse_environment
-from collectors.envs.plan import Plan, plan
+from collectors.envs.config import parse_environment, planned
+from collectors.envs.plan import Plan
 from collectors.links import Links
 from league.policies.layout import PolicyConfig
 from league.spec import EnvSpec
@@ -107,8 +107,7 @@ KNOWN: dict[str, Known] = {
 def plan_of(id: str) -> Plan:
     """Return how the environment is made."""
     known = KNOWN.get(id)
-    config = parse_environment(id, dict(known.kwargs) if known else {})
-    return plan(config.name, config.options())
+    return planned(parse_environment(id, dict(known.kwargs) if known else {}))
 
 
 # --- matches through the collector ---

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from collectors.conformance import Findings, Problem, Transcript, conform
-from collectors.envs.config import EnvError
+from collectors.envs.config import EnvConfig, EnvError, planned
 from collectors.envs.plan import Plan, plan
 from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.envs.watched import Tell, silent, watched
+from collectors.outcomes import OutcomeError
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
 from league.player import Player
@@ -19,7 +20,7 @@ from league.policies.actor import Actor
 from league.spec import EnvSpec
 
 SPEED_SECONDS = 0.5
-TRIAL_SECONDS = 1.0
+TRIAL_SECONDS, PATIENCE = 1.0, 10  # of a trial, and how many times as long it may take to see an outcome
 
 T = TypeVar("T")
 Bots = Sequence[tuple[Player, Actor]]  # scripted players, and what chooses their actions
@@ -124,7 +125,7 @@ def _actions(spec: EnvSpec) -> str:
 
 
 def check(
-    name: str,
+    name: str | EnvConfig,
     slots: int = 8,
     kwargs: Mapping[str, Any] | None = None,
     allow: Sequence[str] = (),
@@ -136,10 +137,11 @@ def check(
     `tell` hears what is about to be done.
 
     check("pettingzoo", kwargs={"id": "mpe2/simple_tag_v3"}).lines()
+    check(EnvConfig(name="connect_four", draw_margin=0.5)).lines()
     """
-    report = EnvReport(name=str((kwargs or {}).get("id", name)))
+    report = EnvReport(name=str((kwargs or {}).get("id", name)) if isinstance(name, str) else name.id or name.name)
     remedy = "See the message; it names the place."
-    made = _guard(report, lambda: watched(plan(name, kwargs, allow), tell), "Check env.name, env.id and env.kwargs.")
+    made = _guard(report, lambda: watched(_plan(name, kwargs, allow), tell), "Check env.name, env.id and env.kwargs.")
     if made is None:
         return report
     _guard(report, lambda: _look(report, made), "Check the environment's spaces, env.seats and env.roles.")
@@ -153,6 +155,10 @@ def check(
     # PettingZoo's tests come last, though told first: what crashes or hangs should do so where every step is told of.
     report.problems[looked:looked] = _complaints(made, remedy)
     return report
+
+
+def _plan(name: str | EnvConfig, kwargs: Mapping[str, Any] | None, allow: Sequence[str]) -> Plan:
+    return plan(name, kwargs, allow) if isinstance(name, str) else planned(name, allow)
 
 
 def _guard(report: EnvReport, work: Callable[[], T], remedy: str) -> T | None:
@@ -238,7 +244,10 @@ def try_out(env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = ()) -
 
     A slot that is over begins again, so that an environment whose agents change from episode to episode, or an outcome
     that means nothing, is refused before there is a run. In every position the bots are asked for a move as well.
+    An outcome that only a real episode can tell of gets more time for one.
     """
+    if not _outcome_is_known(env):
+        seconds *= PATIENCE
     rng, slots, until = np.random.default_rng(0), np.arange(env.slots, dtype=np.int32), time.monotonic() + seconds
     env.start(slots, slots.astype(np.int64) + 1)
     over = _random_tick(env, rng, bots)
@@ -247,6 +256,15 @@ def try_out(env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = ()) -
     if len(over):
         env.start(over, over.astype(np.int64) + env.slots + 1)
         _random_tick(env, rng)
+
+
+def _outcome_is_known(env: Environment) -> bool:
+    """Return whether there is nothing to learn of env.outcome; raise EnvError if it returns rubbish."""
+    rehearse: Callable[[], bool] | None = getattr(env, "rehearse", None)  # only a referee has outcomes to rehearse
+    try:
+        return rehearse is None or rehearse()
+    except OutcomeError as error:
+        raise EnvError(f"{env.spec.name}: {error}") from error
 
 
 def _random_tick(env: Environment, rng: np.random.Generator, bots: Bots = ()) -> IntArray:

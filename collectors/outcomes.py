@@ -7,7 +7,7 @@ else the order of returns. Rewards that are shaped for training never come here:
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,12 +26,31 @@ class Finished:
     """An episode that is over, as the user's function sees it."""
 
     returns: dict[str, float]  # of each agent
-    infos: dict[str, Mapping[str, Any]]  # the last info of each agent, where the environment gives one
+    infos: Mapping[str, Mapping[str, Any]]  # the last info of each agent, where the environment gives one
     length: int  # moves
 
 
 Judge = Callable[[Finished], Mapping[str, float]]
 """From a finished episode to a score for each agent, the more the better. A side has the mean of its agents."""
+
+
+class Unread(Mapping[str, Any]):
+    """Infos of an episode that nobody played: empty ones, which know whether somebody looked at them."""
+
+    def __init__(self, agents: Sequence[str]) -> None:
+        self._agents, self.read = agents, False
+
+    def __getitem__(self, agent: str) -> Mapping[str, Any]:
+        self.read = True
+        return {}
+
+    def __iter__(self) -> Iterator[str]:
+        self.read = True
+        return iter(self._agents)
+
+    def __len__(self) -> int:
+        self.read = True
+        return len(self._agents)
 
 
 class OutcomeError(ValueError):
@@ -144,6 +163,24 @@ class Referee:
         totals, counts = self._seats(scores)
         ranks: npt.NDArray[np.int64] = rank_sides(totals[None], counts, self.spec.sides, self._margin)[0]
         return ranks
+
+    def rehearse(self) -> bool:
+        """Ask the user's function about an episode that nobody played; raise OutcomeError if it answers rubbish.
+
+        Return False if that says nothing: it looked at infos, or raised, and may do well with an episode that is real.
+        """
+        if self._judge is None:
+            return True
+        infos = Unread(self.spec.agents)
+        returns = {agent: float(number) for number, agent in enumerate(self.spec.agents, start=1)}
+        try:
+            scores = self._judge(Finished(returns, infos, 1))
+        except Exception:
+            return False
+        if infos.read:
+            return False
+        checked(scores, self.spec, self._name)
+        return True
 
     def _judgement(self, finished: Finished) -> dict[str, float]:
         assert self._judge is not None

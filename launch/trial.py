@@ -114,7 +114,7 @@ def _try(order: Try, tell: Tell) -> EnvSpec:
 
 def _check(order: Check, tell: Tell) -> Checked:
     config = parse_environment(order.env, order.options, order.allow)
-    report = check(config.name, kwargs=config.options(), allow=order.allow, tell=tell)
+    report = check(config, allow=order.allow, tell=tell)
     return Checked(report.fit, report.lines())
 
 

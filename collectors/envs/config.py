@@ -6,10 +6,10 @@ env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", kwa
 
 import inspect
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from collectors.envs.plan import DOORS, plan
+from collectors.envs.plan import DOORS, Plan, plan
 from collectors.envs.rows import Environment
 from collectors.outcomes import Referee
 from league.plugins import BUILTIN, PluginError, names, resolve
@@ -81,6 +81,12 @@ def is_ours(name: str) -> bool:
     (True, False, False)
     """
     return name in BUILTIN["ludus.environments"] and name not in DOORS
+
+
+def planned(config: EnvConfig, allow: Collection[str] = ()) -> Plan:
+    """Return how to build the environment of a config, outcomes as a league has them."""
+    made = plan(config.name, config.options(), tuple(allow))
+    return replace(made, build=lambda slots: make_environment(config, slots, allow))
 
 
 def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -> Environment:

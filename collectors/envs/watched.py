@@ -45,6 +45,12 @@ class Watched:
         self._tell(STEP)
         return self._env.step(actions)
 
+    def rehearse(self) -> bool:
+        """Ask a referee about an episode that nobody played, if there is one."""
+        self._tell(STEP)
+        ask: Callable[[], bool] | None = getattr(self._env, "rehearse", None)
+        return ask is None or ask()
+
     def render(self, slot: int) -> str:
         """Return the position as the environment shows it."""
         return self._env.render(slot)

@@ -189,6 +189,45 @@ def test_an_outcome_that_means_nothing_is_refused_at_start(judge, expected, tmp_
     assert f"env.outcome=rubbish_judges:{judge} {expected}" in str(told.value)
 
 
+def test_the_outcome_of_the_config_is_checked_with_the_environment(tmp_path, monkeypatch):
+    (tmp_path / "rubbish_judges.py").write_text(JUDGES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    config = EnvConfig(name="pettingzoo", id="classic/tictactoe_v3", outcome="rubbish_judges:number")
+    report = check(config, episodes=2, allow=["rubbish_judges"])
+    assert report.name == "classic/tictactoe_v3"
+    assert "env.outcome=rubbish_judges:number returned 3" in "\n".join(report.lines())
+    assert not report.fit
+    config.outcome = None
+    assert check(config, episodes=2).fit
+
+
+ENDLESS = {"name": "recall", "kwargs": {"blanks": 10**6}}
+SLOW_JUDGES = """
+def number(episode): return 3
+def told(episode): return {agent: info["flags"] for agent, info in episode.infos.items()}
+def proud(episode):
+    assert sum(episode.returns.values()) == 0
+    return episode.returns
+"""
+
+
+def test_an_outcome_that_means_nothing_is_refused_however_long_an_episode_takes(tmp_path, monkeypatch):
+    (tmp_path / "slow_judges.py").write_text(SLOW_JUDGES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    env = make_environment(EnvConfig(**ENDLESS, outcome="slow_judges:number"), 2, allow=["slow_judges"])
+    with pytest.raises(EnvError, match=r"recall: env.outcome=slow_judges:number returned 3; expected a number"):
+        try_out(env, seconds=0.01)
+
+
+@pytest.mark.parametrize("judge", ["told", "proud"])
+def test_an_outcome_that_needs_a_real_episode_is_not_refused_for_want_of_one(judge, tmp_path, monkeypatch):
+    (tmp_path / "slow_judges.py").write_text(SLOW_JUDGES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    env = make_environment(EnvConfig(**ENDLESS, outcome=f"slow_judges:{judge}"), 2, allow=["slow_judges"])
+    try_out(env, seconds=0.01)
+    assert not env.rehearse()
+
+
 def test_what_works_is_tried_and_let_through():
     try_out(make_environment(EnvConfig(name="connect_four"), 2))
     endless = make_environment(EnvConfig(name="recall", kwargs={"blanks": 10**6}), 2)
