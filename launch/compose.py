@@ -219,8 +219,10 @@ def _fitting_experiment(parsed: Sequence[Override], loader: ConfigLoader) -> lis
 def _explain(config: type[Config], error: Exception, parsed: Sequence[Override]) -> str:
     """Return one line on what Hydra refused: which key, which value, what was expected."""
     cause = _blamed(error)
-    key = str(getattr(cause, "full_key", None) or "").split("[")[0]
-    source = next((o for o in parsed if _about(o, key)), None)
+    key = str("" if cause is None else cause.full_key).split("[")[0]
+    if key.isdecimal():  # a place in a list, and not of which
+        key = next((o.key_or_group for o in parsed if str(o.input_line) in str(error)), key)
+    source = max((o for o in parsed if _about(o, key)), key=lambda o: len(o.key_or_group), default=None)
     if source is not None and key.startswith(PLAYERS) and isinstance(cause, ConfigKeyError):
         return f"this league has no player {key.removeprefix(PLAYERS)!r}; to add one write +{source.input_line}"
     kind = type_at(config, key) if key else Any
@@ -228,7 +230,8 @@ def _explain(config: type[Config], error: Exception, parsed: Sequence[Override])
         return f"{complaint(config, key)}{_place(error)}"
     if kind is not Any and isinstance(cause, ValidationError):
         given = source.input_line if source else f"{key}={getattr(cause, 'value', None)}"
-        return f"{given}: expected {type_name(kind)}{_place(error)}"
+        example = ", e.g. [[a,b],[c]]" if "list of lists" in type_name(kind) else ""
+        return f"{given}: expected {type_name(kind)}{example}{_place(error)}"
     return " ".join(str(cause or error).split())
 
 
@@ -241,7 +244,7 @@ def _about(override: Override, key: str) -> bool:
 def _blamed(error: BaseException | None) -> OmegaConfBaseException | None:
     """Return the error behind this one that knows which key it is about."""
     while error is not None:
-        if isinstance(error, OmegaConfBaseException) and error.full_key:
+        if isinstance(error, OmegaConfBaseException) and error.full_key not in (None, ""):  # may be 0
             return error
         error = error.__cause__ or error.__context__
     return None

@@ -68,11 +68,14 @@ class Chair:
 
     def reward(self, rewards: Mapping[str, Any]) -> None:
         """Add to what the agents got since their last decisions."""
-        if not any(rewards.values()):  # most rewards of most games are zero; NaN is not
-            return
-        for agent, reward in rewards.items():
-            if reward:
-                self._reward[self._place(agent)] += reward
+        try:
+            if not any(rewards.values()):  # most rewards of most games are zero; NaN is not
+                return
+            for agent, reward in rewards.items():
+                if reward:
+                    self._reward[self._place(agent)] += reward
+        except (TypeError, ValueError) as error:
+            raise _no_number(rewards) from error
 
     def ready(self, agent: str, seen: Any, info: Mapping[str, Any]) -> int:
         """Write what an agent sees; it must act now. Return its number."""
@@ -129,3 +132,12 @@ class Chair:
                 f"agent {agent!r} is not among possible_agents {list(self.agents)}, so it has no seat; list it there"
             )
         return number
+
+
+def _no_number(rewards: Mapping[str, Any]) -> BrokenError:
+    """Say whose reward is no number."""
+    odd = [
+        agent for agent, reward in rewards.items() if np.ndim(reward) or not isinstance(reward, int | float | np.number)
+    ]
+    agent = odd[0] if odd else next(iter(rewards))
+    return BrokenError(f"agent {agent!r}: its reward is {rewards[agent]!r}; give a number, e.g. float(reward)")

@@ -40,6 +40,17 @@ class EnvConfig:
         door = DOORS.get(self.name)
         if door is not None and not self.id:
             raise ValueError(f"env.id is missing: name the environment, e.g. env={self.name} env.id='{door.example}'")
+        if self.seats is not None and not (isinstance(self.seats, list) and all(map(_are_names, self.seats))):
+            raise ValueError(
+                f'env.seats must be a list with a list of agents for each seat, e.g. [["wolf_*"],["sheep_0"]]; got '
+                f"{self.seats!r}"
+            )
+        for key in ("roles", "sides"):
+            given = getattr(self, key)
+            if given is not None and not _are_names(given):
+                raise ValueError(
+                    f'env.{key} must be a list with a name for each seat, e.g. ["red","blue"]; got {given!r}'
+                )
         if not 0 <= self.draw_margin < float("inf"):
             raise ValueError(f"env.draw_margin must be a number from 0 on, got {self.draw_margin}")
         given = [
@@ -56,6 +67,10 @@ class EnvConfig:
             return dict(self.kwargs)
         keys = ("id", "kwargs", "wrappers", "seats", "roles", "sides", "state", "fresh")
         return {key: getattr(self, key) for key in keys}
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
 def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ()) -> Environment:
@@ -86,7 +101,7 @@ def is_ours(name: str) -> bool:
 def planned(config: EnvConfig, allow: Collection[str] = ()) -> Plan:
     """Return how to build the environment of a config, outcomes as a league has them."""
     made = plan(config.name, config.options(), tuple(allow))
-    return replace(made, build=lambda slots: make_environment(config, slots, allow))
+    return replace(made, build=lambda slots: _with_referee(made.build(slots), config, allow))
 
 
 def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -> Environment:

@@ -92,6 +92,7 @@ def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]], stat
             f"{name}: possible_agents is missing or empty. The league must know all agents in advance: set it in "
             "__init__ to the names of all that can ever play."
         )
+    _check_names(name, agents)
     spaces = {agent: env.observation_space(agent) for agent in agents}
     actions = read_actions(name, {agent: env.action_space(agent) for agent in agents})
     array, writes = observation_layout(name, {agent: without_mask(space) for agent, space in spaces.items()})
@@ -117,6 +118,21 @@ def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]], stat
         },
         plays=actions.plays,
     )
+
+
+def _check_names(name: str, agents: Sequence[Any]) -> None:
+    """Refuse agents that are not told apart by names."""
+    for agent in agents:
+        if not isinstance(agent, str):
+            raise ValueError(
+                f"{name}: possible_agents has {agent!r}, which is no text but a {type(agent).__name__}. Agents have "
+                f"names: call it 'player_{agent}', wherever the environment names it."
+            )
+        if agents.count(agent) > 1:
+            raise ValueError(
+                f"{name}: possible_agents names {agent!r} {agents.count(agent)} times. Give each agent a name of its "
+                "own, e.g. player_0 and player_1."
+            )
 
 
 def _state(env: Any, name: str) -> Array:

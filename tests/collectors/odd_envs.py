@@ -365,3 +365,26 @@ class Wordy(OddAec):
 
     def make_space(self):
         return Text(10)
+
+
+class Numbered(OddAec):
+    """Calls its agents by numbers."""
+
+    def __init__(self):
+        super().__init__(agents=2)
+        self.possible_agents = [0, 1]
+
+
+class Twins(OddAec):
+    """Has two agents of one name."""
+
+    def __init__(self):
+        super().__init__(agents=2)
+        self.possible_agents = ["walker_0", "walker_0"]
+
+
+class PaysArrays(OddAec):
+    """Its rewards are arrays."""
+
+    def pay(self, agent, action):
+        return np.array([1.0])

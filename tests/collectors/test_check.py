@@ -140,6 +140,12 @@ def test_a_seat_that_never_acts_is_a_problem():
             "odd_envs:Growing",
             "possible_agents is ['walker_0', 'walker_1', 'walker_2'] after reset, but the league seated",
         ),
+        (
+            "odd_envs:Numbered",
+            "possible_agents has 0, which is no text but a int. Agents have names: call it 'player_0'",
+        ),
+        ("odd_envs:Twins", "possible_agents names 'walker_0' 2 times. Give each agent a name of its own"),
+        ("odd_envs:PaysArrays", "agent 'walker_0': its reward is array([1.]); give a number, e.g. float(reward)"),
         ("odd_envs:Wordy", "agent 'walker_0' has the observation space Text"),
     ],
 )

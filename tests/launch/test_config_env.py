@@ -99,6 +99,28 @@ def test_seats_of_a_native_game_are_fixed():
         EnvConfig(seats=[["a"]])
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seats": ["wolf_*", "sheep_0"]}, r"env.seats must be .*\[\[\"wolf_\*\"\],.* got \['wolf_\*', 'sheep_0'\]"),
+        ({"seats": "[wolf_*]"}, r"env.seats must be a list with a list of agents for each seat"),
+        ({"seats": [["wolf_0"], [1]]}, r"got \[\['wolf_0'\], \[1\]\]"),
+        ({"roles": 3}, r"env.roles must be a list with a name for each seat, e.g. \[\"red\",\"blue\"\]; got 3"),
+        ({"sides": ["red", 2]}, r"env.sides must be a list with a name for each seat"),
+    ],
+)
+def test_a_table_that_is_no_list_of_names_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        parse_environment("mpe2/simple_tag_v3", {f"env.{key}": value for key, value in settings.items()})
+
+
+def test_seats_without_inner_brackets_are_refused_with_the_remedy():
+    with pytest.raises(ConfigError, match=r"^env.seats=\[wolf_\*,sheep_0\]: expected a list of lists.* e.g. \[\[a,b\]"):
+        compose(["env=pettingzoo", "env.id=my:env", "env.seats=[wolf_*,sheep_0]"])
+    with pytest.raises(ConfigError, match=r"^env.roles=3: expected a list of texts or null"):
+        compose(["env=pettingzoo", "env.id=my:env", "env.roles=3"])
+
+
 def hints():
     """Return every place that tells how to name a game of OpenSpiel, as it is shown."""
     with pytest.raises(ValueError, match=r"env\.id is missing") as missing:
