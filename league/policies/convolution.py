@@ -58,13 +58,17 @@ class Convolution:
 
 
 def image_shape(name: str, shape: tuple[int, ...]) -> Shape:
-    """Return the shape of an image or a board, or say that it is none."""
-    if len(shape) != 3:
+    """Return the shape of an image or a board, or say that it is none.
+
+    >>> image_shape("cnn", (6, 7, 2)), image_shape("cnn", (84, 84))  # without planes there is one
+    ((6, 7, 2), (84, 84, 1))
+    """
+    if len(shape) not in (2, 3):
         raise ValueError(
-            f"policy {name} needs observations of shape (height, width, planes), this environment has "
-            f"{shape}. Use policy.name=mlp."
+            f"policy {name} needs observations of shape (height, width, planes) or (height, width), this environment "
+            f"has {shape}. Use policy.name=mlp."
         )
-    return shape[0], shape[1], shape[2]
+    return shape[0], shape[1], shape[2] if len(shape) == 3 else 1
 
 
 def image_convolutions(shape: tuple[int, ...], filters: list[list[int]]) -> list[Convolution]:

@@ -39,7 +39,7 @@ EDGE = float(np.float32(1 - 1e-6))  # continuous actions stay this far within -1
 class PolicyConfig:
     """Which network a player is. Actor and critic share all layers but their heads, unless the critic has its own."""
 
-    name: str = "mlp"  # "mlp"; for observations of shape (height, width, planes): "board_conv", "cnn", "resnet"
+    name: str = "mlp"  # "mlp"; for observations (height, width) or (height, width, planes): board_conv, cnn, resnet
     hidden: list[int] = field(default_factory=lambda: [128, 128])  # units of each fully connected layer
     activation: str = "tanh"  # of the mlp: "tanh" or "relu"; the others always use relu
     channels: int = 64  # board_conv, resnet: features for each place of the kernel on the board
@@ -157,7 +157,7 @@ def board_patches(shape: tuple[int, ...], kernel: list[int]) -> npt.NDArray[np.i
     >>> board_patches((2, 3, 1), [2, 2]).tolist()
     [[0, 1, 3, 4], [1, 2, 4, 5]]
     """
-    image_shape("board_conv", shape)
+    shape = image_shape("board_conv", shape)
     if shape[0] < kernel[0] or shape[1] < kernel[1]:
         raise ValueError(
             f"policy board_conv: the kernel {list(kernel)} is larger than the board {list(shape[:2])}. "

@@ -180,7 +180,7 @@ class NumpyActor:
         return np.concatenate([x, who], axis=1)
 
     def _convolve(self, x: FloatArray) -> FloatArray:
-        images = (x if self._scale == 1 else x * self._scale).reshape(len(x), *self._spec.observation.shape)
+        images = (x if self._scale == 1 else x * self._scale).reshape(len(x), *self._convolutions[0].input)
         skipped = images
         for convolution in self._convolutions:
             name = convolution.name

@@ -179,11 +179,8 @@ class TorchPolicy(nn.Module):
         return functional.one_hot(seen.place, self._team).float()
 
     def _convolve(self, x: Tensor, parameters: dict[str, Tensor]) -> Tensor:
-        images = (
-            (x if self._config.normalise else x * self._scale)
-            .reshape(-1, *self._spec.observation.shape)
-            .permute(0, 3, 1, 2)
-        )
+        scaled = x if self._config.normalise else x * self._scale
+        images = scaled.reshape(-1, *self._convolutions[0].input).permute(0, 3, 1, 2)
         skipped = images
         for one in self._convolutions:
             weight = parameters[f"{one.name}.weight"].view(one.channels, one.kernel, one.kernel, one.input[2])

@@ -32,6 +32,7 @@ SPECS = {
     "equal": spec_of(9, (3, 3, 3)),
     "numbers": spec_of(0, (), 3),
     "mixed": spec_of(7, (5, 2), 2),
+    "grey": spec_of(7, shape=(6, 7)),  # an image of one plane, without an axis for it
 }
 CONFIGS = [PolicyConfig(name="mlp", activation="relu"), PolicyConfig(name="cnn", filters=[[8, 3, 1], [4, 2, 2]])]
 CONFIGS += [PolicyConfig(name=name, channels=8) for name in NETWORKS if name != "cnn"]
@@ -41,6 +42,7 @@ CONFIGS += [PolicyConfig(name=name, channels=8, normalise=True) for name in ("ml
 CONFIGS += [PolicyConfig(name="cnn", filters=[[8, 3, 1], [4, 2, 2]], normalise=True)]
 CASES = [(config, "single") for config in CONFIGS] + [(PolicyConfig(), name) for name in SPECS if name != "single"]
 CASES += [(PolicyConfig(memory="lstm", memory_size=16), "mixed")]
+CASES += [(config, "grey") for config in CONFIGS if config.name != "mlp"]
 
 
 @dataclass(frozen=True)

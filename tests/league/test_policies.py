@@ -81,7 +81,7 @@ def test_convolution_equals_the_slow_definition():
     np.testing.assert_allclose(NumpyActor(config, spec, flat).outputs(seen), expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("shape", [(84,), (7, 6)])
+@pytest.mark.parametrize("shape", [(84,), (7, 6, 2, 1)])
 def test_board_conv_refuses_what_is_no_board(shape):
     with pytest.raises(ValueError, match=r"policy\.name=mlp"):
         describe(PolicyConfig(name="board_conv"), board(shape))
