@@ -68,6 +68,23 @@ def test_training_episodes_follow_the_rates(bench, config):
     assert trained["a"] == pytest.approx(3 * trained["b"], abs=3)
 
 
+def test_tickets_carry_the_team_spirit_of_the_player_that_they_train(bench, config):
+    rules = config(a=PlayerConfig(), b=PlayerConfig(), bot=PlayerConfig(**BOT))
+    rules.team.spirit, rules.team.spirit_final, rules.team.anneal_decisions = 0.2, 1.0, 1000
+    league = bench(config=rules)
+    league.write()
+    told = {}
+    for decisions in (500, 4000):
+        for ticket in league.play(40):
+            told.setdefault((ticket.trains, ticket.purpose), []).append(ticket.spirit)
+        league.write("a", version=decisions, decisions=decisions)
+    for ticket in league.play(40):
+        told.setdefault((ticket.trains, ticket.purpose), []).append(ticket.spirit)
+    assert sorted(set(told["a", Purpose.TRAIN])) == pytest.approx([0.2, 0.6, 1.0])
+    assert set(told["b", Purpose.TRAIN]) == {0.2}, "by its own decisions"
+    assert set(told[None, Purpose.EVALUATE]) == {0.0}
+
+
 def test_a_starved_player_gets_no_ticket_and_the_others_go_on(bench, config):
     league = bench(config=config(a=PlayerConfig(), b=PlayerConfig(), bot=PlayerConfig(**BOT)))
     league.write()
