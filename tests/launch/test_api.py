@@ -166,6 +166,21 @@ def test_a_league_with_an_own_bot(example, capsys):
     assert "perfect" in capsys.readouterr().out
 
 
+def test_weights_of_another_project_get_a_rating(example, monkeypatch, tmp_path):
+    import numpy as np
+
+    bias = np.where(np.arange(9) % 2, 0.0, 2.0).astype(np.float32)  # the centre and the corners first
+    np.savez(tmp_path / "w.npz", w0=np.zeros((18, 9), np.float32), b0=bias)
+    monkeypatch.setenv("FOREIGN_WEIGHTS", str(tmp_path / "w.npz"))
+    example("foreign_policy")
+    stranger = "+league.players.stranger={kind: scripted, bot: 'foreign_policy:ForeignPolicy'}"
+    league = ludus.run([*TINY, stranger, "league.evaluation.share=0.3"], allow=["foreign_policy"])
+    row = next(row for row in league.standings() if row.player == "stranger")
+    assert row.games > 0
+    assert row.low < row.rating < row.high
+    assert row.rating > 0, "better than random"
+
+
 def test_the_native_environment_keeps_the_rules(example):
     findings = conform(lambda slots: example("native_environment").Nim(slots), range(1, 40), slots=8)
     assert findings.problems == ()
