@@ -93,6 +93,18 @@ def test_simple_tag_has_mains_and_exploiters_on_both_sides(tmp_path):
     assert state.evaluation.games("main_adversary", "main_exploiter_adversary") == 0, "the same side never meets"
 
 
+def test_agents_of_one_team_with_a_network_each(tmp_path):
+    small = ["league=pfsp", "league.budget.env_steps=600", "league.evaluation.final_games=4", "collector.slots=8"]
+    seats = "env.seats=[[adversary_0],[adversary_1],[adversary_2],[agent_0]]"
+    roles = "env.roles=[left,middle,right,prey]"
+    state = walk(tmp_path, "env=pettingzoo", "env.id=mpe2/simple_tag_v3", seats, roles, *small)
+    assert state.env.sides == (0, 0, 0, 1), "predators with a seat each hunt together"
+    learning = {str(p.id): p.role for p in state.population.learning()}
+    assert learning == {f"main_{role}": role for role in ("left", "middle", "right", "prey")}
+    assert state.training.return_games("main_left", "main_middle") > 0
+    assert len({state.candidate(player).snapshot for player in learning}) == 4
+
+
 def test_simple_spread_is_one_team(tmp_path):
     state = walk(
         tmp_path, "experiment=simple_spread", "league.budget.env_steps=1500", "league.evaluation.final_games=8"
