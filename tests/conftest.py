@@ -1,6 +1,7 @@
 """For all tests: one thread each, skips that `.ci/run` does not forgive, patience, and small disks to fill."""
 
 import os
+import signal
 import subprocess
 import time
 
@@ -9,6 +10,10 @@ import pytest
 # On shared cores more threads are slower, and some libraries read this only once.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+# A shell that starts a suite in the background lets it, and all that it starts, ignore SIGINT.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # --- skips ---------------------------------------------------------------------------------------------------
 
