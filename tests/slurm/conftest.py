@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from launch.slurm import record
+from launch.slurm.commands import SlurmError
 from launch.verify import verify
 from launch.view import open_view
 from league.store.run_directory import RunDirectory
@@ -33,12 +34,29 @@ SMALL = [
 
 
 def wait_for(condition, seconds, what):
-    """Return what the condition returns as soon as it is true, and how long that took."""
-    began = time.monotonic()
-    while not (found := condition()):
-        assert time.monotonic() - began < seconds, f"{what} did not happen within {seconds:g} s"
+    """Return what the condition returns as soon as it is true, and how long that took.
+
+    A Slurm that is too busy to answer is asked again. Patience costs nothing when things go well, so have much of it.
+    """
+    began, trouble = time.monotonic(), ""
+    while True:
+        try:
+            if found := condition():
+                return found, time.monotonic() - began
+        except (SlurmError, subprocess.CalledProcessError) as error:
+            trouble = f"; {error}"
+        assert time.monotonic() - began < seconds, f"{what} did not happen within {seconds:g} s{trouble}"
         time.sleep(0.2)
-    return found, time.monotonic() - began
+
+
+def answer(ask):
+    """Return what Slurm answers, whatever it is."""
+    return wait_for(lambda: [ask()], 120, "an answer of Slurm")[0][0]
+
+
+def call(*words):
+    """Return what a command of Slurm prints."""
+    return answer(lambda: subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
 
 class Cluster:
@@ -46,12 +64,28 @@ class Cluster:
 
     def __init__(self, state):
         self.state = state
+        self._cut = set()
 
     def start(self):
         subprocess.run([HERE / "cluster/start", self.state, "-q"], check=True)
 
     def harm(self, *words):
         subprocess.run([HERE / "cluster/stop", self.state, *words], check=True)
+
+    def cut(self, node):
+        """Take a node off the network."""
+        self._cut.add(node)
+        self.harm("--cut", node)
+
+    def plug(self, node):
+        self.harm("--plug", node)
+        self._cut.discard(node)
+
+    def mend(self):
+        """Undo all harm."""
+        for node in [*self._cut]:
+            self.plug(node)
+        self.start()
 
 
 @pytest.fixture(scope="session")
@@ -106,7 +140,7 @@ class League:
         return any(worker.name == process and worker.age < age for worker in self.view().workers)
 
     def rows(self):
-        return dict(record.look(self.run))
+        return answer(lambda: dict(record.look(self.run)))
 
     def node(self, process):
         return self.rows()[process].node
@@ -115,14 +149,13 @@ class League:
         return [row for row in self.rows().values() if row.alive]
 
     def limit(self, process, minutes):
-        """Let the job of a process reach its time limit in so many minutes."""
+        """Let the job of a process reach its time limit in so many minutes, or up to one more: Slurm rounds."""
         job = self.rows()[process]
         parts = [0, *map(int, job.used.split(":"))]
         used = 60 * parts[-3] + parts[-2]
-        command = ["scontrol", "update", f"jobid={job.id}", f"timelimit={used + minutes}"]
-        subprocess.run(command, check=True, capture_output=True)
+        call("scontrol", "update", f"jobid={job.id}", f"timelimit={used + 1 + minutes}")
 
-    def play_on(self, results=30, seconds=60):
+    def play_on(self, results=30, seconds=150):
         """Wait for more results; return how long that took."""
         before = self.results()
         return wait_for(lambda: self.results() > before + results, seconds, f"{results} more results")[1]
@@ -147,13 +180,26 @@ def leagues(cluster, tmp_path):
     for command in [one for league in known.values() for one in league.started if one.poll() is None]:
         command.kill()
         command.communicate()
-    subprocess.run(["scancel", "--quiet", f"--user={getpass.getuser()}"], check=True)
-    wait_for(lambda: not queued(), 60, "the end of all jobs")
+    cluster.mend()  # what a test broke and did not live to mend would spoil the next one
+    call("scancel", "--quiet", f"--user={getpass.getuser()}")
+    wait_for(lambda: not queued(), 150, "the end of all jobs")
 
 
 def queued():
     """Return what is in the queue: nobody else has jobs on this cluster."""
-    return subprocess.run(["squeue", "-h"], capture_output=True, text=True, check=True).stdout
+    return call("squeue", "-h")
+
+
+@pytest.fixture
+def empty():
+    """Return a function that waits until nothing is in the queue: what has ended is there for a moment."""
+    return lambda: wait_for(lambda: not queued(), 120, "an empty queue")
+
+
+@pytest.fixture
+def slurm():
+    """Return a function that runs a command of Slurm, and returns what it prints."""
+    return call
 
 
 @pytest.fixture

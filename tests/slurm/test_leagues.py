@@ -16,7 +16,7 @@ from launch.trackers.points import Curves
 from launch.trackers.readback import history
 from launch.view import open_view
 
-pytestmark = [pytest.mark.slurm, pytest.mark.timeout(500)]
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1200)]
 
 # One kind of node for each role, and room on a second one of that kind.
 APART = [
@@ -92,7 +92,7 @@ def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
     status = league.ludus("status", "league")
     assert all(word in status for word in ("coordinator-0", "learner-0", "collector-1", "running", "node[1-2]"))
     assert "the budget of 20,000 env steps is spent" in league.ludus("attach", "league", "--plain")
-    patiently(lambda: not league.alive(), 30, "the end of all jobs")
+    patiently(lambda: not league.alive(), 120, "the end of all jobs")
     assert {row.state for row in league.rows().values()} == {"COMPLETED"}
     assert "the budget of 20,000 env steps is spent" in league.ludus("status", "league")
     assert "term 1 at tcp://" in league.ludus("logs", "league", "coordinator")
@@ -107,24 +107,32 @@ def test_jobs_at_their_time_limit_and_ranks_that_lose_a_node_go_on(league, clust
     patiently(league.results, 150, "the first result")
     assert league.node("learner-0") == "node[1-2]"
     lives = "wandb/offline-run-*/*.wandb"
-    patiently(lambda: list(league.run.track.glob(lives)), 60, "the files of wandb")
+    patiently(lambda: list(league.run.track.glob(lives)), 150, "the files of wandb")
+    due = {"coordinator-0", "learner-0"}
+    for process in sorted(due):
+        league.limit(process, 2)  # the lead is two minutes, so the signal is due within one
+
+    def requeued():
+        """Give each job its time back as soon as it is requeued: else the next signal would be due soon."""
+        for process in [process for process in due if league.rows()[process].restarts >= 1]:
+            league.limit(process, 60)
+            due.remove(process)
+        return not due
+
+    patiently(requeued, 300, "the requeue of both")
     for process in ("coordinator-0", "learner-0"):
-        league.limit(process, 2)  # the lead is two minutes, so the signal is due
-    for process in ("coordinator-0", "learner-0"):
-        patiently(lambda p=process: league.rows()[p].restarts >= 1, 90, f"the requeue of {process}")
-        league.limit(process, 60)
-        assert "to be continued: requeued" in league.log(process)
+        patiently(lambda p=process: "to be continued: requeued" in league.log(p), 120, "the word that it goes on")
     log = league.log("learner-0")
     assert "torch.distributed.elastic" not in log.partition("to be continued")[0], "the agent survived the signal"
-    patiently(lambda: league.view().term >= 2 and league.heard("learner-0"), 90, "their return")
-    patiently(lambda: len(list(league.run.track.glob(lives))) >= 2, 60, "the tracker's return")
+    patiently(lambda: league.view().term >= 2 and league.heard("learner-0"), 150, "their return")
+    patiently(lambda: len(list(league.run.track.glob(lives))) >= 2, 150, "the tracker's return")
     league.play_on()
 
     # One of the nodes of the two ranks crashes: the group ends, and starts again from its checkpoint.
-    patiently(league.trained, 90, "the first candidate that has learned")
+    patiently(league.trained, 150, "the first candidate that has learned")
     restarts = league.rows()["learner-0"].restarts
     cluster.harm("--node", "node2")
-    patiently(lambda: league.rows()["learner-0"].restarts > restarts, 60, "the requeue of the learner")
+    patiently(lambda: league.rows()["learner-0"].restarts > restarts, 150, "the requeue of the learner")
     trained = league.trained()
     cluster.start()  # there are two nodes with GPUs, and it needs both
     patiently(lambda: league.trained() > trained, 150, "training that goes on")
@@ -150,7 +158,7 @@ def test_crashes_cuts_and_split_brains(league, cluster, patiently):
     times = {}
 
     def term_after(term):
-        return patiently(lambda: league.view().live and league.view().term > term, 90, "the next term")[1]
+        return patiently(lambda: league.view().live and league.view().term > term, 150, "the next term")[1]
 
     # The coordinator's node crashes: it moves, and the others find it without a restart.
     term, sessions = league.view().term, league.log("learner-0").count("restart")
@@ -165,33 +173,33 @@ def test_crashes_cuts_and_split_brains(league, cluster, patiently):
     crashed = time.monotonic()
     cluster.harm("--node", before[lone].node)
     times["crash of a collector's node, for the others"] = league.play_on()
-    patiently(lambda: league.rows()[lone].restarts > before[lone].restarts, 60, "the requeue of the collector")
+    patiently(lambda: league.rows()[lone].restarts > before[lone].restarts, 150, "the requeue of the collector")
     assert [name for name, row in league.rows().items() if row.restarts > before[name].restarts] == [lone]
     cluster.start()  # there is no second node for it
-    patiently(lambda: league.heard(lone), 90, "its return")
+    patiently(lambda: league.heard(lone), 150, "its return")
     times["crash of a collector's node, for that collector"] = time.monotonic() - crashed
 
     # The node of the learner crashes: it starts on the other one, from its checkpoint.
     began, row = time.monotonic(), league.rows()["learner-0"]
     cluster.harm("--node", row.node)
-    patiently(lambda: league.rows()["learner-0"].restarts > row.restarts, 60, "the requeue of the learner")
+    patiently(lambda: league.rows()["learner-0"].restarts > row.restarts, 150, "the requeue of the learner")
     trained = league.trained()  # not before: what it had said last may still have been on its way
-    patiently(lambda: league.trained() > trained, 120, "training that goes on")
+    patiently(lambda: league.trained() > trained, 150, "training that goes on")
     times["crash of the learner's node"] = time.monotonic() - began
     cluster.start()
 
     # The learner's node is cut off: Slurm starts another one, and the old one sees that and leaves.
     began, node = time.monotonic(), league.node("learner-0")
-    cluster.harm("--cut", node)
-    patiently(lambda: "leaving it to that one" in league.log("learner-0"), 60, "the end of the one that was cut off")
-    patiently(lambda: league.heard("learner-0"), 60, "the learner's return")
+    cluster.cut(node)
+    patiently(lambda: "leaving it to that one" in league.log("learner-0"), 150, "the end of the one that was cut off")
+    patiently(lambda: league.heard("learner-0"), 150, "the learner's return")
     times["cut of the learner's node"] = time.monotonic() - began + league.play_on()
-    cluster.harm("--plug", node)
+    cluster.plug(node)
 
     # slurmd dies, the coordinator lives: Slurm starts another, which waits for the ledger while the first plays on.
     term, node = league.view().term, league.node("coordinator-0")
     cluster.harm("--slurmd", node)
-    patiently(lambda: "waiting for it" in league.log("coordinator-0"), 60, "a second coordinator")
+    patiently(lambda: "waiting for it" in league.log("coordinator-0"), 150, "a second coordinator")
     league.play_on()
     assert league.view().term == term, "there is one coordinator, and it is the first"
     began = time.monotonic()
@@ -219,19 +227,20 @@ DOOMED = {
 }
 
 
-def test_two_learners_preemption_scale_stop_and_resume_and_what_fails_for_good(league, leagues, patiently):
+def test_two_learners_preemption_scale_stop_and_resume_and_what_fails_for_good(league, leagues, patiently, slurm):
     doomed = {reason: leagues(f"doomed{i}").begin(*more) for i, (reason, more) in enumerate(DOOMED.items())}
-    league.begin("launch.learners=2", "launch.slurm.collector.partition=low", "launch.slurm.collector.constraint=gpu")
+    low = ["launch.slurm.collector.partition=low", "launch.slurm.collector.constraint=gpu"]
+    league.begin("launch.learners=2", "learner.candidate_decisions=2048", *low)
     patiently(league.results, 150, "the first result")
     learning = [player.id for player in league.view().state.population.learning()]
     assert len(learning) >= 2
-    patiently(lambda: all(map(league.trained, learning)), 120, "candidates of the players of both learners")
-    assert league.heard("learner-0", 10)
-    assert league.heard("learner-1", 10)
+    patiently(lambda: all(map(league.trained, learning)), 300, "candidates of the players of both learners")
+    for learner in ("learner-0", "learner-1"):
+        patiently(lambda name=learner: league.heard(name), 120, f"a word of {learner}")
     league.ludus("scale", "league", "collectors=4")
-    patiently(lambda: league.heard("collector-3"), 60, "a fourth collector")
+    patiently(lambda: league.heard("collector-3"), 150, "a fourth collector")
     league.ludus("scale", "league", "collectors=1")
-    patiently(lambda: sum(row.task is not None for row in league.alive()) == 1, 30, "one collector only")
+    patiently(lambda: sum(row.task is not None for row in league.alive()) == 1, 120, "one collector only")
 
     # Somebody with a better claim takes the nodes on which the collector may run, for a while.
     claim = [
@@ -239,35 +248,33 @@ def test_two_learners_preemption_scale_stop_and_resume_and_what_fails_for_good(l
         "--partition=main",
         "--nodelist=node1,node2",
         "--exclusive",
-        "--time=1",
+        "--time=10",
         "--output=/dev/null",
     ]
-    rival = subprocess.run(
-        ["sbatch", *claim, "--wrap=sleep 600"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    patiently(lambda: league.rows()["collector-0"].restarts >= 1, 60, "the preemption")
+    rival = slurm("sbatch", *claim, "--wrap=sleep 600").strip()
+    patiently(lambda: league.rows()["collector-0"].restarts >= 1, 150, "the preemption")
 
     def pending():
         status = json.loads(league.ludus("status", "league", "--json"))
-        return [job["reason"] for job in status["jobs"] if job["state"] == "PENDING"]
+        reasons = [job["reason"] for job in status["jobs"] if job["state"] == "PENDING"]
+        return reasons and all(reasons)  # it is COMPLETING for a moment before, and Slurm may not know at once why
 
-    reasons, _ = patiently(pending, 30, "a job that waits for its nodes")  # it is COMPLETING for a moment before that
-    assert all(reasons), "a job that pends says why"
-    subprocess.run(["scancel", rival], check=True)
-    patiently(lambda: league.heard("collector-0"), 60, "the collector's return")
+    patiently(pending, 120, "a job that waits for its nodes, and says why")
+    slurm("scancel", rival)
+    patiently(lambda: league.heard("collector-0"), 150, "the collector's return")
     league.play_on()
 
     for reason, other in doomed.items():
-        patiently(other.run.ended.exists, 120, reason)
-        patiently(lambda other=other: not other.alive(), 60, "the end of all jobs")
+        patiently(other.run.ended.exists, 300, reason)
+        patiently(lambda other=other: not other.alive(), 120, "the end of all jobs")
         assert reason in other.ludus("status", other.run.name)
 
     assert "stopped; it goes on with: ludus resume league" in league.ludus("stop", "league")
-    assert not league.alive()
+    patiently(lambda: not league.alive(), 120, "the end of all jobs")
     before = league.results()
     assert "ludus stop" in league.ludus("status", "league")
     league.ludus("resume", "league")
-    patiently(lambda: league.results() > before, 60, "new results")
+    patiently(lambda: league.results() > before, 150, "new results")
     assert "has jobs in the queue already" in league.ludus("resume", "league", code=2)
     league.ludus("stop", "league")
     check(league)

@@ -3,7 +3,6 @@
 import os
 import secrets
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,27 +11,30 @@ from launch.slurm.commands import queue
 from launch.slurm.script import jobs
 from launch.start import stored
 
-pytestmark = [pytest.mark.slurm, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(600)]
 
 RUN = ["run", "launch=slurm/small", "env=tic_tac_toe", "name=league"]
+PROBED = "launch.slurm.probe=120"  # a node must become free for it, else all goes untried
 
 
-def queued():
-    return subprocess.run(["squeue", "-h"], capture_output=True, text=True, check=True).stdout
+@pytest.fixture
+def refused(league, empty):
+    """Return a function that starts a league, sees that it is refused in one line, and returns that."""
+
+    def begin(*overrides, **environment):
+        answer = league.ludus(*RUN, *overrides, code=2, **environment).strip()
+        assert len(answer.splitlines()) == 1, answer
+        empty()
+        return answer
+
+    return begin
 
 
-def refused(league, *overrides, **environment):
-    answer = league.ludus(*RUN, *overrides, code=2, **environment).strip()
-    assert len(answer.splitlines()) == 1
-    assert not queued()
-    return answer
+def test_an_unknown_partition(refused):
+    assert "Invalid partition name specified" in refused("launch.slurm.collector.partition=nowhere")
 
 
-def test_an_unknown_partition(league):
-    assert "Invalid partition name specified" in refused(league, "launch.slurm.collector.partition=nowhere")
-
-
-def test_a_partition_that_is_closed_while_jobs_are_submitted(league, tmp_path):
+def test_a_partition_that_is_closed_while_jobs_are_submitted(league, refused, empty, slurm, tmp_path):
     """Slurm finds nothing wrong when it is asked, takes two jobs, and refuses the third."""
     closing = tmp_path / "sbatch"
     closing.write_text(
@@ -48,9 +50,9 @@ def test_a_partition_that_is_closed_while_jobs_are_submitted(league, tmp_path):
         "launch.slurm.coordinator.sbatch=['--begin=now+1hour']",
     ]
     try:
-        answer = refused(league, *overrides, PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+        answer = refused(*overrides, PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     finally:
-        subprocess.run(["scontrol", "update", "partitionname=short", "state=up"], check=True)
+        slurm("scontrol", "update", "partitionname=short", "state=up")
     assert "sbatch refused: " in answer
     assert "partition" in answer
     assert not league.run.jobs.exists()
@@ -59,27 +61,26 @@ def test_a_partition_that_is_closed_while_jobs_are_submitted(league, tmp_path):
     assert len(taken) == 2
     assert "3 jobs are in the queue" in league.ludus(*RUN, *overrides)
     league.ludus("stop", "league")
-    assert not queued()
+    empty()
 
 
-def test_a_node_that_cannot_start_the_program(league):
-    assert "a coordinator cannot be started on a node" in refused(league, "launch.slurm.python=/no/such/python")
+def test_a_node_that_cannot_start_the_program(refused):
+    assert "a coordinator cannot be started on a node" in refused(PROBED, "launch.slurm.python=/no/such/python")
 
 
-def test_a_run_directory_that_nodes_do_not_see(league):
+def test_a_run_directory_that_nodes_do_not_see(refused):
     private = Path("/dev/shm") / f"ludus-{secrets.token_hex(4)}"  # every node has its own
     try:
-        answer = refused(league, f"runs={private}")
+        answer = refused(PROBED, f"runs={private}")
     finally:
         shutil.rmtree(private, ignore_errors=True)
     assert f"does not see {private}/league: put the runs where all nodes can read" in answer
 
 
-def test_a_job_that_pends_says_why_and_can_be_stopped(league):
+def test_a_job_that_pends_says_why_and_can_be_stopped(league, empty, patiently):
     later = "launch.slurm.coordinator.sbatch=['--begin=now+1hour']"
     league.ludus(*RUN, "launch.slurm.probe=0", later)
-    status = league.ludus("status", "league")
-    assert "no coordinator has started yet" in status
-    assert "pending: BeginTime" in status
+    patiently(lambda: "pending: BeginTime" in league.ludus("status", "league"), 120, "the reason")
+    assert "no coordinator has started yet" in league.ludus("status", "league")
     league.ludus("stop", "league")
-    assert not queued()
+    empty()
