@@ -54,6 +54,14 @@ class League:
         return code
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark all tests of this directory: `make slow` runs them one at a time, with nothing beside them."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.league)
+
+
 @pytest.fixture
 def start(tmp_path, patiently):
     """Return a function that starts a league with overrides."""

@@ -19,7 +19,7 @@ FAULTY = [
     "algo.batch=512",
 ]
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_group("league")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 def test_the_league_goes_on(start, patiently):

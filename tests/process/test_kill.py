@@ -26,7 +26,7 @@ SMALL = [
     "launch.collectors=2",
 ]
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400), pytest.mark.xdist_group("league")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 def test_kill_anybody_at_any_moment(start, patiently):
