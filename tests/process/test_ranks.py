@@ -10,7 +10,7 @@ from launch.verify import verify
 from launch.view import open_view
 from tests.process.test_kill import SMALL
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.xdist_group("league")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 def trained(league):
@@ -23,19 +23,21 @@ def trained(league):
 
 def ranks(league):
     """Return the process ids of the ranks: the learner's processes without torchrun's agent."""
-    agents = [pid for pid in league.children()["learner"] if b"torch.distributed.run" in cmdline(pid)]
-    return sorted(set(league.children()["learner"]) - set(agents))
+    lines = {pid: cmdline(pid) for pid in league.children()["learner"]}
+    return sorted(pid for pid, line in lines.items() if line and b"torch.distributed.run" not in line)
 
 
 def cmdline(pid):
-    return Path(f"/proc/{pid}/cmdline").read_bytes()
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has just ended
+        return b""
 
 
 def test_a_killed_rank_comes_back_with_its_group(start, patiently):
     league = start(*SMALL, "launch.ranks=2")
     patiently(lambda: trained(league) > 8192, 120, "training on two ranks")
-    before = ranks(league)
-    assert len(before) == 2
+    before = patiently(lambda: len(found := ranks(league)) == 2 and found, 30, "two ranks")
     os.kill(before[1], signal.SIGKILL)
     at_kill = trained(league)
     patiently(lambda: len(ranks(league)) == 2 and not set(before) & set(ranks(league)), 60, "a new group")
