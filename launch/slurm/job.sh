@@ -7,8 +7,9 @@
 #
 # A process that ends with 0 has done its part. Any other end is a failure: it starts again a few times, then it is
 # given up, unless Slurm has started the job a second time while it thought it dead. Slurm sends USR1 before the time
-# limit: the process writes its checkpoint and ends, and the job is requeued. Slurm sends TERM when it wants the node
-# back; that needs no answer but haste, because Slurm itself requeues what it preempts.
+# limit: the process writes its checkpoint and ends, and the job is requeued, also if the limit comes before it is done.
+# Slurm sends TERM when it wants the node back; that needs no answer but haste, because Slurm itself requeues what it
+# preempts.
 
 FATAL=5       # failures in a row after which a process is given up
 LAST_WORDS=30 # seconds that the others have to end by themselves when the league is over
@@ -17,14 +18,13 @@ HEALTHY=60    # seconds after which earlier failures are forgiven
 # Of two processes with one name, that of the later order stays.
 export LUDUS_ORDER=$(printf '%012d.%06d' "$SLURM_JOB_ID" "${SLURM_RESTART_COUNT:-0}")
 
-told='' woken=0 child='' in_step=''
+warned='' ended='' woken=0 child='' in_step=''  # by USR1, by TERM: neither makes us forget the other
 hand_on() {
-    told=$1 woken=1
     # srun kills its processes when it gets a TERM; they got it from Slurm already.
     if [ -n "$child" ] && ! { [ "$1" = TERM ] && [ -n "$in_step" ]; }; then kill -s "$1" "$child" 2>/dev/null; fi
 }
-trap 'hand_on USR1' USR1
-trap 'hand_on TERM' TERM
+trap 'warned=yes woken=1; hand_on USR1' USR1
+trap 'ended=yes woken=1; hand_on TERM' TERM
 
 say() { printf '%s %s: %s\n' "$(date '+%F %T')" "$LUDUS_NAME" "$*" >&2; }
 
@@ -32,21 +32,27 @@ serve() {
     local failures=0 attempt=0 began code rest
     say "job $(job_id) on $(hostname), restart ${SLURM_RESTART_COUNT:-0}"
     while :; do
-        [ "$told" != USR1 ] || requeue
+        leave_if_told
         began=$SECONDS attempt=$((attempt + 1))
         LUDUS_GROUP=$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}.$attempt
         attend "$@"; code=$?
-        [ "$told" != TERM ] || { say "ended by Slurm"; exit 143; }
-        [ "$told" != USR1 ] || requeue
+        leave_if_told
         [ "$code" != 0 ] || finish
         ! replaced || { say "replaced: Slurm has started another one"; exit 1; }
         [ $((SECONDS - began)) -le "$HEALTHY" ] || failures=0
         failures=$((failures + 1)) rest=$((2 ** failures))
         [ "$failures" -lt "$FATAL" ] || give_up "failed $failures times in a row (exit code $code)" "$code"
         say "ended with exit code $code; it starts again in $rest s"
-        sleep "$rest"
+        attend sleep "$rest"
     done
 }
+
+leave_if_told() {
+    [ -z "$warned" ] || requeue
+    [ -z "$ended" ] || leave
+}
+
+leave() { say "ended by Slurm"; exit 143; }
 
 # Say that the command of `serve` is a step of several processes, and where these meet.
 step() {
@@ -60,6 +66,10 @@ attend() {
     local code
     "$@" </dev/null &
     child=$!
+    # A signal may have come before the child had a name; until it is a program of its own, it would be lost on it.
+    [ -z "$warned$ended" ] || sleep 1
+    [ -z "$warned" ] || hand_on USR1
+    [ -z "$ended" ] || hand_on TERM
     while woken=0; wait "$child"; code=$?; [ "$woken" = 1 ]; do :; done
     child=''
     return "$code"
@@ -78,6 +88,7 @@ aside() {
         while [ -z "$stop" ]; do
             "$@" </dev/null &
             beside=$!
+            [ -z "$stop" ] || kill -s TERM "$beside" 2>/dev/null
             wait "$beside"
             [ -z "$stop" ] || wait "$beside"
             [ -n "$stop" ] || { sleep 15 & beside=$!; wait "$beside"; }
@@ -111,18 +122,29 @@ finish() {
 }
 
 requeue() {
+    local late
+    ! cancelled || leave
     [ "${SLURM_RESTART_COUNT:-0}" -lt "$LUDUS_REQUEUES" ] ||
         give_up "was restarted ${SLURM_RESTART_COUNT:-0} times, and launch.slurm.requeues allows no more" 1
     end_asides
     for _ in 1 2 3; do
-        if scontrol requeue "$(job_id)"; then
+        ! cancelled || leave
+        late=$ended ended=''
+        # A requeue ends all that this job runs, with TERM: that is its success, whatever it makes of scontrol.
+        if (trap '' TERM; exec scontrol requeue "$(job_id)") || [ -n "$ended" ]; then
             say "to be continued: requeued"
-            while [ "$told" != TERM ]; do sleep 1; done  # until Slurm ends this script
+            while [ -z "$ended$late" ]; do sleep 1; done  # until Slurm ends this script
             exit 143
         fi
         sleep 3
     done
     give_up "could not be requeued: does this cluster forbid it? Go on with: ludus resume" 1
+}
+
+# Whether Slurm ended this job, and not for its time limit: then somebody does not want it, or Slurm itself requeues it.
+cancelled() {
+    [ -n "$ended" ] || return 1
+    case $(squeue -h -t all -j "$(job_id)" -o %r) in TimeLimit | '') return 1 ;; esac
 }
 
 # Leave for good, and say why where `ludus status` looks. The league can do without a collector, as long as
