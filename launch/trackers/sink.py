@@ -69,6 +69,7 @@ class Place:
     say: Callable[[str], None]
     film: Callable[[Scene], Path | None]  # makes a video, if it can
     id: str = ""  # as it was called in an earlier life
+    keep: Callable[[str], None] = lambda id: None  # called with a new id, before anything is made under it
 
 
 def check_trackers(names: Iterable[str]) -> None:

@@ -15,13 +15,13 @@ from launch.config import Config, to_plain
 from launch.doors import Doors
 from launch.filming import Films
 from launch.trackers.points import Curves, Position, Row
-from launch.trackers.sink import Place, Sink, ending, make_sink
+from launch.trackers.sink import Place, Sink, SinkError, ending, make_sink
 from launch.view import PAGE_LIMIT, PATIENCE, Viewer
 from league.rulebook import LeagueConfig
 from league.state import LeagueState
 from league.store.fold import read_fold
 from league.store.run_directory import RunDirectory
-from league.wire.messages import Follow, Note, Page, Role
+from league.wire.messages import Done, Follow, Note, Page, Refused, Role
 from league.wire.ports import Client
 
 log = logging.getLogger("ludus.tracker")
@@ -48,7 +48,8 @@ def run_tracker(
         kept = ask_kept(link, name, stopped)
         if kept is None:
             return
-        place = place_of(config, run, run.track / name, say, Films(run, allow, say, stopped), kept.id)
+        films = Films(run, allow, say, stopped)
+        place = place_of(config, run, run.track / name, say, films, kept.id, keeper(link, name, stopped))
         with ending(make_sink(name, place)) as sink:
             tracker = Tracker(name, sink, link, config, run.fold, kept)
             while not stopped():
@@ -62,7 +63,13 @@ def say(line: str) -> None:
 
 
 def place_of(
-    config: Config, run: RunDirectory, folder: Path, say: Callable[[str], None], films: Films, id: str = ""
+    config: Config,
+    run: RunDirectory,
+    folder: Path,
+    say: Callable[[str], None],
+    films: Films,
+    id: str = "",
+    keep: Callable[[str], None] = lambda id: None,
 ) -> Place:
     """Return what a sink is told of a run."""
     return Place(
@@ -74,6 +81,7 @@ def place_of(
         say=say,
         film=films.make,
         id=id,
+        keep=keep,
     )
 
 
@@ -86,6 +94,26 @@ def ask_kept(link: Client, name: str, stopped: Callable[[], bool]) -> Kept | Non
                 text = message.notes.get(name)
                 return Kept() if text is None else msgspec.json.decode(text, type=Kept)
     return None
+
+
+def keeper(link: Client, name: str, stopped: Callable[[], bool]) -> Callable[[str], None]:
+    """Return a function that keeps the id of a sink in the ledger, and returns when it is durable there."""
+
+    def keep(id: str) -> None:
+        while not stopped():
+            link.send(Note(request=0, name=name, text=_text(Kept(id))))
+            for message, _ in link.receive(PATIENCE):
+                if isinstance(message, Refused):
+                    raise SinkError(f"the coordinator refused to keep the id of the run: {message.reason}")
+                if isinstance(message, Done) and message.request == 0:
+                    return
+        raise SinkError("it was time to stop before the id of the run was in the ledger")
+
+    return keep
+
+
+def _text(kept: Kept) -> str:
+    return msgspec.json.encode(kept).decode()
 
 
 def beginning(kept: Position, have: int, fold: Path, rules: LeagueConfig) -> tuple[Position, LeagueState | None, int]:
@@ -140,7 +168,7 @@ class Tracker:
         row, self._last, self._noted_at = self._last, None, now
         self._request += 1
         kept = Kept(self._sink.id, Position(row.number + 1, row.seq, row.measured, row.filmed))
-        self._link.send(Note(request=self._request, name=self._name, text=msgspec.json.encode(kept).decode()))
+        self._link.send(Note(request=self._request, name=self._name, text=_text(kept)))
 
     def finish(self, seconds: float) -> None:
         """Write what happened until now, as far as time allows."""

@@ -67,6 +67,8 @@ class WandbRun:
 
     def open(self) -> int:
         """Begin or resume the run; without a server, go on in files."""
+        if self.id != self._place.id:
+            self._place.keep(self.id)  # first: who dies between the two leaves a name, not a second run
         asked = os.environ.get("WANDB_MODE") or self._place.track.mode
         if asked == "online" and not has_key(os.environ):
             self._offline("there is no key (WANDB_API_KEY, or `wandb login`)")
@@ -87,6 +89,7 @@ class WandbRun:
                 raise
             old, self.id = self.id, secrets.token_hex(4)
             self._place.say(f"wandb: somebody deleted the run {old}: all of it is sent again, as {self.id}")
+            self._place.keep(self.id)
             run = self._begin("online")
         self._place.say(f"wandb: {run.url}")
         return int(run.starting_step)

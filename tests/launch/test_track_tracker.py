@@ -5,6 +5,7 @@ import time
 
 import msgspec
 import pytest
+import wandb
 
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
@@ -13,8 +14,8 @@ from launch.filming import Films
 from launch.start import stored
 from launch.topology import topology
 from launch.trackers.points import Position
-from launch.trackers.sink import make_sink
-from launch.trackers.tracker import Kept, Tracker, ask_kept, beginning, place_of
+from launch.trackers.sink import SinkError, make_sink
+from launch.trackers.tracker import Kept, Tracker, ask_kept, beginning, keeper, place_of
 from league.events import TermBegan
 from league.store.fold import write_fold
 from league.store.ledger import Ledger
@@ -90,6 +91,35 @@ def test_a_sink_that_lost_rows_gets_all_of_them_again(run, tmp_path):
     assert beginning(start, 10, run.fold, world.config.league)[0] == start
     assert beginning(start, 12, run.fold, world.config.league)[2] == 30, "the checkpoint saves the way to it"
     assert beginning(start, 9, run.fold, world.config.league) == (Position(), None, 0)
+    world.service.close()
+
+
+def test_a_tracker_that_dies_when_its_run_is_made_leaves_the_id_to_the_next(run, monkeypatch):
+    world, found = World(run), []
+
+    def die(id, **_):
+        found.append((id, world.ledger.notes()["wandb"]))  # what is durable when W&B first hears of the run
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(wandb, "init", die)
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    for _ in range(2):
+        kept = ask_kept(world, "wandb", lambda: False)
+        keep = keeper(world, "wandb", lambda: False)
+        sink = make_sink("wandb", place_of(world.config, run, run.track, print, Films(run), kept.id, keep))
+        with pytest.raises(KeyboardInterrupt):
+            Tracker("wandb", sink, world, world.config, run.fold, kept)
+    (first, noted), (second, _) = found
+    assert msgspec.json.decode(noted, type=Kept).id == first == second
+    world.service.close()
+
+
+def test_no_run_is_made_whose_id_the_ledger_does_not_have(run):
+    world = World(run)
+    with pytest.raises(SinkError, match="time to stop"):
+        keeper(world, "wandb", lambda: True)("e97cc011")
+    with pytest.raises(SinkError, match="a note is too long"):
+        keeper(world, "w" * 65, lambda: False)("e97cc011")
     world.service.close()
 
 
