@@ -13,6 +13,7 @@ from launch.trackers.points import Curves, Row
 from launch.trackers.sink import Sink, SinkError, check_trackers, ending, make_sink
 from launch.trackers.tracker import place_of
 from launch.view import open_view
+from league.store.files import publish
 from league.store.run_directory import RunDirectory
 
 
@@ -30,6 +31,17 @@ class _Pen:
         self._progress.tell(f"match {row.matches:,}")
 
 
+def _identity(folder: Path) -> tuple[str, Callable[[str], None]]:
+    """Return under which id an export to this folder was sent, and a function that keeps another one."""
+    path = folder / "id.txt"
+
+    def keep(id: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        publish(path, id.encode())
+
+    return path.read_text() if path.exists() else "", keep
+
+
 def export(
     run: RunDirectory,
     to: str,
@@ -37,12 +49,15 @@ def export(
     say: Callable[[str], None] = lambda line: None,
     allow: Collection[str] = (),
 ) -> int:
-    """Write every point of a run to a sink, but none that is there already; return how many rows it has then."""
+    """Write every point of a run to a sink, but none that is there already; return how many rows it has then.
+
+    The next export to the same folder goes on with the same run of W&B.
+    """
     check_trackers([to])
     config = stored(run)
     folder = out or run.root / "export" / to
     try:
-        place = place_of(config, run, folder, say, Films(run, allow, say))
+        place = place_of(config, run, folder, say, Films(run, allow, say), *_identity(folder))
         with Progress(f"export to {to}") as progress, ending(make_sink(to, place)) as sink:
             pen = _Pen(sink, sink.open(), progress)
             curves = Curves(config.track, pen)

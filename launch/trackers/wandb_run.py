@@ -33,7 +33,7 @@ LAST_WORDS = 5.0  # seconds for wandb's process to write the end of its file
 SERVICE = "WANDB_SERVICE"  # wandb's process of whoever started us: it may end before us, and we cannot reset it
 ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows without a word
 AXES = {
-    MATCHES: ("league/*", "elo/*", "elo_online/*", "return/*", "score/*", "payoff/*", "video"),
+    MATCHES: ("league/*", "elo/*", "elo_online/*", "return/*", "score/*", "payoff/*", "lineage", "video"),
     ENV_STEPS: ("losses/*", "charts/*", "lag/*", "wait/*", "queue/*", "system/*", "player/*", "process/*"),
 }
 

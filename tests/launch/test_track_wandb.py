@@ -3,13 +3,16 @@
 import hashlib
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from wandb.proto import wandb_internal_pb2
 
 from launch.config import to_plain
 from launch.filming import Films
@@ -110,6 +113,31 @@ def test_offline_without_a_key_and_read_back(drawn, rows_of):
     assert rows_in(drawn.track / "wandb", "old") == len(rows)
 
 
+def axes(path):
+    """Return over what each curve is drawn, by its name or, with a star, by what its name begins with."""
+    told = [wandb_internal_pb2.Record.FromString(body) for body in records(path)]
+    metrics = [record.metric for record in told if record.WhichOneof("record_type") == "metric"]
+    return {metric.name or metric.glob_name: metric.step_metric for metric in metrics if metric.step_metric}
+
+
+def documented():
+    """Yield the name of each curve, and over what the docs say that it is drawn."""
+    for line in (ROOT / "docs/tracking.md").read_text().splitlines():
+        if row := re.match(r"\| (.+?) \| (matches|env steps) \|", line):
+            names = re.findall(r"`([\w/]+)`", row[1])
+            for name in [name for name in names if "/" in name[1:] or name in ("video", "lineage")]:
+                yield name, f"league/{row[2].replace(' ', '_')}"
+
+
+def test_every_curve_is_drawn_over_the_axis_that_the_docs_name(drawn):
+    write(drawn, last=1)
+    (path,) = (drawn.track / "wandb").glob("offline-run-*/run-old.wandb")
+    over, wanted = axes(path), dict(documented())
+    assert {"elo/PLAYER", "lineage", "video", "charts/SPS", "lag/mean", "wait/PROCESS"} < set(wanted)
+    for name, axis in wanted.items():
+        assert {over[star] for star in over if fnmatchcase(name, star)} == {axis}, name
+
+
 def test_a_torn_file_is_read_up_to_the_tear(tmp_path, drawn):
     write(drawn, last=8)
     (path,) = (drawn.track / "wandb").glob("offline-run-*/run-old.wandb")
@@ -183,6 +211,32 @@ def test_a_run_that_somebody_deleted_is_sent_again_under_another_id(drawn):
         assert "somebody deleted the run old" in told[0]
         assert answer["id"] != "old"
         assert [row["_step"] for row in server.rows(answer["id"])] == list(range(answer["rows"]))
+
+
+@pytest.mark.slow
+def test_an_export_goes_on_with_its_run_and_sends_every_row_once(drawn, rows_of):
+    def export():
+        quiet = {k: v for k, v in os.environ.items() if not k.startswith("WANDB")}
+        place = {"PYTHONPATH": str(ROOT), "HOME": str(drawn.root), "WANDB__SERVICE_WAIT": "30"}
+        command = [sys.executable, "-m", "launch", "export", str(drawn.root), "--to", "wandb"]
+        subprocess.run(command, env={**quiet, **place, **online(server)}, capture_output=True, timeout=100, check=True)
+
+    with served() as server:
+        export()
+        export()
+        (id,) = server.history
+        assert [row["_step"] for row in server.rows(id)] == [row.number for row in rows_of(drawn)]
+
+
+@pytest.mark.slow
+def test_online_without_a_key_is_told_in_one_line_and_recorded_offline(drawn):
+    config = stored(drawn)
+    config.track.mode = "online"
+    drawn.write_config(to_plain(config))
+    answer, told = write(drawn)
+    assert len(told) == 1
+    assert told[0].startswith("wandb: there is no key (WANDB_API_KEY, or `wandb login`); recording offline, send it")
+    assert steps(drawn) == list(range(answer["rows"]))
 
 
 def ask_for_more(run):
