@@ -87,3 +87,21 @@ def test_a_hanging_server_never_stops_play(start, patiently, monkeypatch):
         patiently(lambda: [row for path in folder.glob("offline-run-*/*.wandb") for row in history(path)], 150, "rows")
         assert league.interrupt(60) == 130
         assert league.log.read_text().count("recording offline") == 1
+
+
+def test_no_key_is_one_line_and_play_goes_on(start, patiently, monkeypatch, tmp_path):
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "nobody"))
+    league = start(*SMALL[:-2], "track=wandb", "track.mode=online", "track.seconds=20")
+    patiently(lambda: "there is no key" in league.log.read_text(), 120, "the line that says so")
+    before = league.results()
+    patiently(lambda: league.results() > before + 50, 60, "play going on")
+    folder = league.run.track / "wandb"
+    patiently(lambda: [row for path in folder.glob("offline-run-*/*.wandb") for row in history(path)], 150, "rows")
+    assert league.interrupt(60) == 130
+    told = [line for line in league.log.read_text().splitlines() if "wandb" in line]
+    assert len(told) == 1, told
+    assert (
+        "there is no key (WANDB_API_KEY, or `wandb login`); recording offline, send it later with: wandb sync"
+        in told[0]
+    )
