@@ -43,6 +43,7 @@ def run(
     """Run a league until it is over or interrupted; either way it can be resumed."""
     describe_environment(config, run, allow)
     make_keys(run.keys)
+    run.drop_claims()
     with (
         LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
         Interrupts() as interrupts,

@@ -105,7 +105,7 @@ class Claim:
         if now - self._looked < CLAIM:
             return
         self._looked = now
-        if self._path.read_text() != self._text:
+        if not self._path.exists() or self._path.read_text() != self._text:  # gone: the league was started anew
             self._leave()
 
     def _leave(self) -> None:

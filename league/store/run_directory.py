@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -76,6 +77,13 @@ class RunDirectory:
     def claim(self, process: str) -> Path:
         """Where a process notes that it is the one of that name: an older one that still runs sees it and leaves."""
         return self.root / "claims" / process
+
+    def drop_claims(self) -> None:
+        """Forget whose names are whose: a league that starts anew owes nothing to the processes of its last life.
+
+        Claims are ordered by the ids of jobs, which say nothing on another cluster, or on this machine without one.
+        """
+        shutil.rmtree(self.root / "claims", ignore_errors=True)
 
     def address(self, process: str) -> str:
         """Return the ipc address of a process: the same after a restart, short however long the run's path.

@@ -71,12 +71,15 @@ def test_interrupt_resume_and_interrupt_twice(start, patiently):
     before = read_offline(league.run).state
     assert verify(league.run) == 0
 
+    # It may have played on Slurm before, where claims are ordered by the ids of jobs.
+    league.run.claim("learner-0").write_text("000000999999.000000 elsewhere\n")
     league = start(*SMALL, "launch.drain_seconds=3600")  # the same command in the same directory goes on
     patiently(lambda: league.results() > sum(before.results.values()), 90, "new results")
     league.process.send_signal(signal.SIGINT)
     word = "Ctrl-C again stops at once"  # it was said when the first one was interrupted, too
     patiently(lambda: league.log.read_text().count(word) == 2, 30, "the word that it finishes")
     assert league.interrupt() == 130, "a second Ctrl-C does not wait for the hour that everybody has"
+    assert "leaving it to that one" not in league.run.log("learner", 0).read_text()
     state = read_offline(league.run).state
     assert state.term == before.term + 1
     assert set(before.candidates) <= set(state.candidates)
