@@ -7,12 +7,17 @@ import getpass
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 PATIENCE = 60.0  # seconds for a command of Slurm to answer
 COLUMNS = ("JobArrayID", "Name", "State", "NodeList", "Reason", "RestartCnt", "TimeUsed")
 WAITING, RUNNING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED"), ("RUNNING", "COMPLETING")
+SILENT, RESTS = (
+    ("timed out", "Unable to contact"),
+    (1.0, 2.0, 4.0),
+)  # said by a busy controller; seconds until we ask again
 BUSY = "nodes are busy"  # what srun says when --immediate was in vain
 
 
@@ -76,6 +81,18 @@ def call(*words: str, patience: float = PATIENCE) -> str:
     return done.stdout
 
 
+def ask(*words: str) -> str:
+    """Run a command that changes nothing, and again if Slurm's controller is too busy to answer: that passes."""
+    for rest in RESTS:
+        try:
+            return call(*words)
+        except SlurmError as error:
+            if not any(word in str(error) for word in SILENT):
+                raise
+        time.sleep(rest)
+    return call(*words)
+
+
 def _environment() -> dict[str, str]:
     """Return our environment without what an allocation put there: `ludus` may itself run inside of one."""
     kept = ("SLURM_CONF", "SLURM_TIME_FORMAT")
@@ -96,7 +113,7 @@ def submit(script: str, *options: str) -> str:
 def queue(names: Sequence[str]) -> list[Row]:
     """Return what Slurm knows of the jobs with these names, ended ones too while it remembers them."""
     form = ",".join(f"{column}:|" for column in COLUMNS)
-    text = call("squeue", "-h", "-r", "-t", "all", "-u", getpass.getuser(), "-n", ",".join(names), "-O", form)
+    text = ask("squeue", "-h", "-r", "-t", "all", "-u", getpass.getuser(), "-n", ",".join(names), "-O", form)
     rows = [line.split("|") for line in text.splitlines()]
     return [Row(i, n, s, nodes, why, int(count or 0), used) for i, n, s, nodes, why, count, used, *_ in rows]
 

@@ -9,17 +9,19 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from launch.config import Config
 from launch.local import drain
 from launch.progress import Progress
 from launch.slurm import record
-from launch.slurm.commands import RUNNING, WAITING, Row, SlurmError, cancel, submit
-from launch.slurm.script import array
+from launch.slurm.commands import RUNNING, WAITING, Row, SlurmError, cancel, cancel_named, queue, submit
+from launch.slurm.script import array, jobs
 from launch.start import stored
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.messages import Worker
 
 GRACE = 15.0  # seconds beyond those of draining for the coordinator to see that everybody has gone
+END = 180.0  # seconds for Slurm to end a job that was cancelled: it kills after KillWait (30 s), if the node answers
 LOOK = 1.0  # seconds between two looks at the queue
 
 Say = Callable[[str], None]
@@ -41,7 +43,7 @@ def jobs_json(run: RunDirectory) -> list[dict[str, Any]]:
     ]
 
 
-def jobs_table(jobs: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> RenderableType:
+def jobs_table(told: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> RenderableType:
     """Return what Slurm says of each process beside what the league heard of it, and below why some wait."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for name in ("process", "job", "node", "state"):
@@ -49,7 +51,7 @@ def jobs_table(jobs: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> Ren
     for name in ("restarts", "heard", "speed", "waits"):
         table.add_column(name, justify="right", no_wrap=True)
     known, why = {worker.name: worker for worker in workers}, dict[str, list[str]]()
-    for job in jobs:
+    for job in told:
         state, process = job["state"].lower(), job["process"]
         table.add_row(process, job["job"], job["node"] or "-", state, str(job["restarts"]), *_heard(known.get(process)))
         if job["reason"]:
@@ -74,10 +76,10 @@ def why_ended(run: RunDirectory) -> str:
 
 def stop(run: RunDirectory, say: Say) -> int:
     """Let everybody finish and write down what they have, then end all jobs."""
-    config, rows = stored(run), _alive(run)
+    config = stored(run)
+    rows = _alive(run) if run.jobs.exists() else {}
     if not rows:
-        say(f"{run.name} has no jobs in the queue; it goes on with: ludus resume {run.name}")
-        return 0
+        return _end_strays(config, run, say)
     cancel([row.id for row in rows.values() if row.state not in RUNNING])
     publish(run.ended, b"stopped by `ludus stop`\n")
     running = rows.get("coordinator-0")
@@ -85,20 +87,34 @@ def stop(run: RunDirectory, say: Say) -> int:
         say("everybody finishes; then all jobs end")
         _wait(run, RUNNING + WAITING, config.launch.drain_seconds + GRACE)
     cancel([row.id for row in _alive(run).values()])
-    _wait(run, RUNNING, float("inf"))
+    cancel_named([job.name for job in jobs(config, run)])  # one that a killed submission did not live to write down
+    if left := _wait(run, RUNNING, END):
+        names = ", ".join(f"{process} (job {row.id} on {row.node})" for process, row in left.items())
+        say(f"cancelled, but not ended after {END:g} s: {names}. Slurm still tries, look with: ludus status {run.name}")
+        return 1
     say(f"stopped; it goes on with: ludus resume {run.name}")
     return 0
 
 
-def _wait(run: RunDirectory, states: Sequence[str], seconds: float) -> None:
-    """Wait until no job is in these states."""
+def _end_strays(config: Config, run: RunDirectory, say: Say) -> int:
+    """End what a submission that was killed left in the queue, and nobody wrote down."""
+    strays = [row.id for row in queue([job.name for job in jobs(config, run)]) if row.alive]
+    cancel(strays)
+    what = f"ended what was left of a submission ({', '.join(strays)})" if strays else "has no jobs in the queue"
+    say(f"{run.name} {what}; it goes on with: ludus resume {run.name}")
+    return 0
+
+
+def _wait(run: RunDirectory, states: Sequence[str], seconds: float) -> dict[str, Row]:
+    """Wait until no job is in these states; return those that are, if time is up."""
     deadline = time.monotonic() + seconds
     with Progress("stop") as progress:
-        while left := [row for row in _alive(run).values() if row.state in states]:
+        while left := {process: row for process, row in _alive(run).items() if row.state in states}:
             progress.tell(f"{len(left)} jobs have not ended")
             if time.monotonic() > deadline:
-                return
+                break
             time.sleep(LOOK)
+    return left
 
 
 def scale(run: RunDirectory, collectors: int, say: Say) -> int:
@@ -117,14 +133,14 @@ def scale(run: RunDirectory, collectors: int, say: Say) -> int:
 
 
 def _more(run: RunDirectory, tasks: Sequence[int]) -> None:
-    jobs = record.read(run)
-    first = next(job for job in jobs if job.role == "collector")
-    coordinator = next(job for job in jobs if job.role == "coordinator")
+    known = record.read(run)
+    first = next(job for job in known if job.role == "collector")
+    coordinator = next(job for job in known if job.role == "coordinator")
     options = [f"--array={array(tasks, stored(run).launch.slurm.limit)}", f"--dependency=after:{coordinator.id}"]
     number = submit(str(run.slurm.resolve() / f"{first.label}.sbatch"), *options)
     more = record.Submitted(role=first.role, label=first.label, name=first.name, id=number)
     try:
-        record.write(run, [*jobs, more])
+        record.write(run, [*known, more])
     except BaseException:
         cancel([number])
         raise

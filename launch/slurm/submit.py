@@ -4,7 +4,7 @@
 
 The scripts are tried by `sbatch --test-only`, a probe job tries the nodes. Then the coordinator's job is submitted
 held, and the others to start after it; it is let go when all are there and the run directory knows their ids. Who is
-killed in between leaves a held job, and nothing that runs.
+killed in between leaves a held job, and nothing that runs; `ludus stop` ends it.
 """
 
 import secrets
@@ -44,6 +44,7 @@ def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = (
             call("sbatch", "--test-only", str(path))
     probe(config, run, say)
     run.ended.unlink(missing_ok=True)
+    run.drop_claims()
     told = submit(run, wanted, paths)
     _report(run, wanted, told, say)
     return 0
@@ -122,18 +123,27 @@ def _probe_role(config: Config, run: RunDirectory, role: str, options: Sequence[
 def submit(run: RunDirectory, wanted: Sequence[Job], paths: dict[str, Path]) -> list[Submitted]:
     """Submit all jobs, or none; return them with their ids."""
     done: list[Submitted] = []
+    before = run.jobs.read_bytes() if run.jobs.exists() else None
     try:
         for job in wanted:
             order = [f"--dependency=after:{done[0].id}"] if done else ["--hold"]
             number = sbatch(str(paths[job.label]), *order)
             done.append(Submitted(role=job.role, label=job.label, name=job.name, id=number))
-        write(run, done)
+            write(run, done)  # after each: whoever looks at what a killed submission left behind finds it
         call("scontrol", "release", done[0].id)
     except BaseException:
         cancel([job.id for job in done])
         cancel_named([job.name for job in wanted])  # one whose id we did not live to hear
+        _restore(run, before)
         raise
     return done
+
+
+def _restore(run: RunDirectory, before: bytes | None) -> None:
+    if before is None:
+        run.jobs.unlink(missing_ok=True)
+    else:
+        publish(run.jobs, before)
 
 
 def _report(run: RunDirectory, wanted: Sequence[Job], told: Sequence[Submitted], say: Say) -> None:

@@ -1,14 +1,18 @@
 """Submission: all jobs or none, with commands that play Slurm's part and note what they were asked."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from launch.cli import main
-from launch.slurm import record
-from launch.slurm.commands import queue
+from launch.slurm import commands, control, record
+from launch.slurm.commands import SlurmError, queue
 from league.store.run_directory import RunDirectory
 
+ROOT = str(Path(__file__).parents[2])
 RUN = ["run", "launch=slurm/small", "env=tic_tac_toe", "name=first", "launch.slurm.probe=0"]
 SBATCH = """\
 #!/bin/sh
@@ -74,6 +78,82 @@ def test_a_refused_submission_leaves_nothing_behind(slurm, capsys):
     assert "sbatch refused: Batch job submission failed: Job violates accounting/QOS policy" in capsys.readouterr().err
     assert "scancel --quiet 101 102" in called()
     assert not RunDirectory.find("first").jobs.exists()
+
+
+def test_a_refused_submission_leaves_the_jobs_of_the_last_one_on_record(slurm):
+    slurm()
+    assert main(RUN) == 0
+    run = RunDirectory.find("first")
+    before = run.jobs.read_bytes()
+    slurm(limit=4, refusal="no")
+    assert main(RUN) == 2
+    assert run.jobs.read_bytes() == before
+
+
+def test_a_submission_that_was_killed_can_be_looked_at_and_ended(slurm, tmp_path, capsys):
+    """It died after its second job: two are on record, and a third of which it never heard is in the queue."""
+    called = slurm()
+    dying = (tmp_path / "bin" / "sbatch").read_text()
+    (tmp_path / "bin" / "sbatch").write_text(f'{dying}case "$*" in *collectors*) kill -9 $PPID ;; esac\n')
+    command = [sys.executable, "-m", "launch", *RUN]
+    assert subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": ROOT}).returncode == -9
+    run = RunDirectory.find("first")
+    coordinator, _ = record.read(run)
+    stem = coordinator.name.removesuffix("coordinator")
+    rows = [f"{n}|{stem}{label}|PENDING||Held|0|0:00|" for n, label in ((101, "coordinator"), (103, "collectors"))]
+    slurm(squeue="\n".join(rows) + "\n")
+    choosing = "#!/bin/sh\nwhile [ $1 != -n ]; do shift; done\n"  # as Slurm does, by the names that it is asked for
+    choosing += f"echo $2 | tr , '\\n' | grep -Ff - {tmp_path}/answers/squeue || true\n"
+    (tmp_path / "bin" / "squeue").write_text(choosing)
+    assert main(RUN) == 2
+    assert "ludus stop first" in capsys.readouterr().err
+    assert main(["status", "first"]) == 0
+    assert "no coordinator has started yet" in capsys.readouterr().out
+    assert main(["stop", "first"]) == 0
+    assert "scancel --quiet 101 103" in called()
+    assert "ludus resume first" in capsys.readouterr().out
+    run.jobs.unlink()  # it died before it wrote anything down
+    assert main(["stop", "first"]) == 0
+    assert "ended what was left of a submission (101, 103)" in capsys.readouterr().out
+
+
+def test_a_stop_does_not_wait_for_ever_for_a_job_that_does_not_end(slurm, monkeypatch, capsys):
+    slurm()
+    assert main(RUN) == 0
+    coordinator, *_ = record.read(RunDirectory.find("first"))
+    slurm(squeue=f"101|{coordinator.name}|COMPLETING|node3|None|0|0:00|\n")
+    monkeypatch.setattr(control, "END", 0.0)
+    monkeypatch.setattr(control, "drain", lambda config, run: False)
+    assert main(["stop", "first"]) == 1
+    assert "not ended after 0 s: coordinator-0 (job 101 on node3)" in capsys.readouterr().out
+
+
+def test_claims_of_another_cluster_are_dropped_but_not_those_of_living_jobs(slurm):
+    called = slurm()
+    assert main([*RUN, "launch.dry_run=true"]) == 0
+    claim = RunDirectory.find("first").claim("learner-0")
+    claim.parent.mkdir()
+    claim.write_text("000000999999.000000 elsewhere\n")
+    slurm(squeue="101|ludus.first.x.coordinator|RUNNING||None|0|0:00|\n")
+    assert main([*RUN, "launch.dry_run=false"]) == 2
+    assert claim.exists()
+    slurm(squeue="")
+    assert main([*RUN, "launch.dry_run=false"]) == 0
+    assert not claim.exists()
+    assert "scontrol release 101" in called()
+
+
+def test_a_controller_that_is_too_busy_is_asked_again(slurm, tmp_path, monkeypatch):
+    slurm(squeue="7|name|RUNNING|node1|None|2|1:02|\n")
+    answering = (tmp_path / "bin" / "squeue").read_text()
+    silent = 'echo "slurm_load_jobs error: Socket timed out on send/recv operation" >&2; exit 1'
+    refusing = answering.replace("cat", f"[ $(grep -c squeue {tmp_path}/calls) -gt 2 ] || {{ {silent}; }}\ncat")
+    (tmp_path / "bin" / "squeue").write_text(refusing)
+    monkeypatch.setattr(commands, "RESTS", (0.0, 0.0))
+    assert [row.id for row in queue(["name"])] == ["7"]
+    (tmp_path / "bin" / "squeue").write_text(refusing.replace("-gt 2", "-gt 99"))
+    with pytest.raises(SlurmError, match="Socket timed out"):
+        queue(["name"])
 
 
 def test_a_dry_run_writes_scripts_and_needs_no_slurm(tmp_path, monkeypatch, capsys):
