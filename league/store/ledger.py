@@ -22,6 +22,8 @@ from league import events
 from league.events import Event, ResultCounted, TicketIssued, TicketReissued, TicketVoided, TicketWithdrawn
 
 SCHEMA_VERSION = 1
+WAL_HEADER = 32  # bytes of a log of SQLite that tell one beginning of it from all others
+COPIES = 20  # attempts to copy a ledger that is being written
 
 _SCHEMA = """
 create table meta(key text primary key, value text not null);
@@ -180,21 +182,48 @@ class Ledger:
 
 @contextmanager
 def open_copy(path: Path) -> Iterator[Ledger]:
-    """Open a copy of a ledger that no coordinator serves: a reader never touches the file itself."""
+    """Open a copy of a ledger: a reader never touches the file itself. A coordinator may write it meanwhile."""
     if not path.exists():
         raise LedgerError(f"there is no ledger at {path}")
     with tempfile.TemporaryDirectory(prefix="ludus-ledger-") as folder:
         copy = Path(folder) / path.name
-        for suffix in ("", "-wal"):
-            source = path.with_name(path.name + suffix)
-            if source.exists():
-                shutil.copyfile(source, copy.with_name(copy.name + suffix))
+        _copy(path, copy)
         try:
             ledger = Ledger.open(copy)
         except LedgerError as error:
             raise LedgerError(str(error).replace(str(copy), str(path))) from error
         with ledger:
             yield ledger
+
+
+def _copy(path: Path, copy: Path) -> None:
+    """Copy the file and its log as they were at one moment.
+
+    The log has everything that the file may lack, whatever is carried over from the one to the other meanwhile; until
+    SQLite begins the log anew. A copy during which that happened is made again.
+    """
+    for _ in range(COPIES):
+        before = _generation(path)
+        for suffix in ("", "-wal"):
+            target = copy.with_name(copy.name + suffix)
+            try:
+                shutil.copyfile(path.with_name(path.name + suffix), target)
+            except FileNotFoundError:  # whoever closes a ledger removes its log
+                target.unlink(missing_ok=True)
+        if _generation(path) == before:
+            return
+    raise LedgerError(f"the ledger {path} changes faster than it can be copied: try again when the disk is less busy")
+
+
+def _generation(path: Path) -> tuple[bytes, int, int]:
+    """Return what changes when the log is begun anew: its header; where there is no log, the file itself."""
+    try:
+        with path.with_name(path.name + "-wal").open("rb") as log:
+            header = log.read(WAL_HEADER)
+    except FileNotFoundError:
+        header = b""
+    stat = path.stat()
+    return (header, 0, 0) if header else (b"", stat.st_mtime_ns, stat.st_size)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

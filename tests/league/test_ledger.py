@@ -1,5 +1,6 @@
 """The ledger on a real disk: durable or not at all, one writer, readable copies, clear words about trouble."""
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -190,6 +191,81 @@ def test_a_copy_has_what_is_in_the_log_while_the_writer_lives(path):
             copy.commit([issued(2)])
         ledger.commit([OperatorActed(action="pause")])
         assert events_of(ledger)[2] == (3, OperatorActed(action="pause"))
+
+
+class Busy:
+    """A writer that fills the log and has it begun anew, whenever the file has been copied and its log not yet."""
+
+    def __init__(self, ledger, times):
+        self.ledger, self.times, self.copied = ledger, times, 0
+        self._copy = shutil.copyfile
+
+    def __call__(self, source, target):
+        self._copy(source, target)
+        if source.suffix == ".sqlite":
+            self.copied += 1
+        if source.suffix == ".sqlite" and self.copied <= self.times:
+            for _ in range(2):
+                self.ledger.commit([counted(self.ledger.head + i, bytes(2000)) for i in range(1, 2000)])
+            self.ledger.commit([TermBegan(term=1)])
+
+
+def sound(ledger):
+    """Return how many events there are, if nothing is missing."""
+    assert ledger.query("pragma integrity_check") == [("ok",)]
+    assert [seq for seq, _ in ledger.read()] == list(range(1, ledger.head + 1))
+    return ledger.head
+
+
+def test_a_copy_during_which_the_log_was_begun_anew_is_made_again(path, monkeypatch):
+    with Ledger.open(path) as ledger:
+        ledger.commit([counted(i, bytes(2000)) for i in range(1, 1500)])
+        busy = Busy(ledger, times=2)
+        monkeypatch.setattr(shutil, "copyfile", busy)
+        with open_copy(path) as copy:
+            assert sound(copy) == ledger.head
+        assert busy.copied == 3
+
+
+def test_a_ledger_that_cannot_be_copied_is_told(path, monkeypatch):
+    monkeypatch.setattr("league.store.ledger.COPIES", 2)
+    with Ledger.open(path) as ledger:
+        ledger.commit([TermBegan(term=1)])
+        monkeypatch.setattr(shutil, "copyfile", Busy(ledger, times=9))
+        with pytest.raises(LedgerError, match="changes faster than it can be copied"), open_copy(path):
+            pass
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from league.events import ResultCounted
+from league.store.ledger import Ledger
+from league.ticket import Episode
+
+ledger = Ledger.open(Path(sys.argv[1]))
+while True:
+    episode = Episode((0, 1), (1.0, -1.0), 9, bytes(2000))
+    ledger.commit([ResultCounted(ticket=ledger.head + i, attempt=0, episodes=(episode,)) for i in range(1, 50)])
+    time.sleep(0.02)
+"""
+
+
+def test_copies_beside_a_busy_writer_are_whole(path):
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)])
+    try:
+        heads = []
+        while len(heads) < 20 or heads[-1] < 4000:
+            assert writer.poll() is None
+            if path.exists() and path.with_name("ledger.sqlite-wal").exists():
+                with open_copy(path) as copy:
+                    heads.append(sound(copy))
+    finally:
+        writer.kill()
+        writer.wait()
+    assert heads == sorted(heads)
+    with open_copy(path) as copy:
+        assert sound(copy) >= heads[-1]
 
 
 def test_there_is_no_copy_of_nothing(path):
