@@ -105,6 +105,7 @@ def _add_starting(commands: Commands) -> None:
 def _add_operating(commands: Commands) -> None:
     attach = _add(commands, "attach", "show the live table of a run that is under way")
     attach.add_argument("--plain", action="store_true", help="print lines instead of a live table")
+    attach.add_argument("--quiet", action="store_true", help="print only how it ends")
     attach.add_argument("--json", action="store_true", help=LINES_HELP)
     logs = _add(commands, "logs", "show what the processes of a run wrote")
     logs.add_argument("role", metavar="ROLE", nargs="?", help="coordinator, learner, collector, or one: collector-3")

@@ -121,7 +121,7 @@ def _report(arguments: Namespace) -> int:
 def _attach(arguments: Namespace) -> int:
     from launch.operating import attach
 
-    return attach(_find(arguments), arguments.plain, arguments.json)
+    return attach(_find(arguments), arguments.plain, arguments.quiet, arguments.json)
 
 
 def _logs(arguments: Namespace) -> int:

@@ -24,11 +24,11 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def attach(run: RunDirectory, plain: bool = False, as_json: bool = False) -> int:
+def attach(run: RunDirectory, plain: bool = False, quiet: bool = False, as_json: bool = False) -> int:
     """Show the live table of a run until it is over; Ctrl-C leaves the table, not the league."""
     config = stored(run)
     with (
-        LiveTable(run.name, plain=plain, as_json=as_json) as table,
+        LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
         Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
     ):
         state = _follow(run, Viewer(doors.coordinator(), config.league), table)

@@ -1,7 +1,12 @@
 """Commands on a run that is under way, or is not."""
 
+import os
+import shutil
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -80,3 +85,24 @@ def test_attach_to_a_league_that_is_over_says_so_and_ends(played, capsys, monkey
     monkeypatch.setattr(operating, "REFRESH", 0.01)
     assert main(["attach", str(played[0].root), "--plain"]) == 0
     assert "is over" in capsys.readouterr().out
+
+
+@pytest.fixture
+def served(played, tmp_path, patiently):
+    """Return a copy of a league that is over, with a coordinator that answers."""
+    copy = RunDirectory(Path(shutil.copytree(played[0].root, tmp_path / "served")))
+    command = [sys.executable, "-m", "launch.process", "--run", str(copy.root), "--role", "coordinator"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    coordinator = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+    patiently(copy.rendezvous.exists, 60, "the coordinator's address")
+    yield copy
+    coordinator.communicate()  # the end of its standard input is its own
+
+
+def test_attach_quietly_prints_only_how_it_ends(served, capsys):
+    assert main(["attach", str(served.root), "--plain"]) == 0
+    line, _, report = capsys.readouterr().out.partition("\n")
+    assert "env steps" in line
+    assert report.startswith("served is over: ")
+    assert main(["attach", str(served.root), "--quiet"]) == 0
+    assert capsys.readouterr().out == report
