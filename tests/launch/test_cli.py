@@ -1,6 +1,7 @@
 """The command line: help, dispatch, and errors in one line."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -197,10 +198,15 @@ def test_run_run_again_resume_and_read(capsys):
     events = first.head
     first.close()
     assert events > 0
+    report = run.root / "report" / "report.html"
+    assert not report.exists(), "nobody asked for more than errors"
 
     capsys.readouterr()
     assert main(["run", *TINY, "league.budget.env_steps=3000"]) == 0
-    assert "ludus: changed: league.budget.env_steps: 1500 -> 3000" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "ludus: changed: league.budget.env_steps: 1500 -> 3000" in told
+    assert told.endswith("ludus: the report, to look at or to send: runs/tiny/report/report.html\n")
+    assert "Standings" in report.read_text()
     assert run.read_config()["league"]["budget"]["env_steps"] == 3000
     with Ledger.open(run.ledger) as second:
         assert second.head > events
@@ -208,6 +214,12 @@ def test_run_run_again_resume_and_read(capsys):
     assert main(["run", *TINY, "league.budget.env_steps=3000", "league.episodes=4", "--accept-changes", "--quiet"]) == 0
     assert run.read_config()["league"]["episodes"] == 4
     assert main(["resume", "latest", "--quiet"]) == 0
+
+    shutil.rmtree(report.parent)
+    report.parent.touch()
+    capsys.readouterr()
+    assert main(["resume", "latest"]) == 0, "a league is well, whatever is wrong with its report"
+    assert "ludus: no report was written (FileExistsError" in capsys.readouterr().err
 
     capsys.readouterr()
     assert main(["standings", "tiny", "--json"]) == 0

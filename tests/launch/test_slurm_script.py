@@ -26,6 +26,7 @@ COLLECTORS = """\
 #SBATCH --array=0-7%4
 #SBATCH --partition=low
 #SBATCH --account=chess
+#SBATCH --qos=long
 #SBATCH --time=2-12
 #SBATCH --cpus-per-task=1
 #SBATCH --mem=2G
@@ -79,6 +80,7 @@ def test_every_request_of_the_config_is_in_the_script():
         "launch.slurm.limit=4",
         "launch.slurm.lead=90",
         "launch.slurm.account=chess",
+        "launch.slurm.qos=long",
         "launch.slurm.time=2-12",
         "launch.slurm.sbatch=['--mail-type=FAIL']",
         "launch.slurm.setup=[module load games]",
@@ -99,6 +101,17 @@ def test_a_role_overrides_what_is_said_for_all():
     assert LEARNER in text
     assert "--partition" not in text
     assert f"serve {sys.executable} -m launch.process" in text
+
+
+def test_each_role_may_have_its_own_quality_of_service():
+    found = scripts("launch.slurm.qos=normal", "launch.slurm.learner.qos=high")
+    assert {label: "#SBATCH --qos=high\n" in text for label, (_, text) in found.items()} == {
+        "coordinator": False,
+        "learner-0": True,
+        "collectors": False,
+    }
+    assert "#SBATCH --qos=normal\n" in found["coordinator"][1]
+    assert "--qos" not in scripts()["coordinator"][1]
 
 
 def test_several_ranks_are_a_step_of_torchrun():
