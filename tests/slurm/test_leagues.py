@@ -15,6 +15,7 @@ from launch.start import stored
 from launch.trackers.points import Curves
 from launch.trackers.readback import history
 from launch.view import open_view
+from league.events import CandidateWritten
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1200)]
 
@@ -53,6 +54,19 @@ def rows_of(league):
     rows = []
     open_view(league.run, watcher=Curves(stored(league.run).track, rows.append))
     return [row.number for row in rows]
+
+
+def versions(league, player="main"):
+    """Return the version of each candidate of a player: one that did not begin at its checkpoint begins at 0 again."""
+    events = []
+    open_view(league.run, observe=lambda seq, event, state: events.append(event))
+    return [event.version for event in events if isinstance(event, CandidateWritten) and event.player == player]
+
+
+def check_resumed(league):
+    found = versions(league)
+    assert found == sorted(found), "it went on from its checkpoint"
+    assert 0 not in found[1:]
 
 
 def test_over_four_nodes_to_the_end_of_its_budget(league, patiently):
@@ -136,6 +150,7 @@ def test_jobs_at_their_time_limit_and_ranks_that_lose_a_node_go_on(league, clust
     trained = league.trained()
     cluster.start()  # there are two nodes with GPUs, and it needs both
     patiently(lambda: league.trained() > trained, 150, "training that goes on")
+    check_resumed(league)
 
     league.ludus("stop", "league")
     assert league.view().term >= 2
@@ -185,6 +200,7 @@ def test_crashes_cuts_and_split_brains(league, cluster, patiently):
     patiently(lambda: league.rows()["learner-0"].restarts > row.restarts, 150, "the requeue of the learner")
     trained = league.trained()  # not before: what it had said last may still have been on its way
     patiently(lambda: league.trained() > trained, 150, "training that goes on")
+    check_resumed(league)
     times["crash of the learner's node"] = time.monotonic() - began
     cluster.start()
 
