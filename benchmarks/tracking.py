@@ -1,11 +1,15 @@
-"""(g) What tracking costs: leagues with and without trackers, in turn, each in a run of its own.
+"""(g) What tracking costs: leagues without trackers, with them, and with a W&B server that hangs, in turn.
 
-CPU seconds for 1000 env steps, of the processes that play and of all; and the coordinator's longest step.
+Each has a run of its own. CPU seconds for 1000 env steps, of the processes that play and of all; and the
+coordinator's longest step.
 """
 
+import os
+import socket
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.children import cpu_of
@@ -23,6 +27,7 @@ from league.wire.messages import Role
 WARM = 150_000  # env steps before the measurement begins: by then everybody has started, trackers too
 PATIENCE = 120.0  # seconds until then
 LONGER = 10  # a run is as many times longer than a slice of other benchmarks
+WORDS = {"without": "without trackers", "with": "with trackers", "hanging": "with a W&B server that hangs"}
 PLAY = ("coordinator", "learner", "collector")
 
 
@@ -93,17 +98,49 @@ def league(folder: Path, seconds: float, to: Sequence[str]) -> dict[str, float]:
     }
 
 
+@contextmanager
+def hanging() -> Iterator[str]:
+    """Yield the address of a server that takes connections and never answers: nobody takes them up."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@contextmanager
+def surrounded(environment: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for the processes that are started meanwhile."""
+    before = dict(os.environ)
+    os.environ.update(environment)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 def run(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     """Alternate; a ratio of 1 means that tracking costs nothing."""
-    ratios: dict[str, list[float]] = {"play": [], "all": []}
+    ratios: dict[tuple[str, str], list[float]] = {}
     for i in range(rounds):
-        found = {}
-        for name, to in (("without", ()), ("with", ("csv", "wandb"))):
-            found[name] = league(folder / f"{name}-{i}", LONGER * seconds, to)
-            emit(f"g: {name} trackers", **found[name])
-        for key, kept in ratios.items():
-            kept.append(found["without"][key] / found["with"][key])
+        with hanging() as address:
+            found = {
+                name: _arm(folder / f"{name}-{i}", LONGER * seconds, name, environment)
+                for name, environment in (
+                    ("without", {}),
+                    ("with", {"WANDB_MODE": "offline"}),
+                    ("hanging", {"WANDB_MODE": "online", "WANDB_BASE_URL": address, "WANDB_API_KEY": "0" * 40}),
+                )
+            }
+        for name in ("with", "hanging"):
+            for key in ("play", "all"):
+                ratios.setdefault((name, key), []).append(found["without"][key] / found[name][key])
     return [
-        Verdict.of(f"g: CPU of {key} for 1000 steps, without trackers / with them", runs, 0.9)
-        for key, runs in ratios.items()
+        Verdict.of(f"g: CPU of {key} for 1000 steps, without trackers / {WORDS[name]}", runs, 0.9)
+        for (name, key), runs in ratios.items()
     ]
+
+
+def _arm(folder: Path, seconds: float, name: str, environment: Mapping[str, str]) -> dict[str, float]:
+    with surrounded(environment):
+        told = league(folder, seconds, () if name == "without" else ("csv", "wandb"))
+    emit(f"g: {WORDS[name]}", **told)
+    return told
