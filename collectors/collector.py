@@ -133,6 +133,7 @@ class Collector:
         self._term = 0
         self._directory = 0
         self._listened = -1e9
+        self._resting = False  # until learners want more
         self._stop = False
         self.ticks = 0
         self.env_steps = 0
@@ -153,7 +154,9 @@ class Collector:
             return False
         self._fill(now)
         self._speak(now)
-        if self._asking is not None:
+        if self._resting:
+            self._wait(timeout)
+        elif self._asking is not None:
             self._take_turn(self._asking, now, timeout)
         elif len(rows := self._env.rows()):
             self._play(rows, *self._who(rows), now)
@@ -321,6 +324,21 @@ class Collector:
             for entry in ticket.entries
         ]
 
+    def _overdrawn(self) -> bool:
+        """Return whether long episodes must rest: they go on without credit, and fill their lanes once, but not twice.
+
+        So a learner always gets the batch for which it would wait, and nothing much older than credits allow.
+        """
+        unsent, lanes = self._recorder.unsent, self._env.slots * self._config.ticks * len(self._env.spec.agents)
+        trained = {playing.ticket.trains for playing in self._held.values()}
+        for player, live in self._links.live.items():
+            if (
+                player in trained
+                and self._links.credit(player, unsent.get((player, live.host.incarnation), 0)) < -lanes
+            ):
+                return True
+        return False
+
     def _starved(self) -> tuple[PlayerId, ...]:
         """Return the players for whom no training episode may start now."""
         unsent = self._recorder.unsent
@@ -346,6 +364,7 @@ class Collector:
             except ValueError as error:
                 log.error("version %d of %s cannot be played: %s", version, player, error)
         self._links.pull(now, self._starved())
+        self._resting = self._overdrawn()
 
     def _obey(self, orders: Orders, now: float) -> None:
         self._term = orders.term

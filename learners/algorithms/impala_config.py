@@ -12,7 +12,8 @@ class IMPALAConfig(ActorCriticConfig):
 
     algorithm: ClassVar[str] = "learners.algorithms.impala:IMPALA"
     name: str = "impala"
-    minibatch: int = 512  # decisions for each gradient step, about
+    batch: int = 1024  # decisions for each update, at least
+    minibatch: int = 1024  # decisions for each gradient step, about; with less than a batch later steps go uncorrected
     lr: float = 6e-4  # learning rate at the start
     normalise_advantages: bool = False  # to mean 0 and deviation 1 over the batch
     max_lag: int = 8  # segments decided by weights more versions old than this are dropped

@@ -74,6 +74,7 @@ class World:
         self.peer = None
         self.incarnation, self.version = 0, 0
         self.heads, self.pulls = [], []
+        self.trains, self.credited = True, 0
         self.sent = 0
         self.flat = None  # the weights to publish, if not those of the version
 
@@ -95,7 +96,7 @@ class World:
             message = incoming.message
             if isinstance(message, Pull):
                 self.pulls.append(message)
-                self.credited = message.sent  # all that came was trained on
+                self.credited = message.sent if self.trains else self.credited  # all that came was trained on
                 self.publish(incoming.peer)
             else:
                 assert isinstance(message, SegmentsHead)
@@ -304,6 +305,26 @@ def test_decisions_in_lanes_never_use_up_the_credit_that_they_wait_for(tmp_path)
     world.begin(training(episodes=200))
     for goal in range(50, 500, 50):
         world.play(until=lambda report, goal=goal: world.sent >= goal)
+
+
+def test_long_episodes_rest_while_their_learner_is_busy(tmp_path):
+    world = World(tmp_path, RockPaperScissors(slots=4, max_cycles=1000), allowance=40, ticks=8, flush_seconds=0.1)
+    world.trains = False
+    world.begin(training(episodes=4))
+    world.step(400)
+    played, lanes = world.collector.env_steps, 4 * 8 * 2
+    assert 40 < world.sent <= 40 + lanes
+    assert world.collector.env_steps == played
+    assert world.collector.ticks > 400, "its heartbeats tell that it lives"
+    world.trains = True
+    world.step(400)
+    assert world.collector.env_steps > played + 100
+    world.trains = False
+    world.step(400)
+    played = world.collector.env_steps
+    world.order(revoked=((1, 0),))
+    world.step(50)
+    assert world.collector.env_steps > played, "nobody waits for decisions of a ticket that was withdrawn"
 
 
 def test_segments_are_legal_and_count_every_decision_of_the_trained_player(world):
