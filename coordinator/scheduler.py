@@ -262,17 +262,25 @@ class Scheduler:
     def _lineup(self, first: Entry, second: Entry, place: int) -> list[Entry] | None:
         """Return a match of two: the first has a seat and as much of its side as it can, the second all others.
 
-        Where all are on one side, the first has only its seat. None if somebody's role does not allow it.
+        Where all are on one side, the first has only its seat, and seats whose role neither of them has go to the
+        newest candidate of that role. None if somebody's role does not allow it.
         """
         sides, lineup = self._sides(), []
         for seat, role in enumerate(self._roles()):
             mine = sides[seat] == sides[place]
             order = (second, first) if self._cooperative() else (first, second) if mine else (second,)
             fitting = [first] if seat == place else [e for e in order if self._fits(e.player, role)]
+            if not fitting and self._cooperative() and first != second:
+                fitting = self._newest(role)
             if not fitting:
                 return None
             lineup.append(fitting[0])
-        return lineup
+        return lineup if second in lineup else None
+
+    def _newest(self, role: str) -> list[Entry]:
+        """Return the newest candidates of the learning players that have a role."""
+        bound = (player.id for player in self._state.population.learning() if self._fits(player.id, role))
+        return [entry for entry in map(self._state.contestant, bound) if entry is not None]
 
     def _evaluation_ticket(self, number: TicketNumber, entries: Sequence[Entry], episodes: int) -> Ticket:
         return Ticket(number=number, purpose=Purpose.EVALUATE, entries=tuple(entries), episodes=episodes)

@@ -160,6 +160,19 @@ def test_two_roles_of_one_side_and_players_bound_to_them(bench, config):
     assert league.state.evaluation.return_games("main_archer", "main_knight") > 0
 
 
+def test_with_three_roles_mains_are_evaluated_together(bench, config):
+    trio = table(("archer", "all"), ("knight", "all"), ("healer", "all"))
+    league = cooperative(bench, config, trio, main=PlayerConfig(role="each"), bot=PlayerConfig(**BOT))
+    for _ in range(90):
+        ticket = league.report(want=1).tickets[0]
+        roles = ("archer", "knight", "healer")
+        assert all(name.startswith((f"main_{role}", "bot")) for name, role in zip(names(ticket), roles, strict=True))
+        finish(league, ticket, (0, 0, 0))
+    met = league.state.evaluation.return_games
+    for pair in (("main_archer", "main_knight"), ("main_knight", "main_healer"), ("main_archer.0", "bot")):
+        assert met(*pair) > 0, pair
+
+
 def test_a_co_operative_player_freezes_when_it_returns_surely_more_than_its_past(bench, config):
     league = cooperative(bench, config, main=PlayerConfig(), bot=PlayerConfig(**BOT))
     league.coordinator.state.config.promotion.min_games = 5
