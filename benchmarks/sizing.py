@@ -1,6 +1,6 @@
 """How many collectors feed one learner: the rule of docs/slurm.md, held against leagues of several sizes.
 
-    python -m benchmarks.sizing --collectors 1,2,4,8 --seconds 40 --step 0.005
+    python -m benchmarks.sizing --collectors 2,4,8,12 --seconds 40 --step 0.01 --epochs 64
 
 The environment takes its time for each step, as a simulator does, but no core: so one machine can play the part of
 many. Prints a JSON line for each league: wait shares, u, d, and the number of collectors that the rule gives.
@@ -93,19 +93,19 @@ class Shares:
         return statistics.mean(values)
 
 
-def configure(collectors: int, step: float) -> Config:
+def configure(collectors: int, step: float, epochs: int) -> Config:
     return compose(
         [
             "env=pettingzoo", "env.id=benchmarks.sizing:env", f"env.kwargs.step={step}", "experiment=null",
-            "league=selfplay", "policy.hidden=[256,256]", f"algo.batch={BATCH}", "algo.epochs=8", "collector.slots=4",
-            "league.budget.minutes=60", f"launch.collectors={collectors}",
+            "league=selfplay", "policy.hidden=[256,256]", f"algo.batch={BATCH}", f"algo.epochs={epochs}",
+            "collector.slots=4", "league.budget.minutes=60", f"launch.collectors={collectors}",
         ]
     )  # fmt: skip
 
 
-def league(folder: Path, collectors: int, seconds: float, step: float) -> None:
+def league(folder: Path, collectors: int, seconds: float, step: float, epochs: int) -> None:
     """Play for some seconds after the first updates, and print what everybody measured."""
-    config = configure(collectors, step)
+    config = configure(collectors, step, epochs)
     run = RunDirectory(folder).create()
     run.write_config(to_plain(config))
     describe_environment(config, run, ALLOW)
@@ -136,11 +136,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sizing", description=__doc__)
     parser.add_argument("--collectors", default="1,2,4,8")
     parser.add_argument("--seconds", type=float, default=40.0)
-    parser.add_argument("--step", type=float, default=0.005)
+    parser.add_argument("--step", type=float, default=0.005, help="seconds that a step of the environment takes")
+    parser.add_argument("--epochs", type=int, default=8, help="more of them make a slower learner")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for count in map(int, arguments.collectors.split(",")):
-            league(Path(folder) / str(count), count, arguments.seconds, arguments.step)
+            league(Path(folder) / str(count), count, arguments.seconds, arguments.step, arguments.epochs)
 
 
 if __name__ == "__main__":
