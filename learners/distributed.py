@@ -17,6 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import torch.distributed as dist
+
+# Functions of torch.distributed.nn have the group of their import as a default. Imported here, when there is none: the
+# first optimiser would import it later, and the group and its threads would outlive `leave`.
+import torch.distributed.nn
 from torch import Tensor
 from torch.distributed.rendezvous import rendezvous
 
@@ -188,6 +192,6 @@ def join(device: str = "cpu", seconds: float = 120.0) -> Group:
 
 
 def leave() -> None:
-    """Leave the group, if there is one: torch may abort a process that ends while it has threads for one."""
+    """Leave the group, if there is one: torch may abort a process that ends while a group has threads."""
     if dist.is_initialized():
         dist.destroy_process_group()

@@ -24,6 +24,10 @@ def load(path):
     return Segments("hero", 0, **{name: arrays[name] for name in FIELDS if name in arrays})
 
 
+def comm(task):
+    return (task / "comm").read_text().strip()
+
+
 def main():
     torch.set_num_threads(1)
     folder = Path(sys.argv[1])
@@ -45,8 +49,9 @@ def main():
         said["rollbacks"].append(algorithm.update(Batch(segments, lag, {}), rng)["losses/rollbacks"])
     said["decisions"] = algorithm.decisions
     np.save(folder / f"end.{group.rank}.npy", algorithm.flat())
-    (folder / f"said.{group.rank}.json").write_text(json.dumps(said))
     leave()
+    said["threads"] = [name for task in Path("/proc/self/task").iterdir() if "gloo" in (name := comm(task))]
+    (folder / f"said.{group.rank}.json").write_text(json.dumps(said))
 
 
 main()
