@@ -75,6 +75,7 @@ class _Request:
     at: float = -1e9
     answered: bool = True
     wanted: int = 0
+    begun: int = 0  # episodes since then
     rest_until: float = -1e9  # the coordinator had nothing for us: do not ask at once
 
 
@@ -295,6 +296,7 @@ class Collector:
             [len(start.slots) for start in starts],
         )
         self._recorder.assign(slots, owners, counts, now)
+        self._request.begun += len(seeds)
         self._env.start(slots, np.array(seeds, np.int64))
 
     def _cast(self, playing: Playing, starts: Sequence[Start]) -> list[int] | None:
@@ -411,15 +413,16 @@ class Collector:
         if now < self._request.rest_until or len(self._results) > MAX_UNACKED:
             return 0
         unstarted = sum(playing.unstarted for playing in self._queue)
-        if unstarted >= self._env.slots:
+        ahead = max(self._env.slots, 2 * self._request.begun)  # as many as begin until the next answer
+        if unstarted >= ahead:
             return 0
         each = max((p.ticket.episodes for p in self._held.values()), default=8)
-        return min(64, -(-(self._env.slots - unstarted) // each))
+        return min(64, -(-(ahead - unstarted) // each))
 
     def _report(self, want: int, now: float, with_metrics: bool) -> None:
         request = self._request
         request.number += 1
-        request.at, request.answered, request.wanted = now, False, want
+        request.at, request.answered, request.wanted, request.begun = now, False, want, 0
         self._coordinator.send(
             Report(
                 request=request.number,

@@ -198,6 +198,17 @@ def test_a_collector_asks_ahead_of_its_slots(tmp_path):
     assert later[0].want == 8, "all eight episodes are under way, so 32 slots want eight tickets of four more"
 
 
+def test_a_collector_whose_episodes_are_short_asks_further_ahead(tmp_path):
+    """Here an episode is one tick, so slots alone say little of what is played until an answer comes."""
+    world = World(tmp_path, RockPaperScissors(slots=8, max_cycles=1))
+    world.begin(*[evaluation(number, episodes=8) for number in range(1, 21)])
+    (report,) = world.step(12)
+    assert report.want == 0, "there is enough"
+    world.answer(report)
+    (asked,) = world.step(1)
+    assert asked.want == 2 * 11 - 7, "a ticket began in each of 11 ticks: twice as many, but for the 7 that are left"
+
+
 def test_a_result_is_sent_until_it_is_acknowledged_and_then_journaled(world):
     world.begin(evaluation())
     first = world.play(acknowledge=False).results
