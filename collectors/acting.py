@@ -1,6 +1,7 @@
 """Acting: the actions of all rows of one tick, with one forward pass for each kind of network."""
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -128,9 +129,8 @@ class Acting:
         if not networks and not remote:
             shape = (len(mask), *self._spec.action.shape)
             return np.empty(shape, self._spec.action.dtype), np.empty(len(mask), np.float32)
-        logits = np.zeros(mask.shape, np.float32)
-        for parts in networks.values():
-            logits += forward(parts, observation)
+        found = [forward(parts, observation) for parts in networks.values()]
+        logits: FloatArray = reduce(np.add, found or [np.zeros(mask.shape, np.float32)])
         for actor, part in remote:
             logits[part] = actor.outputs
         draw = self._rng.standard_exponential(mask.shape[::-1], dtype=np.float32)

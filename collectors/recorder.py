@@ -207,7 +207,9 @@ class Recorder:
         if not numbers or not self._segments:
             return [np.zeros(0, np.intp) for _ in numbers]
         tracks, owners = (np.concatenate(parts) for parts in zip(*self._segments, strict=True))
-        left = ~np.isin(owners, numbers)
+        wanted = np.zeros(len(self._owners), np.bool_)
+        wanted[numbers] = True
+        left = ~wanted[owners]
         self._segments = [(tracks[left], owners[left])] if left.any() else []
         self._unsent[numbers] -= self._waiting[numbers]
         self._waiting[numbers], self._since[numbers] = 0, np.inf

@@ -206,10 +206,9 @@ class Seating:
         flat = np.bincount(told_to.reshape(-1), self._returns[slots].reshape(-1), minlength=len(slots) * entries)
         earned = flat.astype(np.float64, copy=False).reshape(-1, entries)
         ranked = rank_alone(earned) if self._alone and ends.ranks is None else self._ranked(slots, earned, ends.ranks)
-        actions = [
-            pack_actions(self._history[slot, : self._written[slot]], self.spec) if recorded else b""
-            for slot, recorded in zip(slots.tolist(), self._recording[slots].tolist(), strict=True)
-        ]
+        actions = [b""] * len(slots)
+        for i in self._recording[slots].nonzero()[0].tolist():
+            actions[i] = pack_actions(self._history[slots[i], : self._written[slots[i]]], self.spec)
         told = zip(ranked.tolist(), earned.tolist(), self._length[slots].tolist(), actions, strict=True)
         return [Episode(tuple(ranks), tuple(returns), length, kept) for ranks, returns, length, kept in told]
 

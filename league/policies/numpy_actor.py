@@ -5,11 +5,13 @@ of a board's convolution are the other way round: a gather then copies whole row
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.introspect import opt_func_info
 
 from league.policies.actions import Actions, best, sample
 from league.policies.exploration import epsilon_greedy, rates
@@ -20,6 +22,8 @@ from league.spec import EnvSpec
 
 Places = npt.NDArray[np.intp]
 Layer = tuple[FloatArray, FloatArray]  # weight [in, out] and bias [out]
+WIDE = re.compile("'current': '(AVX512|X86_V4)")  # how numpy calls AVX-512, and how it did before
+FOLDS = not WIDE.search(repr(opt_func_info("^tanh$", "float32")))  # with AVX-512, numpy's tanh is the fastest way
 
 
 class Described(Protocol):
@@ -42,7 +46,7 @@ def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
     """Return layers that do the same with 1 / (1 + exp(x)) between them as the given ones do with tanh(x).
 
     tanh(x) is 1 - 2 / (1 + exp(2x)), and the layer before and the layer after can do all of this but the
-    reciprocal. That takes two thirds of the time of numpy's tanh, which is most of what acting costs.
+    reciprocal. Without AVX-512 that takes two thirds of the time of numpy's tanh, which is most of what acting costs.
     """
     folded = list(layers)
     for i in range(len(layers) - 1):
@@ -100,7 +104,7 @@ class NumpyActor:
         self._seen = factors(views, config.scale(spec)) if config.normalise else None
         self.layers = [_layer(views, f"hidden_{i}") for i in range(len(config.hidden))]
         self.layers.append(_layer(views, "memory_input" if config.recurrent else "policy"))
-        if not config.rectified:
+        if FOLDS and not config.rectified:
             self.layers = fold_tanh(self.layers)
         self._after = [_layer(views, name) for name in ("memory_state", "policy")] if config.recurrent else []
         self.log_std: FloatArray = views.get("log_std", np.zeros(0, np.float32))
@@ -231,6 +235,8 @@ def forward(
                 break
             if some.rectified:
                 np.maximum(out, 0, out=out)
+            elif not FOLDS:
+                np.tanh(out, out=out)
             else:
                 np.exp(out, out=out)
                 out += 1
