@@ -35,7 +35,7 @@ PEERS = 5  # of each of four roles at once
 WAVES = 50
 MESSAGES = WAVES * 4 * PEERS * OFFENCES  # 99,000
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_group("league")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from launch.verify import verify
 from launch.view import open_view
 from league.wire.messages import Follow, Page, Role
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.xdist_group("league")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 SMALL = [
     "experiment=tic_tac_toe",
