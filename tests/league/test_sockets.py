@@ -322,7 +322,7 @@ def test_a_peer_that_does_not_read_is_told_by_false_and_others_are_served(server
         server.send(incoming.peer, credit(), block)
 
 
-def test_closing_takes_no_time_though_nothing_was_delivered(keys, tmp_path):
+def test_closing_does_not_wait_for_what_was_not_delivered(keys, tmp_path):
     start = time.monotonic()
     with Sockets() as sockets:
         server = sockets.serve(LOOPBACK, load_server_keys(keys))
@@ -331,7 +331,7 @@ def test_closing_takes_no_time_though_nothing_was_delivered(keys, tmp_path):
         for number in range(50):
             nowhere.send(pull(number))
             unanswered.send(pull(number))
-    assert time.monotonic() - start < 1.0
+    assert time.monotonic() - start < PATIENCE, "a socket that lingers waits for ever"
 
 
 def test_sending_without_a_server_fills_a_bounded_queue(sockets, tmp_path):
