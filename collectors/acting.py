@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.actors import Actors, Remote
-from collectors.envs.rows import Rows
+from collectors.envs.rows import IntArray, Rows
 from league.policies.actions import Actions, race
 from league.policies.actor import Actor
 from league.policies.layout import FloatArray
@@ -92,7 +92,7 @@ class Acting:
         actor: Actor,
         observation: npt.NDArray[np.float32],
         mask: npt.NDArray[np.bool_],
-        whose: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]],
+        whose: tuple[IntArray, IntArray],
         memory: FloatArray | None,
     ) -> Choice:
         """Let one actor act for agents of slots. Bots are told what they see only; `memory` is brought up to date."""

@@ -40,6 +40,7 @@ class Recorder:
         self._memory, self._state = memory, state
         self._tracks = Tracks(spec, ticks, agents=int(self._place.max()) + 1)
         lanes = slots * self._entries
+        self._first = np.zeros(slots * len(spec.agents), np.intp)  # the places where seats have one agent
         self._track = self._tracks.lease(lanes)  # which one each lane is written into
         self._owner = np.full(lanes, NOBODY, np.intp)
         self._owners: list[Owner] = []
@@ -89,7 +90,7 @@ class Recorder:
         self._unsent[number] = 0
 
     def _lanes_of(self, slots: IntArray) -> Index:
-        return slots.astype(np.intp)[:, None] * self._entries + np.arange(self._entries)
+        return slots.astype(np.intp, copy=False)[:, None] * self._entries + np.arange(self._entries)
 
     def _used(self, lanes: Index) -> npt.NDArray[np.bool_]:
         return self._tracks.length[self._track[lanes]] > 0
@@ -110,18 +111,19 @@ class Recorder:
 
     def decide(self, rows: Rows, entry: Index, acted: Acted, version: IntArray, now: float) -> None:
         """Write the decisions of one tick. `entry` and `version` tell, for each row, who decided."""
-        lane = rows.slot.astype(np.intp) * self._entries + entry
+        lane = rows.slot.astype(np.intp, copy=False) * self._entries + entry
         owner = self._owner[lane]
         mine = (owner != NOBODY).nonzero()[0]
         if not len(mine):
             return
-        lane, place = lane[mine], self._place[rows.agent[mine].astype(np.intp)]
+        lane, place = lane[mine], self._places(rows.agent, mine)
         observation, mask = rows.observation.take(mine, axis=0), rows.mask.take(mine, axis=0)
         track = self._track[lane]
-        self._tracks.reward(track, place, rows.reward[mine])
-        full = self._tracks.full(track)
+        if np.count_nonzero(rows.reward):  # most games pay only at the end
+            self._tracks.reward(track, place, rows.reward[mine])
+        full = self._tracks.full(track).nonzero()[0]
         state = None if rows.state is None else rows.state[mine]
-        if np.count_nonzero(full):
+        if len(full):
             if state is not None:
                 self._tracks.foresee(track[full], place[full], state[full])
             self._tracks.cut(track[full], place[full], observation[full], mask[full])
@@ -144,10 +146,16 @@ class Recorder:
 
     def begins(self, rows: Rows, entry: Index) -> npt.NDArray[np.bool_]:
         """Return which decisions, if they came now, would be the first of their agent in a segment."""
-        lane = rows.slot.astype(np.intp) * self._entries + entry
-        track, place = self._track[lane], self._place[rows.agent.astype(np.intp)]
+        lane = rows.slot.astype(np.intp, copy=False) * self._entries + entry
+        track, place = self._track[lane], self._place[rows.agent.astype(np.intp, copy=False)]
         begins = self._tracks.full(track) | self._tracks.lacks(track, place)
         return np.asarray(begins & (self._owner[lane] != NOBODY))
+
+    def _places(self, agent: IntArray, mine: Index) -> Index:
+        """Return the place in its seat of each of these agents."""
+        if self._tracks.agents == 1:
+            return self._first[: len(mine)]
+        return self._place[agent[mine].astype(np.intp, copy=False)]
 
     def _count(self, numbers: Index) -> npt.NDArray[np.int64]:
         """Return how often each owner is there."""
@@ -155,11 +163,11 @@ class Recorder:
 
     def end(self, ends: Ends, entry: Index) -> None:
         """Write the END rows of one tick: the last reward of each agent, and how its episode ended."""
-        lane = ends.slot.astype(np.intp) * self._entries + entry
+        lane = ends.slot.astype(np.intp, copy=False) * self._entries + entry
         mine = (self._owner[lane] != NOBODY).nonzero()[0]
         if not len(mine):
             return
-        track, place = self._track[lane[mine]], self._place[ends.agent[mine].astype(np.intp)]
+        track, place = self._track[lane[mine]], self._places(ends.agent, mine)
         self._tracks.reward(track, place, ends.reward[mine])
         truncated = ends.truncated[mine]
         if np.count_nonzero(truncated):

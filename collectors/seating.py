@@ -141,25 +141,25 @@ class Seating:
         self._length[slots] = 0
         self._written[slots] = 0
         self._recording[slots] = recorded
-        return slots.astype(np.int32)
+        return slots
 
     def index(self, slot: IntArray, agent: IntArray) -> Index:
         """Return where agents in slots stand in `actor.take` and `entry.take`."""
-        return slot.astype(np.intp) * self._agents + agent
+        return slot.astype(np.intp, copy=False) * self._agents + agent
 
     def learnt(self, rows: RowsOrEnds) -> RowsOrEnds:
         """Return rows with the rewards to learn from: with team spirit, those of a side in this tick are mixed."""
         spirit = self._spirit[rows.slot] if self._spirited and len(rows.slot) else None
         if spirit is None:
             return rows
-        team = rows.slot.astype(np.intp) * self._agents + self._side_of[rows.agent]
+        team = rows.slot.astype(np.intp, copy=False) * self._agents + self._side_of[rows.agent]
         return replace(rows, reward=team_spirit(rows.reward, team, spirit))
 
     def note(self, rows: Rows, actions: Actions) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""
         if np.count_nonzero(rows.reward):  # most games pay only at the end
             self._returns[rows.slot, rows.agent] += rows.reward
-        slot = rows.slot.astype(np.intp)
+        slot = rows.slot.astype(np.intp, copy=False)
         moved = slot if _rising(slot) else np.unique(slot)
         self._length[moved] += 1
         kept = self._recording[slot].nonzero()[0]
@@ -201,10 +201,15 @@ class Seating:
 
     def _outcomes(self, ends: Ends) -> list[Episode]:
         """Return how the episodes that are over ended, told for each entry."""
-        slots, entries = ends.over.astype(np.intp), len(self.spec.seats)
-        told_to = self.entry[slots] + np.arange(len(slots))[:, None] * entries
-        flat = np.bincount(told_to.reshape(-1), self._returns[slots].reshape(-1), minlength=len(slots) * entries)
-        earned = flat.astype(np.float64, copy=False).reshape(-1, entries)
+        slots, entries = ends.over.astype(np.intp, copy=False), len(self.spec.seats)
+        entry, episode = self.entry[slots], np.arange(len(slots))[:, None]
+        if self._alone:
+            earned = np.empty((len(slots), entries))
+            earned[episode, entry] = self._returns[slots]
+        else:
+            told_to = (episode * entries + entry).reshape(-1)
+            total = np.bincount(told_to, self._returns[slots].reshape(-1), minlength=len(slots) * entries)
+            earned = total.astype(np.float64, copy=False).reshape(len(slots), entries)
         ranked = rank_alone(earned) if self._alone and ends.ranks is None else self._ranked(slots, earned, ends.ranks)
         actions = [b""] * len(slots)
         for i in self._recording[slots].nonzero()[0].tolist():

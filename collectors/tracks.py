@@ -70,14 +70,18 @@ class Tracks:
         self._memory, self._state = longer(self._memory), longer(self._state)
         self._free += range(before, before + count)
 
+    def _of_agent(self, index: Index, place: Index) -> Index:
+        """Return where the agent in this place stands in an array that has all agents of a track, or tick, in line."""
+        return index if self.agents == 1 else index * self.agents + place
+
     def _at(self, track: Index, tick: Index, place: Index) -> Index:
-        return (track * self._ticks + tick) * self.agents + place
+        return self._of_agent(track * self._ticks + tick, place)
 
     def _awaited(self, track: Index, place: Index) -> Index:
-        return self._open.take(track * self.agents + place)
+        return self._open.take(self._of_agent(track, place))
 
     def _await(self, track: Index, place: Index, at: Index | int) -> None:
-        self._open.reshape(-1)[track * self.agents + place] = at
+        self._open.reshape(-1)[self._of_agent(track, place)] = at
 
     # --- writing ---------------------------------------------------------------------------------------------
 

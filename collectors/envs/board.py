@@ -78,8 +78,8 @@ class AlternatingBoard:
         ply = self._ply[slots]
         mover = ply & 1
         return Rows(
-            slot=slots.astype(np.int32),
-            agent=mover.astype(np.int32),
+            slot=slots.copy(),
+            agent=mover,
             observation=self._views(slots * 2 + mover),
             mask=self._rules.legal.take(slots, axis=0),
             reward=np.zeros(len(slots), dtype=np.float32),
@@ -91,8 +91,9 @@ class AlternatingBoard:
         slots = self._playing
         moves = check_actions(self.spec.name, actions, slots, self._rules.legal.take(slots, axis=0))
         cell, won, full = self._rules.play(slots, moves)
-        mover = self._ply[slots] & 1
-        self._ply[slots] += 1
+        ply = self._ply[slots]
+        mover = ply & 1
+        self._ply[slots] = ply + 1
         self._put(slots * 2 + mover, mover, cell * 2)
         over = won | full
         if not np.count_nonzero(over):
@@ -111,12 +112,12 @@ class AlternatingBoard:
         self._playing = self._busy.nonzero()[0]
         slot, agent = over.repeat(2), self._agents[: 2 * len(over)]
         return Ends(
-            slot=slot.astype(np.int32),
-            agent=agent.astype(np.int32),
+            slot=slot,
+            agent=agent.copy(),
             reward=(won[:, None] * OUTCOMES[mover]).reshape(-1),
             truncated=np.zeros(len(slot), dtype=np.bool_),
             observation=self._views(slot * 2 + agent),
-            over=over.astype(np.int32),
+            over=over,
         )
 
     def _views(self, index: Index) -> npt.NDArray[np.int8]:

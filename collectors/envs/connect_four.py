@@ -14,6 +14,7 @@ from collectors.envs.slots import Index
 HEIGHT, WIDTH = 6, 7
 COLUMN_BITS = HEIGHT + 1
 DIRECTIONS = np.array([[1], [COLUMN_BITS - 1], [COLUMN_BITS], [COLUMN_BITS + 1]])  # one for each way to lie
+TWICE = DIRECTIONS * 2
 BITS = np.int64(1) << np.arange(WIDTH * COLUMN_BITS)
 FULL = BITS.reshape(WIDTH, COLUMN_BITS)[:, :HEIGHT].sum()
 SPEC = board_spec("connect_four", ("player_0", "player_1"), (HEIGHT, WIDTH), WIDTH)
@@ -22,7 +23,7 @@ SPEC = board_spec("connect_four", ("player_0", "player_1"), (HEIGHT, WIDTH), WID
 def four_in_a_row(board: npt.NDArray[np.int64]) -> BoolArray:
     """Return which boards have four in a row."""
     pairs = board & (board >> DIRECTIONS)
-    fours = pairs & (pairs >> DIRECTIONS * 2)
+    fours = pairs & (pairs >> TWICE)
     return np.asarray(np.bitwise_or.reduce(fours, axis=0) != 0)
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from league.spec import EnvSpec
 
-IntArray = npt.NDArray[np.int32]
+IntArray = npt.NDArray[np.int32 | np.intp]  # intp indexes arrays as it is, which saves conversions
 FloatArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 
