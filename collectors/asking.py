@@ -108,7 +108,7 @@ class Asking:
         if actor.policy.agent_id:
             arrays["place"] = self._place[agent].astype(np.int32)
         if actor.policy.recurrent:
-            arrays["who"] = rows.slot[mine] * np.int32(len(self._spec.agents)) + agent
+            arrays["who"] = (rows.slot[mine] * len(self._spec.agents) + agent).astype(np.int32)
             arrays["first"], arrays["recall"] = rows.first[mine], recall()[mine]
         return arrays
 

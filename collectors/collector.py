@@ -75,7 +75,6 @@ class _Request:
     at: float = -1e9
     answered: bool = True
     wanted: int = 0
-    begun: int = 0  # episodes since then
     rest_until: float = -1e9  # the coordinator had nothing for us: do not ask at once
 
 
@@ -85,6 +84,7 @@ RETRY = 2.0  # seconds after which an unanswered report is sent again
 REST = 0.02  # seconds before asking again when there was nothing to play
 LISTEN = 0.01  # seconds between two looks at the sockets while there is something to play
 FILL = 1 / 8  # of the slots are free before new episodes begin in them: few array calls for many episodes
+AHEAD = 2  # times the slots are the episodes to hold beyond those that play: fast games begin many before an answer
 PACE = 0.02  # seconds between two reports at least: a fast game finishes episodes at every tick
 
 
@@ -296,7 +296,6 @@ class Collector:
             [len(start.slots) for start in starts],
         )
         self._recorder.assign(slots, owners, counts, now)
-        self._request.begun += len(seeds)
         self._env.start(slots, np.array(seeds, np.int64))
 
     def _cast(self, playing: Playing, starts: Sequence[Start]) -> list[int] | None:
@@ -413,7 +412,7 @@ class Collector:
         if now < self._request.rest_until or len(self._results) > MAX_UNACKED:
             return 0
         unstarted = sum(playing.unstarted for playing in self._queue)
-        ahead = max(self._env.slots, 2 * self._request.begun)  # as many as begin until the next answer
+        ahead = AHEAD * self._env.slots
         if unstarted >= ahead:
             return 0
         each = max((p.ticket.episodes for p in self._held.values()), default=8)
@@ -422,7 +421,7 @@ class Collector:
     def _report(self, want: int, now: float, with_metrics: bool) -> None:
         request = self._request
         request.number += 1
-        request.at, request.answered, request.wanted, request.begun = now, False, want, 0
+        request.at, request.answered, request.wanted = now, False, want
         self._coordinator.send(
             Report(
                 request=request.number,

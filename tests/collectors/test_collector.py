@@ -192,21 +192,10 @@ def test_the_first_report_asks_for_tickets_and_is_sent_again_only_when_it_is_lat
 def test_a_collector_asks_ahead_of_its_slots(tmp_path):
     world = World(tmp_path, TicTacToe(slots=32))
     (report,) = world.step()
-    assert report.want == 4
+    assert report.want == 8
     world.answer(report, tickets=tuple(evaluation(number) for number in (1, 2)), directory=1, hosts=())
     later = [r for r in world.step(2) if r.held]
-    assert later[0].want == 8, "all eight episodes are under way, so 32 slots want eight tickets of four more"
-
-
-def test_a_collector_whose_episodes_are_short_asks_further_ahead(tmp_path):
-    """Here an episode is one tick, so slots alone say little of what is played until an answer comes."""
-    world = World(tmp_path, RockPaperScissors(slots=8, max_cycles=1))
-    world.begin(*[evaluation(number, episodes=8) for number in range(1, 21)])
-    (report,) = world.step(12)
-    assert report.want == 0, "there is enough"
-    world.answer(report)
-    (asked,) = world.step(1)
-    assert asked.want == 2 * 11 - 7, "a ticket began in each of 11 ticks: twice as many, but for the 7 that are left"
+    assert later[0].want == 16, "all eight episodes are under way, so 32 slots want sixteen tickets of four more"
 
 
 def test_a_result_is_sent_until_it_is_acknowledged_and_then_journaled(world):

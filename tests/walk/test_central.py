@@ -28,11 +28,8 @@ SMALL = [
         pytest.param(
             ["policy.memory=gru", "policy.memory_size=8", "policy.agent_id=true", "algo.epochs=1"],
             id="gru",
-            marks=pytest.mark.slow,
         ),
-        pytest.param(
-            ["algo=apex", "algo.warmup=256", "launch.learners=2"], id="apex, two learners", marks=pytest.mark.slow
-        ),
+        pytest.param(["algo=apex", "algo.warmup=256", "launch.learners=2"], id="apex, two learners"),
     ],
 )
 def test_the_same_seed_gives_the_same_league_wherever_networks_are(league, overrides):
