@@ -114,7 +114,7 @@ def measure(case: Case, folder: Path, seconds: float, rounds: int) -> Verdict:
     """Measure one case against raw_env, in turns."""
     config = Config(
         env=case.env,
-        collector=CollectorConfig(slots=case.slots, heartbeat=0.05),  # reports are the marks of the slices
+        collector=CollectorConfig(slots=case.slots, ahead=2, heartbeat=0.05),  # reports are the marks of the slices
     )
     with benched(config, RunDirectory(folder / f"{case.env.name}-{case.players}"), case.players) as bench:
         raw, found = alternate(raw_reference(), bench.measure, seconds, rounds)

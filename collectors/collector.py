@@ -33,7 +33,7 @@ from league.wire.ports import Client
 log = logging.getLogger("ludus.collector")
 
 INFERENCES = ("local", "central")
-LEAST = {"slots": 1, "ticks": 1, "flush_decisions": 1, "flush_seconds": 0, "cache_megabytes": 0}
+LEAST = {"slots": 1, "ahead": 1, "ticks": 1, "flush_decisions": 1, "flush_seconds": 0, "cache_megabytes": 0}
 TURNS = 2  # halves of the slots: one plays while the other's answers are under way
 
 
@@ -42,6 +42,7 @@ class CollectorConfig:
     """How a collector plays."""
 
     slots: int = 256  # episodes played at once in one collector
+    ahead: int = 1  # episodes to hold beyond those that play, times slots; 2 keeps the slots of very fast games full
     ticks: int = 32  # decisions in a segment
     flush_decisions: int = 1000  # send segments of a player when there are this many decisions,
     flush_seconds: float = 0.2  # or when the oldest has waited this long
@@ -84,7 +85,6 @@ RETRY = 2.0  # seconds after which an unanswered report is sent again
 REST = 0.02  # seconds before asking again when there was nothing to play
 LISTEN = 0.01  # seconds between two looks at the sockets while there is something to play
 FILL = 1 / 8  # of the slots are free before new episodes begin in them: few array calls for many episodes
-AHEAD = 2  # times the slots are the episodes to hold beyond those that play: fast games begin many before an answer
 PACE = 0.02  # seconds between two reports at least: a fast game finishes episodes at every tick
 
 
@@ -412,7 +412,7 @@ class Collector:
         if now < self._request.rest_until or len(self._results) > MAX_UNACKED:
             return 0
         unstarted = sum(playing.unstarted for playing in self._queue)
-        ahead = AHEAD * self._env.slots
+        ahead = self._config.ahead * self._env.slots
         if unstarted >= ahead:
             return 0
         each = max((p.ticket.episodes for p in self._held.values()), default=8)

@@ -190,7 +190,7 @@ def test_the_first_report_asks_for_tickets_and_is_sent_again_only_when_it_is_lat
 
 
 def test_a_collector_asks_ahead_of_its_slots(tmp_path):
-    world = World(tmp_path, TicTacToe(slots=32))
+    world = World(tmp_path, TicTacToe(slots=32), ahead=2)
     (report,) = world.step()
     assert report.want == 8
     world.answer(report, tickets=tuple(evaluation(number) for number in (1, 2)), directory=1, hosts=())

@@ -110,7 +110,15 @@ def test_a_number_with_which_nothing_could_be_played_or_learnt(overrides, messag
 
 
 def test_the_smallest_numbers_that_can_be_played_are_taken():
-    least = ["slots=1", "ticks=1", "flush_decisions=1", "flush_seconds=0", "cache_megabytes=0", "record_share=0"]
+    least = [
+        "slots=1",
+        "ahead=1",
+        "ticks=1",
+        "flush_decisions=1",
+        "flush_seconds=0",
+        "cache_megabytes=0",
+        "record_share=0",
+    ]
     assert compose([f"collector.{override}" for override in least]).collector.slots == 1
 
 
