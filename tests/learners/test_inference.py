@@ -5,6 +5,7 @@ from itertools import count
 import numpy as np
 import pytest
 
+from league.policies import numpy_actor
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
 from league.spec import Array, EnvSpec, Seat
@@ -85,9 +86,11 @@ def test_it_says_where_it_is_and_what_it_knows():
     assert set(watch.metrics) == {"rows_per_second", "rows_per_batch", "wait_share"}
 
 
+@pytest.mark.parametrize("folds", [True, False], ids=["folded", "tanh"])
 @pytest.mark.parametrize("policy", [PLAIN, GRU, LSTM, VALUES], ids=["mlp", "gru", "lstm", "values"])
-def test_torch_answers_as_numpy_does(policy):
-    """On a GPU it is the same code; here it runs on the CPU."""
+def test_torch_answers_as_numpy_does(policy, folds, monkeypatch):
+    """On a GPU it is the same code; here it runs on the CPU. Numpy has one way with AVX-512, and another without."""
+    monkeypatch.setattr(numpy_actor, "FOLDS", folds)
     flat = initial(policy, SPEC, 3)
     answers = []
     for network in (NumpyActor(policy, SPEC, flat), TorchNetwork(policy, SPEC, flat, device="cpu")):
