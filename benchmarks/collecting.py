@@ -22,6 +22,7 @@ ALLOW = ("benchmarks",)  # packages that a config may name code of
 PATIENCE = 120.0  # seconds without a report after which something is wrong, on a crowded machine, too
 PETTINGZOO = EnvConfig(name="pettingzoo", id="classic/connect_four_v3")
 NATIVE = EnvConfig(name="connect_four")
+AHEAD = 2  # keeps the slots of the native game full
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def measure(case: Case, folder: Path, seconds: float, rounds: int) -> Verdict:
     """Measure one case against raw_env, in turns."""
     config = Config(
         env=case.env,
-        collector=CollectorConfig(slots=case.slots, ahead=2, heartbeat=0.05),  # reports are the marks of the slices
+        collector=CollectorConfig(slots=case.slots, ahead=AHEAD, heartbeat=0.05),  # reports are the marks of the slices
     )
     with benched(config, RunDirectory(folder / f"{case.env.name}-{case.players}"), case.players) as bench:
         raw, found = alternate(raw_reference(), bench.measure, seconds, rounds)

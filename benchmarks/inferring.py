@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.collecting import NATIVE, benched
+from benchmarks.collecting import AHEAD, NATIVE, benched
 from benchmarks.measure import alternate, by_cpu, by_wall, emit, paired, summarise
 from collectors.collector import CollectorConfig
 from collectors.envs.config import EnvConfig
@@ -34,7 +34,7 @@ CASES = (
 
 def measure(case: Case, folder: Path, seconds: float, rounds: int) -> None:
     """Measure both kinds in turns; CPU time is that of the collector and of the inference process together."""
-    collector = CollectorConfig(slots=case.slots, heartbeat=0.05)
+    collector = CollectorConfig(slots=case.slots, ahead=AHEAD, heartbeat=0.05)
     with ExitStack() as stack:
         benches = {}
         for kind in ("local", "central"):

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from benchmarks.collecting import NATIVE, PETTINGZOO, benched
+from benchmarks.collecting import AHEAD, NATIVE, PETTINGZOO, benched
 from benchmarks.measure import Slice, emit, summarise
 from collectors.collector import CollectorConfig
 from collectors.envs.config import EnvConfig
@@ -17,7 +17,7 @@ BAR = 40  # characters
 
 def measure(name: str, env: EnvConfig, slots: int, folder: Path, seconds: float, rounds: int) -> None:
     """Measure 1 to 4 collectors, in turns, so that a machine that drifts drifts for all."""
-    config = Config(env=env, collector=CollectorConfig(slots=slots, heartbeat=0.1))
+    config = Config(env=env, collector=CollectorConfig(slots=slots, ahead=AHEAD, heartbeat=0.1))
     found: dict[int, list[Slice]] = {count: [] for count in COUNTS}
     for number in range(rounds):
         for count in COUNTS:
