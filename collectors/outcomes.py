@@ -125,7 +125,8 @@ class Referee:
         if self._judge is not None:
             self._length[np.unique(rows.slot)] += 1
         ends = self._env.step(actions)
-        self._returns[ends.slot, ends.agent] += ends.reward
+        if len(ends.slot):
+            self._returns[ends.slot, ends.agent] += ends.reward
         for idle in ends.idle:
             self._returns[idle.slot, idle.agent] += idle.reward
         return self._judged(ends) if len(ends.over) else ends

@@ -1,7 +1,7 @@
 """A batch of slots, each with an environment of its own. What breaks in one slot stays in that slot."""
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -56,7 +56,9 @@ class Adapter:
         for slot, seed in zip(index.tolist(), np.asarray(seeds).tolist(), strict=True):
             self._busy[slot] = True
             try:
-                self._game(slot).begin(seed)
+                game = self._game(slot)
+                game.begin(seed)
+                game.look()
             except Exception as error:
                 self._table.news.faults[slot] = _reason(self.spec.name, "reset", error)
         if len(index):
@@ -75,12 +77,17 @@ class Adapter:
         slot = index // len(self.spec.agents)
         moves = self._check(actions, slot, table.masks(index))
         table.act(index)
-        games, slots = self._games, slot.tolist()
-        cuts = np.flatnonzero(np.diff(slot, prepend=-1, append=-1)).tolist()
-        for begin, end in pairwise(cuts):
-            one = slots[begin]
+        moved = []
+        for one, parts in _by_slot(slot, moves):
             try:
-                games[one].act(moves[begin:end])
+                game = self._games[one]
+                game.act(parts)
+                moved.append((one, game))
+            except Exception as error:
+                table.news.faults[one] = _reason(self.spec.name, "step", error)
+        for one, game in moved:
+            try:
+                game.look()
             except Exception as error:
                 table.news.faults[one] = _reason(self.spec.name, "step", error)
         self._silence_faults()
@@ -158,6 +165,19 @@ class Adapter:
                 env.close()
         self._spare = None
         self._games = {}
+
+
+def _by_slot(slot: Index, moves: Sequence[Any]) -> Iterable[tuple[int, Sequence[Any]]]:
+    """Return each slot with the moves of its agents; rows are in the order of slots.
+
+    >>> list(_by_slot(np.array([0, 0, 2]), [4, 5, 6]))
+    [(0, [4, 5]), (2, [6])]
+    """
+    slots = slot.tolist()
+    begins = np.flatnonzero(np.diff(slot, prepend=-1)).tolist()
+    if len(begins) == len(slots):  # one agent acts at a time
+        return zip(slots, zip(moves, strict=True), strict=True)
+    return [(slots[begin], moves[begin:end]) for begin, end in pairwise([*begins, len(slots)])]
 
 
 def board(seen: npt.NDArray[Any]) -> str:

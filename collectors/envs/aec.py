@@ -41,6 +41,7 @@ class AecGame:
         self.env = env
         self._inner = strip(env)
         self.chair = chair
+        self._plays, self._tells_state = chair.plays, chair.tells_state
         self._mover = 0
 
     def begin(self, seed: int) -> None:
@@ -48,17 +49,17 @@ class AecGame:
         self.chair.clear()
         self._inner.reset(seed=seed)
         self.chair.check(self._inner)
-        self._settle()
-        self.chair.whole(self._inner)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
-        env, chair = self._inner, self.chair
-        env.step(chair.plays[self._mover](actions[0]))
-        chair.reward(env.rewards)
+        self._inner.step(self._plays[self._mover](actions[0]))
+
+    def look(self) -> None:
+        """Pay, and find the next agent that must act."""
+        self.chair.reward(self._inner.rewards)
         self._settle()
-        if chair.tells_state:
-            chair.whole(env)
+        if self._tells_state:
+            self.chair.whole(self._inner)
 
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""

@@ -119,8 +119,8 @@ class Atari:
         """Return the agent of every slot that plays."""
         slots = np.flatnonzero(self._busy)
         return Rows(
-            slot=slots.astype(np.int32),
-            agent=np.zeros(len(slots), np.int32),
+            slot=slots,
+            agent=np.zeros(len(slots), np.intp),
             observation=self._views(slots),
             mask=np.ones((len(slots), self.spec.actions), np.bool_),
             reward=self._reward[slots],
@@ -142,12 +142,12 @@ class Atari:
             over, terminated = slots, self._busy
         self._busy[over] = False
         return Ends(
-            slot=over.astype(np.int32),
-            agent=np.zeros(len(over), np.int32),
+            slot=over,
+            agent=np.zeros(len(over), np.intp),
             reward=self._reward[over],
             truncated=~terminated[over],
             observation=self._views(over),
-            over=over.astype(np.int32),
+            over=over,
         )
 
     def _views(self, slots: Index) -> npt.NDArray[np.uint8]:

@@ -1,7 +1,8 @@
 """Board games in which two players alternate, many at once: all slots in arrays, no loop over them.
 
 The pieces are kept as the *planes* of both views, own and other, and each move adds one number to each view:
-an observation is then a mere gather. What differs between games is its `Rules`.
+an observation is then a mere gather. The pieces of each player are also the bits of one integer, its *board*, which
+says who won. A game ends with a win, or when all cells are taken. What differs between games is its `Rules`.
 """
 
 from typing import Protocol
@@ -10,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.rows import BoolArray, Ends, IntArray, Rows
-from collectors.envs.slots import Index, check_actions, check_start
+from collectors.envs.slots import Index, check_shape, check_start, illegal, in_range
 from league.spec import Array, EnvSpec, Seat
+
+Board = npt.NDArray[np.int64]
 
 OUTCOMES = np.array([[1, -1], [-1, 1]], dtype=np.float32)  # [who made the winning move, agent]
 
@@ -20,7 +23,8 @@ class Rules(Protocol):
     """The rules of one game for a batch of slots.
 
     rules.clear(started)
-    cell, won, full = rules.play(slots, actions)    # legal ones only; the player to move alternates
+    cell, bit = rules.play(place, actions)      # legal ones only; `place` is where each stands in `legal`, flat
+    won = rules.won(board | bit)
     """
 
     legal: BoolArray  # [slots, actions] what the player to move may do
@@ -28,8 +32,11 @@ class Rules(Protocol):
     def clear(self, slots: Index) -> None:
         """Empty the boards of these slots."""
 
-    def play(self, slots: Index, actions: Index) -> tuple[Index, BoolArray, BoolArray]:
-        """Move; return the cell that each move took, whether it won, and whether the board is full now."""
+    def play(self, place: Index, actions: Index) -> tuple[Index, Board]:
+        """Move; return the cell that each move took, and its bit of a board."""
+
+    def won(self, board: Board) -> BoolArray:
+        """Return which boards have won."""
 
 
 def board_spec(name: str, agents: tuple[str, str], shape: tuple[int, int], actions: int) -> EnvSpec:
@@ -52,6 +59,10 @@ class AlternatingBoard:
         self._rules = rules
         self._cells = spec.observation.size // 2
         self._planes = np.zeros((slots * 2, self._cells * 2), dtype=np.int8)  # row slot * 2 + view
+        width = self._cells * 2
+        # From the own plane of a view to the other plane of the other view, by who moves.
+        self._across: Index = np.array([width + 1, 1 - width], dtype=np.intp)
+        self._boards: Board = np.zeros(slots * 2, dtype=np.int64)  # at slot * 2 + mover
         self._ply = np.zeros(slots, dtype=np.intp)
         self._busy = np.zeros(slots, dtype=np.bool_)
         self._playing: Index = np.zeros(0, dtype=np.intp)
@@ -68,6 +79,7 @@ class AlternatingBoard:
         index = check_start(self.spec.name, slots, seeds, self._busy)
         self._rules.clear(index)
         self._planes.reshape(self.slots, -1)[index] = 0
+        self._boards.reshape(self.slots, 2)[index] = 0
         self._ply[index] = 0
         self._busy[index] = True
         self._playing = self._busy.nonzero()[0]
@@ -89,23 +101,28 @@ class AlternatingBoard:
     def step(self, actions: IntArray) -> Ends:
         """Move in every slot that plays."""
         slots = self._playing
-        moves = check_actions(self.spec.name, actions, slots, self._rules.legal.take(slots, axis=0))
-        cell, won, full = self._rules.play(slots, moves)
+        moves = check_shape(self.spec.name, actions, len(slots))
+        place = slots * self.spec.actions + moves
+        if not in_range(moves, self.spec.actions) or np.count_nonzero(self._rules.legal.take(place)) < len(slots):
+            raise illegal(self.spec.name, moves, slots, self._rules.legal[slots])
+        cell, bit = self._rules.play(place, moves)
         ply = self._ply[slots]
         mover = ply & 1
+        view = slots * 2 + mover
         self._ply[slots] = ply + 1
-        self._put(slots * 2 + mover, mover, cell * 2)
-        over = won | full
+        self._put(view, mover, cell * 2)
+        self._boards[view] = board = self._boards[view] | bit
+        won = self._rules.won(board)
+        over = won | (ply == self._cells - 1)
         if not np.count_nonzero(over):
             return self._nothing
         return self._ends(slots[over], mover[over], won[over])
 
     def _put(self, view: Index, mover: Index, place: Index) -> None:
         pieces = self._planes.reshape(-1)
-        width = self._cells * 2
-        own = view * width + place
+        own = view * (self._cells * 2) + place
         pieces[own] = 1  # the own plane, in the view of the mover
-        pieces[own + (1 - 2 * mover) * width + 1] = 1  # the other plane, in the view of the other player
+        pieces[own + self._across.take(mover)] = 1  # the other plane, in the view of the other player
 
     def _ends(self, over: Index, mover: Index, won: BoolArray) -> Ends:
         self._busy[over] = False

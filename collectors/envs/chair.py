@@ -14,8 +14,12 @@ from collectors.envs.table import Table
 class Game(Protocol):
     """One environment in one slot.
 
-    game.begin(seed)                    # agents that must act now are ready in the table
+    game.begin(seed)
+    game.look()                         # agents that must act now are ready in the table
     game.act([action, ...])             # one for each agent that was ready, in the order of agents
+    game.look()
+
+    All slots act before one looks: each half keeps the processor's caches warm for itself.
     """
 
     env: Any
@@ -26,6 +30,9 @@ class Game(Protocol):
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready."""
+
+    def look(self) -> None:
+        """Write into the table what came of it: rewards and ends, who must act now, what they see."""
 
     def render(self) -> str:
         """Return the position as text; empty if the environment has none."""
@@ -104,15 +111,19 @@ class Chair:
 
     def unended(self) -> list[str]:
         """Return the agents that acted and have no END row yet."""
-        return [self.agents[number] for number in self._acted.nonzero()[0].tolist() if not self._ended[number]]
+        told = zip(self.agents, self._acted.tolist(), self._ended, strict=True)
+        return [agent for agent, acted, ended in told if acted and not ended]
 
     def over(self) -> None:
         """Free the slot: its episode is complete."""
-        if not self._acted.any():
+        acted = self._acted.tolist()
+        if not any(acted):
             raise BrokenError("the episode ended before any agent could act")
         self.table.news.over.append(self.slot)
-        for number in ((self._reward != 0) & ~self._acted).nonzero()[0].tolist():
-            self.table.news.idle.append(Idle(self.slot, number, float(self._reward[number])))
+        if not all(acted):
+            earned = enumerate(zip(self._reward.tolist(), acted, strict=True))
+            idle = [Idle(self.slot, number, reward) for number, (reward, had) in earned if reward and not had]
+            self.table.news.idle.extend(idle)
 
     def whole(self, env: Any) -> None:
         """Write the state of the whole slot, if the spec tells of one."""

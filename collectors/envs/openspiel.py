@@ -159,7 +159,6 @@ class SpielGame:
         self._rng = np.random.default_rng(seed)
         self._state = self.env.game.new_initial_state()
         self._paid[:] = 0
-        self._settle()
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all players that were ready."""
@@ -170,13 +169,12 @@ class SpielGame:
             self._state.apply_actions(joint)
         else:
             self._state.apply_action(actions[0])
-        self._settle()
 
     def render(self) -> str:
         """Return OpenSpiel's own text."""
         return str(self._state)
 
-    def _settle(self) -> None:
+    def look(self) -> None:
         """Let chance move, pay, and find who must act next."""
         state, chair = self._state, self.chair
         while state.is_chance_node():

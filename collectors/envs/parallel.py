@@ -68,7 +68,6 @@ class ParallelGame:
         seen, infos = self._inner.reset(seed=seed)
         self.chair.check(self.env)
         self._settle(list(self._inner.agents), seen, infos)
-        self.chair.whole(self._inner)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready, in the order of agents."""
@@ -88,7 +87,10 @@ class ParallelGame:
                 truncated = bool(truncations.get(agent)) and not terminations.get(agent)
                 chair.end(agent, truncated, seen.get(agent), infos.get(agent, {}))
         self._settle(live, seen, infos)
-        chair.whole(self._inner)
+
+    def look(self) -> None:
+        """Write the state of the whole; all else came with the step, and might not outlast the next one elsewhere."""
+        self.chair.whole(self._inner)
 
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""

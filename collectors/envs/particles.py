@@ -76,8 +76,8 @@ class Particles:
         count = len(slots) * self._agents
         seen = self._see(slots)
         return Rows(
-            slot=slots.repeat(self._agents).astype(np.int32),
-            agent=np.tile(np.arange(self._agents, dtype=np.int32), len(slots)),
+            slot=slots.repeat(self._agents),
+            agent=np.tile(np.arange(self._agents, dtype=np.intp), len(slots)),
             observation=seen,
             mask=np.ones((count, len(MOVES)), np.bool_),
             reward=self._reward[slots].reshape(-1).astype(np.float32),
@@ -97,12 +97,12 @@ class Particles:
         self._busy[over] = False
         seen = self._see(over)
         return Ends(
-            slot=over.repeat(self._agents).astype(np.int32),
-            agent=np.tile(np.arange(self._agents, dtype=np.int32), len(over)),
+            slot=over.repeat(self._agents),
+            agent=np.tile(np.arange(self._agents, dtype=np.intp), len(over)),
             reward=self._reward[over].reshape(-1).astype(np.float32),
             truncated=np.ones(len(over) * self._agents, np.bool_),
             observation=seen,
-            over=over.astype(np.int32),
+            over=over,
             state=self._whole(seen),
         )
 

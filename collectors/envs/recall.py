@@ -57,8 +57,8 @@ class Recall:
         """Return the agent of every slot that plays."""
         slots = np.flatnonzero(self._busy)
         return Rows(
-            slot=slots.astype(np.int32),
-            agent=np.zeros(len(slots), np.int32),
+            slot=slots,
+            agent=np.zeros(len(slots), np.intp),
             observation=self._views(slots),
             mask=np.ones((len(slots), self.spec.actions), np.bool_),
             reward=np.zeros(len(slots), np.float32),
@@ -82,12 +82,12 @@ class Recall:
         over = slots[done]
         self._busy[over] = False
         return Ends(
-            slot=over.astype(np.int32),
-            agent=np.zeros(len(over), np.int32),
+            slot=over,
+            agent=np.zeros(len(over), np.intp),
             reward=(named[done] == self._cue[over]).astype(np.float32),
             truncated=np.zeros(len(over), np.bool_),
             observation=np.zeros((len(over), self.spec.actions + 1), np.float32),
-            over=over.astype(np.int32),
+            over=over,
         )
 
     def render(self, slot: int) -> str:

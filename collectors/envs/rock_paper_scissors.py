@@ -80,8 +80,8 @@ class RockPaperScissors:
         """Return both agents of every slot that plays."""
         slots = self._playing
         return Rows(
-            slot=np.repeat(slots, 2).astype(np.int32),
-            agent=np.tile(np.array([0, 1], dtype=np.int32), len(slots)),
+            slot=np.repeat(slots, 2),
+            agent=np.tile(np.array([0, 1], dtype=np.intp), len(slots)),
             observation=self._views(slots),
             mask=np.ones((2 * len(slots), self.spec.actions), dtype=np.bool_),
             reward=self._reward[slots].reshape(-1),
@@ -108,12 +108,12 @@ class RockPaperScissors:
             self._busy[over] = False
             self._playing = np.flatnonzero(self._busy)
         return Ends(
-            slot=np.repeat(over, 2).astype(np.int32),
-            agent=np.tile(np.array([0, 1], dtype=np.int32), len(over)),
+            slot=np.repeat(over, 2),
+            agent=np.tile(np.array([0, 1], dtype=np.intp), len(over)),
             reward=self._reward[over].reshape(-1),
             truncated=np.ones(2 * len(over), dtype=np.bool_),
             observation=self._views(over),
-            over=over.astype(np.int32),
+            over=over,
         )
 
     def render(self, slot: int) -> str:

@@ -33,11 +33,15 @@ def check_actions(name: str, actions: npt.NDArray[Any], slots: npt.NDArray[Any],
     `slots` and `legal` belong to the rows: the slot of each row, and which actions are legal there.
     """
     index = check_shape(name, actions, len(slots))
-    count = legal.shape[1]
-    inside = index.view(np.uintp) < count  # a negative number is a huge one without its sign
-    if np.count_nonzero(inside) < len(index) or not _allowed(index, legal):
+    if not in_range(index, legal.shape[1]) or not _allowed(index, legal):
         raise illegal(name, index, slots, legal)
     return index
+
+
+def in_range(index: Index, count: int) -> bool:
+    """Return whether all of these are between 0 and `count`, which is not among them."""
+    # Without its sign, a negative number is a huge one.
+    return bool(np.count_nonzero(index.view(np.uintp) < count) == len(index))
 
 
 def _allowed(index: Index, legal: BoolArray) -> bool:

@@ -50,8 +50,8 @@ class Table:
         """Return the ACT rows of these agents, as arrays of their own."""
         slot, agent = np.divmod(index, self.ready.shape[1])
         return Rows(
-            slot=slot.astype(np.int32),
-            agent=agent.astype(np.int32),
+            slot=slot,
+            agent=agent,
             observation=self._observations(index),
             mask=self.masks(index),
             reward=self.reward.reshape(-1)[index].astype(np.float32),
@@ -90,7 +90,7 @@ class Table:
             self._fault(index, np.asarray(~np.isfinite(states).all(axis=1)), "state() holds NaN or infinity")
 
     def _fault(self, index: Index, wrong: npt.NDArray[np.bool_], reason: str) -> None:
-        if wrong.any():
+        if np.count_nonzero(wrong):
             for place in index[wrong].tolist():
                 slot, agent = divmod(place, self.ready.shape[1])
                 self.news.faults.setdefault(slot, f"{self.spec.name}: agent {self.spec.agents[agent]!r}: {reason}")
@@ -99,15 +99,15 @@ class Table:
         """Return what happened since the last call. A slot that broke has no END rows and is not over."""
         news, self.news = self.news, News()
         ends = [end for end in news.ends if end[0] not in news.faults]
-        slot, agent, truncated = np.array(ends, dtype=np.intp).reshape(-1, 3).T
+        slot, agent, truncated = np.array(ends, dtype=np.intp).reshape(-1, 3).T.copy()
         index = slot * self.ready.shape[1] + agent
         return Ends(
-            slot=slot.astype(np.int32),
-            agent=agent.astype(np.int32),
+            slot=slot,
+            agent=agent,
             reward=self.reward.reshape(-1)[index].astype(np.float32),
             truncated=truncated.astype(np.bool_),
             observation=self._observations(index),
-            over=np.array([one for one in news.over if one not in news.faults], dtype=np.int32),
+            over=np.array([one for one in news.over if one not in news.faults], dtype=np.intp),
             faults=tuple(SlotFault(slot, reason) for slot, reason in news.faults.items()),
             idle=tuple(one for one in news.idle if one.slot not in news.faults),
             state=None if self.state is None else self.state[slot],

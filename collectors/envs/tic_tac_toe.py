@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from collectors.envs.board import AlternatingBoard, board_spec
+from collectors.envs.board import AlternatingBoard, Board, board_spec
 from collectors.envs.rows import BoolArray
 from collectors.envs.slots import Index
 
@@ -19,7 +19,7 @@ def _winning_boards() -> BoolArray:
 
 
 WINS = _winning_boards()  # all 512 sets of cells that a player can have: a win is one look-up
-FULL = (1 << CELLS) - 1
+BITS = np.int64(1) << np.arange(CELLS)
 
 
 class Marks:
@@ -27,23 +27,19 @@ class Marks:
 
     def __init__(self, slots: int) -> None:
         self.legal = np.ones((slots, CELLS), dtype=np.bool_)
-        self._mover = np.zeros(slots, dtype=np.int64)
-        self._other = np.zeros(slots, dtype=np.int64)
 
     def clear(self, slots: Index) -> None:
         """Empty the boards of these slots."""
         self.legal[slots] = True
-        self._mover[slots] = 0
-        self._other[slots] = 0
 
-    def play(self, slots: Index, actions: Index) -> tuple[Index, BoolArray, BoolArray]:
+    def play(self, place: Index, actions: Index) -> tuple[Index, Board]:
         """Set a mark in each slot."""
-        self.legal[slots, actions] = False
-        board = self._mover[slots] | (np.int64(1) << actions)
-        other = self._other[slots]
-        self._mover[slots] = other
-        self._other[slots] = board
-        return actions, WINS[board], (board | other) == FULL
+        self.legal.reshape(-1)[place] = False
+        return actions, BITS[actions]
+
+    def won(self, board: Board) -> BoolArray:
+        """Return which boards have a line."""
+        return np.asarray(WINS[board])
 
 
 class TicTacToe(AlternatingBoard):

@@ -55,8 +55,8 @@ class TwoStep:
         slots = np.flatnonzero(self._busy)
         count = 2 * len(slots)
         return Rows(
-            slot=slots.repeat(2).astype(np.int32),
-            agent=np.tile(np.array([0, 1], np.int32), len(slots)),
+            slot=slots.repeat(2),
+            agent=np.tile(np.array([0, 1], np.intp), len(slots)),
             observation=self._views(slots).repeat(2, axis=0),
             mask=np.ones((count, 2), np.bool_),
             reward=np.zeros(count, np.float32),
@@ -77,12 +77,12 @@ class TwoStep:
         self._busy[over] = False
         self._room[moved] = 1 + chosen[~done, 0]
         return Ends(
-            slot=over.repeat(2).astype(np.int32),
-            agent=np.tile(np.array([0, 1], np.int32), len(over)),
+            slot=over.repeat(2),
+            agent=np.tile(np.array([0, 1], np.intp), len(over)),
             reward=paid.repeat(2),
             truncated=np.zeros(2 * len(over), np.bool_),
             observation=self._views(over).repeat(2, axis=0),
-            over=over.astype(np.int32),
+            over=over,
         )
 
     def render(self, slot: int) -> str:

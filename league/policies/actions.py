@@ -25,9 +25,9 @@ def race(
     `logits` and `draw`, which holds standard exponential draws, are [actions, rows].
     """
     z = np.where(mask.T, logits, np.float32(ILLEGAL))
-    z -= z.max(axis=0)
+    z -= np.maximum.reduce(z, axis=0)
     p = np.exp(z)
-    total = p.sum(axis=0)
+    total = np.add.reduce(p, axis=0)
     # An exponential race: the argmax of p / Exp(1) is distributed as p, with no need to normalise it.
     p /= draw + NEVER_ZERO
     action = p.argmax(axis=0)

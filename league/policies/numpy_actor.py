@@ -2,6 +2,8 @@
 
 Activations are [rows, features], so that several networks can fill one array, each its own rows. The patches
 of a board's convolution are the other way round: a gather then copies whole rows of memory.
+
+The last feature is always 1, and its weights are the biases: adding them is a part of the matrix product.
 """
 
 import math
@@ -22,6 +24,7 @@ from league.spec import EnvSpec
 
 Places = npt.NDArray[np.intp]
 Layer = tuple[FloatArray, FloatArray]  # weight [in, out] and bias [out]
+SATED = 50.0  # tanh of it is exactly 1, and so is 1 / (1 + exp) of its opposite
 WIDE = re.compile("'current': '(AVX512|X86_V4)")  # how numpy calls AVX-512, and how it did before
 FOLDS = not WIDE.search(repr(opt_func_info("^tanh$", "float32")))  # with AVX-512, numpy's tanh is the fastest way
 
@@ -55,6 +58,19 @@ def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
         weight, bias = folded[i + 1]
         folded[i + 1] = (-2 * weight, bias + weight.sum(axis=0))
     return folded
+
+
+def joined(layers: Sequence[Layer], one: float) -> list[FloatArray]:
+    """Return each layer as one matrix [in + 1, out + 1] for inputs whose last is 1; the activation makes 1 of `one`.
+
+    >>> [matrix.tolist() for matrix in joined([(np.array([[2.0]]), np.array([3.0]))] * 2, one=9)]
+    [[[2.0, 0.0], [3.0, 9.0]], [[2.0], [3.0]]]
+    """
+    matrices = [np.concatenate([weight, bias[None]]) for weight, bias in layers]
+    for depth, matrix in enumerate(matrices[:-1]):
+        matrices[depth] = np.pad(matrix, ((0, 0), (0, 1)))
+        matrices[depth][-1, -1] = one
+    return matrices
 
 
 def sociable(config: PolicyConfig, spec: EnvSpec) -> bool:
@@ -102,10 +118,12 @@ class NumpyActor:
         self._scale = np.float32(1 if config.normalise else config.scale(spec))
         self._views = views = describe(config, spec).views(np.array(flat))
         self._seen = factors(views, config.scale(spec)) if config.normalise else None
-        self.layers = [_layer(views, f"hidden_{i}") for i in range(len(config.hidden))]
-        self.layers.append(_layer(views, "memory_input" if config.recurrent else "policy"))
-        if FOLDS and not config.rectified:
-            self.layers = fold_tanh(self.layers)
+        layers = [_layer(views, f"hidden_{i}") for i in range(len(config.hidden))]
+        layers.append(_layer(views, "memory_input" if config.recurrent else "policy"))
+        if config.rectified:
+            self.layers = joined(layers, one=1)
+        else:
+            self.layers = joined(fold_tanh(layers), one=-SATED) if FOLDS else joined(layers, one=SATED)
         self._after = [_layer(views, name) for name in ("memory_state", "policy")] if config.recurrent else []
         self.log_std: FloatArray = views.get("log_std", np.zeros(0, np.float32))
         self.exploration: FloatArray = views.get("exploration", np.zeros(0, np.float32))
@@ -116,6 +134,7 @@ class NumpyActor:
         if config.name == "board_conv":
             self._patches = board_patches(spec.observation.shape, config.kernel)
             self._conv = (views["conv.weight"], views["conv.bias"][:, None])
+        self._plain = self._seen is None and self._patches is None and not self._convolutions and not config.agent_id
 
     @classmethod
     def from_snapshot(
@@ -170,18 +189,24 @@ class NumpyActor:
         return draw(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
 
     def features(self, x: FloatArray, place: Places | None) -> FloatArray:
-        """Return what the first layer sees of flat observations: what convolutions found, which agent it is."""
+        """Return what the first layer sees of flat observations: what convolutions found, which agent it is.
+
+        The last column of `x` is 1, and so is the last of what is returned.
+        """
+        if self._plain:
+            return x
+        seen, ones = x[:, :-1], x[:, -1:]
         if self._seen is not None:
             mean, factor = self._seen
-            x = np.clip((x - mean) * factor, -FAR, FAR)
+            seen = np.clip((seen - mean) * factor, -FAR, FAR)
         if self._patches is not None:
-            x = self._patterns(x)
+            seen = self._patterns(seen)
         elif self._convolutions:
-            x = self._convolve(x)
+            seen = self._convolve(seen)
         if place is None or not self._config.agent_id:
-            return x
+            return seen if self._patches is not None else np.concatenate([seen, ones], axis=1)
         who = np.eye(team_size(self._spec), dtype=np.float32)[place]
-        return np.concatenate([x, who], axis=1)
+        return np.concatenate([seen[:, :-1] if self._patches is not None else seen, who, ones], axis=1)
 
     def _convolve(self, x: FloatArray) -> FloatArray:
         images = (x if self._scale == 1 else x * self._scale).reshape(len(x), *self._convolutions[0].input)
@@ -197,17 +222,18 @@ class NumpyActor:
         return images.reshape(len(x), math.prod(images.shape[1:]))
 
     def _patterns(self, x: FloatArray) -> FloatArray:
-        """Return what the one convolution of a board_conv finds, and the board."""
+        """Return what the one convolution of a board_conv finds, and the board, and ones."""
         assert self._patches is not None
         weight, bias = self._conv
         cells = np.ascontiguousarray(x.T)
         places, channels = len(self._patches), len(weight)
-        out = np.empty((places * channels + len(cells), len(x)), dtype=np.float32)
+        out = np.empty((places * channels + len(cells) + 1, len(x)), dtype=np.float32)
         seen = out[: places * channels].reshape(places, channels, -1)
         np.matmul(weight, cells[self._patches], out=seen)
         seen += bias
         np.maximum(seen, 0, out=seen)
-        out[places * channels :] = cells  # the raw board beside it: not everything is a local pattern
+        out[-1] = 1
+        out[places * channels : -1] = cells  # the raw board beside it: not everything is a local pattern
         return out.T
 
 
@@ -220,16 +246,18 @@ def forward(
     from layer to layer together, which saves most of the small array calls where each has few rows.
     """
     some, _ = parts[0]
-    x: FloatArray = observation.reshape(len(observation), some.size).astype(np.float32)
+    rows = len(observation)
+    x = np.empty((rows, some.size + 1), dtype=np.float32)
+    x[:, :-1] = observation.reshape(rows, some.size)
+    x[:, -1] = 1
     inputs = [actor.features(x[part], None if place is None else place[part]) for actor, part in parts]
+    fill = np.empty if sum(map(len, inputs)) == rows else np.zeros
     with np.errstate(over="ignore"):  # beyond float32, exp is infinite and 1 / (1 + exp) is the 0 it should be
-        for depth, (weight, _) in enumerate(some.layers):
-            out = np.zeros((len(x), weight.shape[1]), dtype=np.float32)
+        for depth, matrix in enumerate(some.layers):
+            out: FloatArray = fill((rows, matrix.shape[1]), dtype=np.float32)
             outputs = [out[part] for _, part in parts]
             for (actor, _), seen, mine in zip(parts, inputs, outputs, strict=True):
-                weight, bias = actor.layers[depth]
-                np.matmul(seen, weight, out=mine)
-                mine += bias
+                np.matmul(seen, actor.layers[depth], out=mine)
             inputs = outputs
             if depth == len(some.layers) - 1:
                 break
