@@ -18,7 +18,7 @@ import numpy.typing as npt
 from collectors.acting import Acting, Recalled
 from collectors.actors import Actors
 from collectors.asking import Asking
-from collectors.envs.rows import Ends, Environment, Rows
+from collectors.envs.rows import Ends, Environment, Rows, together
 from collectors.envs.slots import Index
 from collectors.envs.turns import Turns
 from collectors.links import Links
@@ -85,6 +85,7 @@ RETRY = 2.0  # seconds after which an unanswered report is sent again
 REST = 0.02  # seconds before asking again when there was nothing to play
 LISTEN = 0.01  # seconds between two looks at the sockets while there is something to play
 FILL = 1 / 8  # of the slots are free before new episodes begin in them: few array calls for many episodes
+PATIENCE = 4  # ticks between two times that episodes begin, for which a free slot waits at most
 PACE = 0.02  # seconds between two reports at least: a fast game finishes episodes at every tick
 
 
@@ -134,6 +135,9 @@ class Collector:
         self._term = 0
         self._directory = 0
         self._listened = -1e9
+        self._ended: list[Ends] = []  # episodes that are not closed yet
+        self._moved = 0  # ticks in which something was played,
+        self._filled = 0  # and how many there were when episodes began last
         self._resting = False  # until learners want more
         self._stop = False
         self.ticks = 0
@@ -162,7 +166,7 @@ class Collector:
         elif len(rows := self._env.rows()):
             self._play(rows, *self._who(rows), now)
         else:
-            self._settle(self._env.step(self._no_actions), now)  # faults of `start` are told here
+            self._settle(self._env.step(self._no_actions))  # faults of `start` are told here
             self._wait(timeout)
         self._links.send(self._recorder.take(now, self._config.flush_decisions, self._config.flush_seconds))
         return True
@@ -187,8 +191,9 @@ class Collector:
     ) -> None:
         acted = self._acting.act(rows, numbers, recalled)
         self._recorder.decide(self._seating.learnt(rows), entry, acted, self._actors.version(numbers), now)
+        self._moved += 1
         self.env_steps += self._seating.note(rows, acted.actions)
-        self._settle(self._env.step(acted.actions), now)
+        self._settle(self._env.step(acted.actions))
 
     # --- taking turns, with central inference ----------------------------------------------------------------
 
@@ -214,7 +219,7 @@ class Collector:
     def _ask(self, asking: Asking) -> bool:
         rows = self._env.rows()
         if not len(rows):
-            self._settle(self._env.step(self._no_actions), self._clock())
+            self._settle(self._env.step(self._no_actions))
             return False
         numbers, entry = self._who(rows)
         asking.ask(self._turns.turn, rows, numbers, entry, lambda: self._recorder.begins(rows, entry))
@@ -232,7 +237,24 @@ class Collector:
         self._play(question.rows, question.numbers, question.entry, now, recalled)
         return True
 
-    def _settle(self, ends: Ends, now: float) -> None:
+    # --- after the tick --------------------------------------------------------------------------------------
+
+    def _settle(self, ends: Ends) -> None:
+        """Take note of what ended. Most episodes end as a whole, and wait for others to be closed with them."""
+        whole = len(ends.slot) == len(ends.over) * len(self._env.spec.agents)
+        if whole and ends.ranks is None and not ends.faults:
+            if len(ends.over):
+                self._ended.append(ends)
+            return
+        self._close_ended()
+        self._close(ends)
+
+    def _close_ended(self) -> None:
+        if self._ended:
+            self._close(self._ended[0] if len(self._ended) == 1 else together(self._ended))
+            self._ended = []
+
+    def _close(self, ends: Ends) -> None:
         if len(ends.slot):
             who = self._seating.index(ends.slot, ends.agent)
             self._recorder.end(self._seating.learnt(ends), self._seating.entry.take(who))
@@ -265,7 +287,11 @@ class Collector:
 
     def _fill(self, now: float) -> None:
         """Let free slots take the next unstarted episodes of the oldest tickets that may be played now."""
-        if self._seating.room < max(1, FILL * self._env.slots) or len(self._results) > MAX_UNACKED:
+        free = self._seating.room + sum(len(ends.over) for ends in self._ended)
+        if not free or (free < FILL * self._env.slots and self._moved - self._filled < PATIENCE):
+            return
+        self._close_ended()
+        if len(self._results) > MAX_UNACKED:
             return
         starved = self._starved()
         starts: list[Start] = []
@@ -281,6 +307,7 @@ class Collector:
                     break
         if starts:
             self._begin(starts, now)
+            self._filled = self._moved
             self._queue = [playing for playing in self._queue if playing.unstarted]
         if starved and self._seating.room:
             # Without this, credit might be used up by decisions in lanes that wait for the credit to be filled.
@@ -467,4 +494,5 @@ class Collector:
 
     def _farewell(self, now: float) -> None:
         """Tell what is finished; what is not will be played by others."""
+        self._close_ended()
         self._report(0, now, with_metrics=True)

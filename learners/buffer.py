@@ -32,7 +32,7 @@ from learners.replay import Stock
 
 log = logging.getLogger("ludus.buffer")
 
-WATCH = 1.0  # seconds between two words to the learner, and to collectors
+WATCH = 1.0  # seconds between two words to the learner
 NOBODY = "nobody draws its decisions"
 NONE = np.zeros(0, np.int64)
 
@@ -122,6 +122,7 @@ class Buffer:
                 self._hear(incoming)
         for stored in self._stored.values():
             self._answer(stored)
+        self._feed.remind(self._stored)
         self._watch()
 
     # --- the learner -----------------------------------------------------------------------------------------
@@ -220,8 +221,6 @@ class Buffer:
         self._wants = False
         if due:
             self._watched = (now, self.waited, self.drawn)
-            for stored in self._stored.values():
-                self._feed.grant(stored)
 
     def _metrics(self, now: float) -> dict[str, float]:
         before, waited, drawn = self._watched

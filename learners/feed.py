@@ -30,11 +30,24 @@ class Feed:
     inference_metrics: dict[str, float] = field(default_factory=dict)
     _credits: dict[PlayerId, Credits] = field(default_factory=dict)
     _watchers: dict[str, bytes] = field(default_factory=dict)  # peers by session
+    _reminded: int = -1  # the second in which credit was sent to all
 
     def serve(self, players: Players, timeout: float) -> None:
         """Wait up to `timeout` seconds for messages, and answer them."""
         for incoming in self.inbox.receive(timeout):
             self.answer(incoming, players)
+        self.remind(players)
+
+    def remind(self, players: Players) -> None:
+        """Send credit to all once a second: shares change as collectors come and go, and messages are lost.
+
+        Seconds are those of the clock, so that wherever players are fed they are reminded in the same round.
+        """
+        second = int(self.clock())
+        if second != self._reminded:
+            self._reminded = second
+            for fed in players.values():
+                self.grant(fed)
 
     def answer(self, incoming: Incoming, players: Players) -> None:
         """Answer one message."""

@@ -307,8 +307,6 @@ class Learner:
     def _heartbeat(self) -> None:
         if self._report_due():
             self._report(self.clock())
-            for trainee in self._trainees.values():
-                self._feed.grant(trainee)
 
     def _report_due(self) -> bool:
         if not self._leads:

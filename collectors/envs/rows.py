@@ -10,6 +10,7 @@ A collector drives it like this, and nothing else is needed:
         env.start(ends.over, next_seeds)        # slots whose episode is over are free again
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -56,6 +57,21 @@ class Ends:
     faults: tuple["SlotFault", ...] = ()  # slots whose episode broke; they are free, too, and have no END rows
     idle: tuple["Idle", ...] = ()  # agents that never acted in an episode that is over, and yet were paid
     state: npt.NDArray[Any] | None = None  # [m, *state] final, of the whole slot; only read where truncated
+
+
+def together(ends: Sequence[Ends]) -> Ends:
+    """Return END rows of several ticks as one. None of them tells ranks."""
+    return Ends(
+        slot=np.concatenate([one.slot for one in ends]),
+        agent=np.concatenate([one.agent for one in ends]),
+        reward=np.concatenate([one.reward for one in ends]),
+        truncated=np.concatenate([one.truncated for one in ends]),
+        observation=np.concatenate([one.observation for one in ends]),
+        over=np.concatenate([one.over for one in ends]),
+        faults=tuple(fault for one in ends for fault in one.faults),
+        idle=tuple(idle for one in ends for idle in one.idle),
+        state=None if ends[0].state is None else np.concatenate([one.state for one in ends if one.state is not None]),
+    )
 
 
 @dataclass(frozen=True, slots=True)
