@@ -90,6 +90,7 @@ class Coordinator:
         self.scheduler = Scheduler(state)
         self.leases = Leases(state.config.lease.seconds)
         self.stopping = False  # tell everybody to stop, whatever the phase
+        self.elapsed = 0.0  # seconds of play, all terms together, as `tick` was told last
         self.learners = list(learners)
         self._workers: dict[str, _Seen] = {}
         self._addresses: dict[str, _Addresses] = {}  # by the learner's name
@@ -299,6 +300,7 @@ class Coordinator:
             term=self.state.term,
             request=progress.request,
             players=tuple(self._assignment(p) for p in self._assigned(progress.name)),
+            spent=self.spent(),
             stop=self.stopping or self.state.phase == OVER,
         )
 
@@ -378,6 +380,7 @@ class Coordinator:
 
     def tick(self, now: float, elapsed: float = 0.0) -> None:
         """Let leases expire and phases end. `elapsed` is the time of play, all terms together."""
+        self.elapsed = elapsed
         for number in self.leases.expired(now):
             self._retry(number, f"no progress for {self.leases.seconds:g} s", now)
         for name in [n for n, seen in self._workers.items() if now - seen.at > SILENT]:
@@ -400,6 +403,15 @@ class Coordinator:
         if budget.env_steps is not None and self.state.env_steps >= budget.env_steps:
             return f"the budget of {budget.env_steps:,} env steps is spent"
         return ""
+
+    def spent(self) -> float:
+        """Return the share of the budget that is spent, by the limit that will be reached first; 0 without a budget."""
+        budget = self.state.config.budget
+        shares = [
+            0.0 if budget.minutes is None else self.elapsed / (budget.minutes * 60),
+            0.0 if budget.env_steps is None else self.state.env_steps / budget.env_steps,
+        ]
+        return min(1.0, max(shares))
 
     def _hopeless(self) -> str:
         if self.state.voids_in_a_row < self.state.config.lease.give_up:

@@ -42,7 +42,7 @@ class Service:
     ) -> None:
         self.coordinator = coordinator
         self._ledger, self._server, self._clock, self._delete = ledger, server, clock, delete
-        self._played = float(ledger.meta("elapsed") or 0.0)
+        self._played = coordinator.elapsed = float(ledger.meta("elapsed") or 0.0)
         self._begun: float | None = None  # when the first ticket of this term could be handed out
         self._ticked = self._measured = clock()
         self._broken_until, self._broken = 0.0, ""  # until when nothing is tried, and why

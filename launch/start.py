@@ -27,6 +27,7 @@ from league.rulebook import founders
 from league.spec import EnvSpec
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory, RunError
+from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
 
 Say = Callable[[str], None]
@@ -158,13 +159,25 @@ def _founders(config: Config, roles: Sequence[str] = ()) -> list[Player]:
         raise ConfigError(str(error)) from error
 
 
+def _check_span(algo: AlgoConfig, config: Config) -> None:
+    """Refuse an anneal that would never come to its end."""
+    budget = config.league.budget
+    if algo.anneals and not algo.anneal_decisions and budget.minutes is None and budget.env_steps is None:
+        raise ValueError(
+            f"algo.{algo.anneals} is annealed over the league's budget, but it has none. Set league.budget.minutes or "
+            "league.budget.env_steps, or say in algo.anneal_decisions over how many decisions to anneal"
+        )
+
+
 def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     policies = {"": config.policy, **own_policies(config)}
     algos = {"": algo_of(config, allow), **own_algos(config, allow)}
     for name in policies | algos:
         policy = policies.get(name, config.policy)
         try:
-            algos.get(name, algos[""]).refuse(policy)
+            algo = algos.get(name, algos[""])
+            algo.refuse(policy)
+            _check_span(algo, config)
             describe(policy, spec)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error

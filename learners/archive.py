@@ -46,8 +46,11 @@ class Archive:
     group: Group = ALONE
     served: Callable[[], Served] | None = None  # for players that learn from a replay; None: it is in this process
 
-    def begin(self, assignment: Assignment, decisions: int = 0) -> Trainee:
-        """Return the trainee of a roster's row; `decisions` is what earlier incarnations trained on."""
+    def begin(self, assignment: Assignment, decisions: int = 0, spent: float = 0.0) -> Trainee:
+        """Return the trainee of a roster's row.
+
+        `decisions` is what earlier incarnations trained on, `spent` the share of the league's budget that is spent.
+        """
         checkpoint = load(self._path(assignment.player))
         if checkpoint is not None:
             policy = asdict(self._policy(assignment.player))
@@ -56,7 +59,7 @@ class Archive:
                 return self._resume(checkpoint)
             decisions = max(decisions, checkpoint.decisions)
         trainee = self._trainee(assignment, self._start(assignment))
-        trainee.decisions, trainee.parent = decisions, assignment.start
+        trainee.decisions, trainee.parent, trainee.began = decisions, assignment.start, spent
         return trainee
 
     def write(self, trainee: Trainee) -> Candidate:
@@ -141,7 +144,7 @@ class Archive:
         if self.group.rank == 0:  # each rank shuffles its own share in its own way
             trainee.rng.bit_generator.state = checkpoint.rng
         trainee.version, trainee.decisions = checkpoint.version, checkpoint.decisions
-        trainee.parent = checkpoint.candidate
+        trainee.parent, trainee.began = checkpoint.candidate, checkpoint.began
         if checkpoint.candidate in self.store:
             trainee.candidate = _candidate(trainee, checkpoint.candidate)
         return trainee
@@ -158,6 +161,7 @@ class Archive:
             signature=self.spec.signature,
             rng=dict(trainee.rng.bit_generator.state),
             arrays=state,
+            began=trainee.began,
         )
 
 

@@ -171,17 +171,18 @@ class Learner:
             if self._line is not None:
                 self._line.give_up(trainee)
         for row in roster.players:
-            self._assign(row)
+            self._assign(row, roster.spent)
         if roster.stop:
             self._finish()
 
-    def _assign(self, row: Assignment) -> None:
+    def _assign(self, row: Assignment, spent: float) -> None:
         trainee = self._trainees.get(row.player)
         if trainee is None or trainee.incarnation != row.incarnation:
-            trainee = self._archive.begin(row, trainee.decisions if trainee else 0)
+            trainee = self._archive.begin(row, trainee.decisions if trainee else 0, spent)
             self._trainees[row.player] = trainee
             self._told.pop(row.player, None)
             self._publish(trainee)
+        trainee.spend(spent)
         if trainee.train and not row.train:
             self._write_last(trainee)
         if trainee.train != row.train:

@@ -21,6 +21,7 @@ class Trainee(Fed):
     algorithm: Algorithm
     rng: np.random.Generator
     decisions: int = 0  # trained on in all incarnations
+    began: float = 0.0  # the share of the league's budget that was spent when this incarnation began
     parent: Hash | None = None  # the snapshot that the next candidate descends from
     candidate: Candidate | None = None  # the newest that was written
     rollbacks: int = 0
@@ -52,6 +53,11 @@ class Trainee(Fed):
         metrics = self.algorithm.update(batch, self.rng, between)
         self.training = {}
         return metrics, batch.lag
+
+    def spend(self, spent: float) -> None:
+        """Tell the algorithm how much of the time for training is over, when this share of the budget is spent."""
+        left = 1 - self.began
+        self.algorithm.spent = min(1.0, max(0.0, (spent - self.began) / left)) if left > 0 else 1.0
 
     @property
     def full(self) -> bool:

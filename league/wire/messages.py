@@ -15,7 +15,7 @@ from league.ids import Hash, PlayerId, TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 4
+WIRE_VERSION = 5
 
 
 class Role(StrEnum):
@@ -161,6 +161,7 @@ class Roster(_Message, frozen=True, tag="roster"):
     term: int
     request: int
     players: tuple[Assignment, ...] = ()
+    spent: float = 0.0  # the share of the league's budget that is spent
     stop: bool = False
 
 

@@ -54,7 +54,7 @@ class ActorCritic:
         self.policy = TorchPolicy(policy, spec).to(group.device)
         self._values = Normaliser()
         self.policy.write(flat)
-        self.decisions = 0
+        self.decisions, self.spent = 0, 0.0
         self.trouble = ""  # what was not finite at the last rollback
         weights = self.policy.flat
         self._optimizer = torch.optim.Adam([weights], lr=config.lr, eps=1e-5, fused=True)
@@ -84,7 +84,7 @@ class ActorCritic:
     def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
         """Learn from a batch; if anything is not finite, roll back and say so in `losses/rollbacks`."""
         good = self.state()
-        learning_rate = self.config.learning_rate(self.decisions)
+        learning_rate = self.config.learning_rate(self.decisions, self.spent)
         self._optimizer.param_groups[0]["lr"] = learning_rate
         try:
             data = self.prepare(batch.segments)
@@ -156,7 +156,7 @@ class ActorCritic:
         return value_LTA
 
     def _train(self, data: Decisions, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
-        entropy_coef = self.config.entropy_coef(self.decisions)
+        entropy_coef = self.config.entropy_coef(self.decisions, self.spent)
         epochs, _ = self.config.passes
         pieces = self._pieces(data)
         collected: list[dict[str, float]] = []

@@ -31,6 +31,8 @@ class Algorithm(Protocol):
     algorithm.restore(algorithm.state())        # what a checkpoint keeps
     """
 
+    spent: float  # the share of the time for training that is over; a learner sets it before each update
+
     def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
         """Learn from a batch, calling `between` often; return metrics, `losses/rollbacks` among them.
 

@@ -26,9 +26,9 @@ class AlgoConfig:
     name: str = ""  # of the algorithm: a name of the group ludus.algorithms, or package.module:Class of its config
     batch: int = 4096  # decisions for each update, at least
     lr: float = 3e-4  # learning rate at the start
-    lr_schedule: str = "constant"  # "constant", or "linear" over anneal_decisions
+    lr_schedule: str = "constant"  # "constant", or "linear" until the anneal is over
     lr_final: float = 0.0  # share of lr that is left at the end of a linear schedule
-    anneal_decisions: int = 0  # decisions of an incarnation over which lr and entropy are annealed
+    anneal_decisions: int = 0  # of an incarnation, over which lr and entropy are annealed; 0: over the league's budget
     gamma: float = 0.99  # discount for each decision of an agent
     max_grad_norm: float = 0.5  # longer gradients are shortened to this
     max_lag: int = 2  # segments decided by weights more versions old than this are dropped
@@ -37,10 +37,8 @@ class AlgoConfig:
         """Refuse a config that cannot train."""
         if self.lr_schedule not in SCHEDULES:
             raise ValueError(f"algo.lr_schedule: unknown {self.lr_schedule!r}. Known: {', '.join(SCHEDULES)}.")
-        if self.lr_schedule == "linear":
-            self._require_span()
-        if self.batch < 1 or self.max_lag < 0:
-            raise ValueError("algo: batch must be at least 1, max_lag at least 0")
+        if self.batch < 1 or min(self.max_lag, self.anneal_decisions) < 0:
+            raise ValueError("algo: batch must be at least 1, max_lag and anneal_decisions at least 0")
         if min(self.lr, self.max_grad_norm) <= 0 or self.lr_final < 0:
             raise ValueError("algo: lr and max_grad_norm must be positive, lr_final not negative")
         if not 0 <= self.gamma <= 1:
@@ -54,18 +52,19 @@ class AlgoConfig:
                 "command line; a player with an algorithm of its own has to say it in its own policy.)"
             )
 
-    def learning_rate(self, decisions: int) -> float:
-        """Return the learning rate after so many decisions."""
+    @property
+    def anneals(self) -> str:
+        """The setting that asks for an anneal, if one does."""
+        return "lr_schedule=linear" if self.lr_schedule == "linear" else ""
+
+    def learning_rate(self, decisions: int, spent: float = 0.0) -> float:
+        """Return the learning rate after so many decisions, and with this share of the time for training spent."""
         if self.lr_schedule == "constant":
             return self.lr
-        return self.lr * (1 - (1 - self.lr_final) * self._annealed(decisions))
+        return self.lr * (1 - (1 - self.lr_final) * self._annealed(decisions, spent))
 
-    def _require_span(self) -> None:
-        if self.anneal_decisions < 1:
-            raise ValueError("algo.anneal_decisions must say over how many decisions lr or entropy is annealed")
-
-    def _annealed(self, decisions: int) -> float:
-        return min(1.0, decisions / self.anneal_decisions)
+    def _annealed(self, decisions: int, spent: float) -> float:
+        return min(1.0, decisions / self.anneal_decisions) if self.anneal_decisions else spent
 
 
 @dataclass(kw_only=True, slots=True)
@@ -73,7 +72,7 @@ class ActorCriticConfig(AlgoConfig):
     """What algorithms have in common that learn probabilities of actions and values of situations."""
 
     entropy: float = 0.01  # weight of the entropy bonus at the start
-    entropy_final: float | None = None  # its weight at the end of anneal_decisions; None: constant
+    entropy_final: float | None = None  # its weight at the end of the anneal; None: constant
     value_coef: float = 0.5  # weight of the value loss
     normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch
     normalise_values: bool = False  # learn values at a running mean of 0 and deviation of 1
@@ -83,8 +82,6 @@ class ActorCriticConfig(AlgoConfig):
     def __post_init__(self) -> None:
         """Refuse a config that cannot train."""
         AlgoConfig.__post_init__(self)  # super() does not know a class that was made anew for its slots
-        if self.entropy_final is not None:
-            self._require_span()
         if self.accumulate < 1 or self.burn_in < 0:
             raise ValueError("algo.accumulate must be at least 1, algo.burn_in at least 0")
         if min(self.entropy, self.entropy_final or 0.0, self.value_coef) < 0:
@@ -100,8 +97,15 @@ class ActorCriticConfig(AlgoConfig):
         """The approximate KL at which an update ends; None: it never does."""
         return None
 
-    def entropy_coef(self, decisions: int) -> float:
-        """Return the weight of the entropy bonus after so many decisions."""
+    @property
+    def anneals(self) -> str:
+        """The setting that asks for an anneal, if one does."""
+        if self.entropy_final is not None:
+            return f"entropy_final={self.entropy_final:g}"
+        return "lr_schedule=linear" if self.lr_schedule == "linear" else ""
+
+    def entropy_coef(self, decisions: int, spent: float = 0.0) -> float:
+        """Return the weight of the entropy bonus after so many decisions, with this share of the time spent."""
         if self.entropy_final is None:
             return self.entropy
-        return self.entropy + (self.entropy_final - self.entropy) * self._annealed(decisions)
+        return self.entropy + (self.entropy_final - self.entropy) * self._annealed(decisions, spent)

@@ -78,7 +78,7 @@ class ValueLearning(ABC):
         network.policy.write(flat)
         self.target = copy.deepcopy(network).requires_grad_(False)
         self.stock = config.stock(group.size)
-        self.decisions = 0
+        self.decisions, self.spent = 0, 0.0
         self.trouble = ""  # what was not finite at the last rollback
         self._gradient_steps = 0
         self._optimizer = torch.optim.Adam(network.parameters(), lr=config.lr, fused=True)
@@ -109,7 +109,7 @@ class ValueLearning(ABC):
     ) -> dict[str, float]:
         """Learn from a replay, wherever it is, as often as is due; roll back what is not finite."""
         good = self.state()
-        learning_rate = self.config.learning_rate(self.decisions)
+        learning_rate = self.config.learning_rate(self.decisions, self.spent)
         self._optimizer.param_groups[0]["lr"] = learning_rate
         try:
             first()

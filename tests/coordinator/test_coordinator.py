@@ -467,6 +467,23 @@ def test_a_budget_of_minutes(bench, config):
     assert league.state.why == "the budget of 2 minutes is spent"
 
 
+def test_learners_are_told_which_share_of_the_budget_is_spent(bench, config):
+    league = budgeted(bench, config, minutes=2.0, env_steps=100)
+    assert league.progress().spent == 0
+    league.tick(elapsed=30.0)
+    assert league.progress().spent == 0.25
+    while league.state.env_steps < 50:
+        league.play()
+    assert league.progress().spent == league.state.env_steps / 100, "by the limit that comes first"
+    league.tick(elapsed=1000.0)
+    assert league.progress().spent == 1
+
+
+def test_without_a_budget_nothing_is_spent(league):
+    league.tick(elapsed=1e6)
+    assert league.progress().spent == 0
+
+
 def test_when_training_ends_its_tickets_are_withdrawn_and_nobody_trains(bench, config):
     league = budgeted(bench, config, minutes=1.0)
     open_tickets = take(league, count=20)

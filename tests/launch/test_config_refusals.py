@@ -9,6 +9,7 @@ import pytest
 import conf
 from launch.compose import compose
 from launch.config import ConfigError
+from launch.start import rehearse
 
 ROOT = Path(conf.__file__).parent.parent
 ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*.yaml")))
@@ -187,3 +188,16 @@ def test_packages_of_users_bring_their_own_options(tmp_path):
     arguments = [sys.executable, "-c", ASK, *ANSWERS]
     answers = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout
     assert answers.splitlines() == list(ANSWERS.values())
+
+
+@pytest.mark.parametrize("setting", ["algo.lr_schedule=linear", "algo.entropy_final=0.001"])
+def test_an_anneal_over_no_budget_is_refused(setting):
+    endless = ["env=tic_tac_toe", "league.budget.minutes=null", setting]
+    with pytest.raises(ConfigError) as caught:
+        rehearse(compose(endless))
+    assert str(caught.value) == (
+        f"{setting} is annealed over the league's budget, but it has none. Set league.budget.minutes or "
+        "league.budget.env_steps, or say in algo.anneal_decisions over how many decisions to anneal"
+    )
+    rehearse(compose([*endless, "algo.anneal_decisions=1000"]))
+    rehearse(compose([*endless, "league.budget.env_steps=1000"]))

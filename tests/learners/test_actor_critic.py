@@ -205,7 +205,7 @@ def test_a_gradient_in_parts_is_the_same_gradient(play, spec, memory, parts):
         lambda: IMPALAConfig(minibatch=0),
         lambda: A2CConfig(accumulate=0),
         lambda: A2CConfig(batch=0),
-        lambda: IMPALAConfig(entropy_final=0.0),
+        lambda: IMPALAConfig(entropy_final=-1.0),
     ],
 )
 def test_wrong_configs_are_refused(wrong):

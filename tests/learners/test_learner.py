@@ -79,7 +79,7 @@ class World:
 
     def __init__(self, path, spec, policy, **settings):
         self.path, self.spec, self.policy, self.settings = path, spec, policy, settings
-        self.exchange, self.now, self.term = Exchange(), 0.0, 1
+        self.exchange, self.now, self.term, self.spent = Exchange(), 0.0, 1, 0.0
         self.coordinator = self.exchange.server("coordinator")
         self.store = SnapshotStore(path / "snapshots")
         self.progress: list[Progress] = []
@@ -118,7 +118,13 @@ class World:
         for incoming in self.coordinator.receive(0):
             assert isinstance(incoming.message, Progress)
             self.progress.append(incoming.message)
-            roster = Roster(term=term or self.term, request=incoming.message.request, players=players, stop=stop)
+            roster = Roster(
+                term=term or self.term,
+                request=incoming.message.request,
+                players=players,
+                spent=self.spent,
+                stop=stop,
+            )
             self.coordinator.send(incoming.peer, roster)
 
     def run(self, *players, steps=1):
@@ -411,6 +417,34 @@ def test_after_a_restart_it_goes_on_from_its_checkpoint(hero, play):
     assert world.progress[-1].candidates == (before,)
     assert late.last(Weights).version == 4
     np.testing.assert_array_equal(late.flat, weights)
+
+
+def test_the_anneal_follows_the_budget_from_the_start_of_an_incarnation_through_resets_and_restarts(
+    tmp_path, spec, policy, play
+):
+    world = World(tmp_path, spec, policy, algo={"lr": 1.0, "lr_schedule": "linear"})
+    world.run(HERO, steps=3)
+
+    def rate(spent, row=HERO):
+        """Train once, with so much of the budget spent; return the learning rate."""
+        world.spent = spent
+        collector = world.collector(f"at {spent}")
+        for _ in range(2):
+            collector.pull(incarnation=row.incarnation)
+            world.run(row)
+        version = collector.last(Weights).version
+        segments = play(collector.flat, lanes=16, version=version, incarnation=row.incarnation)
+        collector.feed(segments)
+        world.run(row, steps=2)
+        return world.metrics["player/hero/charts/learning_rate"]
+
+    assert rate(0.2) == pytest.approx(0.8)
+    again = Assignment(player="hero", incarnation=1)
+    assert rate(0.6, again) == pytest.approx(1.0)
+    assert rate(0.7, again) == pytest.approx(0.75)
+    world.restart()
+    assert rate(0.8, again) == pytest.approx(0.5)
+    assert rate(1.0, again) == 0
 
 
 def test_a_restart_is_as_if_nothing_had_happened(tmp_path, spec, policy, play):

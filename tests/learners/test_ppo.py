@@ -162,6 +162,17 @@ def test_learning_rate_and_entropy_are_annealed(ppo, play, fresh):
     np.testing.assert_array_equal(algorithm.flat(), before)
 
 
+def test_without_a_number_of_decisions_they_are_annealed_over_the_budget(ppo, play, fresh):
+    config = PPOConfig(lr=1e-3, lr_schedule="linear", lr_final=0.1, entropy=0.04, entropy_final=0.01)
+    assert [config.learning_rate(10**9, spent) for spent in (0, 0.5, 1)] == pytest.approx([1e-3, 5.5e-4, 1e-4])
+    assert [config.entropy_coef(10**9, spent) for spent in (0, 0.5, 1)] == pytest.approx([0.04, 0.025, 0.01])
+    algorithm = ppo(lr=1e-3, lr_schedule="linear")
+    batch, rng, rates = batch_of(play(fresh)), np.random.default_rng(0), []
+    for algorithm.spent in (0.0, 0.0, 0.75):
+        rates.append(algorithm.update(batch, rng)["charts/learning_rate"])
+    assert rates == pytest.approx([1e-3, 1e-3, 2.5e-4])
+
+
 def test_constant_by_default():
     assert PPOConfig().learning_rate(10**9) == PPOConfig().lr
     assert PPOConfig().entropy_coef(10**9) == PPOConfig().entropy
@@ -171,8 +182,7 @@ def test_constant_by_default():
     ("wrong", "message"),
     [
         ({"lr_schedule": "cosine"}, "Known: constant, linear"),
-        ({"lr_schedule": "linear"}, "anneal_decisions"),
-        ({"entropy_final": 0.0}, "anneal_decisions"),
+        ({"anneal_decisions": -1}, "anneal_decisions at least 0"),
         ({"epochs": 0}, "at least 1"),
     ],
 )
