@@ -499,6 +499,50 @@ def test_a_cache_that_is_too_small_costs_memory_and_never_gives_anybody_the_weig
     assert misplaced(world, np.ones((1, *env.spec.observation.shape), np.float32)) == []
 
 
+class Overseen(ConnectFour):
+    """Connect four that notes for how many steps of others each slot was free."""
+
+    def __init__(self, slots):
+        super().__init__(slots)
+        self.free = np.zeros(slots, int)
+        self.waits, self.starts = [], []
+
+    def start(self, slots, seeds):
+        self.waits += self.free[slots].tolist()
+        self.starts.append(len(slots))
+        super().start(slots, seeds)
+
+    def step(self, actions):
+        ends = super().step(actions)
+        self.free += 1
+        self.free[self._busy] = 0
+        return ends
+
+
+@pytest.mark.parametrize(("slots", "together"), [(4, 1), (256, 8)])
+def test_slots_that_become_free_are_filled_together_and_soon(tmp_path, slots, together):
+    env = Overseen(slots)
+    world = World(tmp_path, env)
+    world.begin(evaluation(episodes=10 * slots))
+    (result,) = world.play().results
+    assert len(result.episodes) == 10 * slots
+    assert len({episode.length for episode in result.episodes}) > 5, "they do not end all at once"
+    assert max(env.waits) <= 4
+    assert np.mean(env.starts[1:]) >= together
+
+
+def test_what_ended_in_the_last_tick_is_told_before_the_end(tmp_path):
+    world = World(tmp_path, TicTacToe(slots=64))
+    world.begin(*(evaluation(number, episodes=1) for number in range(1, 65)))
+    while not world.collector._ended:  # some are over, and not closed yet
+        reports = world.step()
+    over = sum(len(ends.over) for ends in world.collector._ended)
+    assert not any(report.results for report in reports)
+    world.order(stop=True)
+    (last,) = world.step()
+    assert len(last.results) == over
+
+
 def test_stop_is_obeyed_with_a_last_report(world):
     world.begin(evaluation())
     report = world.play(acknowledge=False)
