@@ -10,7 +10,7 @@ from benchmarks.children import Child, cpu_of, go_on, pause
 from benchmarks.measure import Slice, Verdict, alternate, by_cpu, paired, summarise
 from benchmarks.raw import raw_reference
 from benchmarks.stand_in import StandIn
-from collectors.collector import CollectorConfig
+from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
 from launch.build import describe_environment
 from launch.config import Config, to_plain

@@ -26,7 +26,8 @@ import numpy as np
 
 from collectors.actors import Actors
 from collectors.check import speed
-from collectors.collector import Collector, CollectorConfig
+from collectors.collector import Collector
+from collectors.config import CollectorConfig
 from collectors.conformance import conform
 from collectors.envs.config import parse_environment, planned
 from collectors.envs.plan import Plan

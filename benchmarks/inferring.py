@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.collecting import AHEAD, NATIVE, benched
 from benchmarks.measure import alternate, by_cpu, by_wall, emit, paired, summarise
-from collectors.collector import CollectorConfig
+from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
 from launch.config import Config
 from league.policies.layout import PolicyConfig

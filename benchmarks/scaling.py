@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.collecting import AHEAD, NATIVE, PETTINGZOO, benched
 from benchmarks.measure import Slice, emit, summarise
-from collectors.collector import CollectorConfig
+from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
 from launch.config import Config
 from league.store.run_directory import RunDirectory

@@ -13,7 +13,7 @@ from benchmarks.collecting import NATIVE, PETTINGZOO
 from benchmarks.learning import update_reference
 from benchmarks.measure import Measure, Slice, Verdict, alternate, by_wall, paired, summarise
 from benchmarks.raw import raw_reference
-from collectors.collector import CollectorConfig
+from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
 from launch.build import describe_environment
 from launch.config import Config, LaunchConfig, to_plain

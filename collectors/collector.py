@@ -10,7 +10,6 @@ inference the slots take turns: a turn asks, and is played when the answer is th
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,75 +17,25 @@ import numpy.typing as npt
 from collectors.acting import Acting, Recalled
 from collectors.actors import Actors
 from collectors.asking import Asking
+from collectors.config import CollectorConfig
+from collectors.desk import Desk
 from collectors.envs.rows import Ends, Environment, Rows, together
 from collectors.envs.slots import Index
 from collectors.envs.turns import Turns
 from collectors.links import Links
 from collectors.recorder import Owner, Recorder
-from collectors.seating import Playing, Seating, Start, episodes_to_record
-from league.ids import PlayerId, TicketNumber, derive_seed
+from collectors.seating import Playing, Seating, Start
+from league.ids import PlayerId, derive_seed
 from league.store.snapshots import SnapshotError
-from league.ticket import Fault, Result, Ticket, episode_seeds
-from league.wire.messages import Ack, Held, Orders, Report
+from league.ticket import Ticket
+from league.wire.messages import Ack, Orders
 from league.wire.ports import Client
 
 log = logging.getLogger("ludus.collector")
 
-INFERENCES = ("local", "central")
-LEAST = {"slots": 1, "ahead": 1, "ticks": 1, "flush_decisions": 1, "flush_seconds": 0, "cache_megabytes": 0}
-TURNS = 2  # halves of the slots: one plays while the other's answers are under way
-
-
-@dataclass(kw_only=True, slots=True)
-class CollectorConfig:
-    """How a collector plays."""
-
-    slots: int = 256  # episodes played at once in one collector
-    ahead: int = 1  # episodes to hold beyond those that play, times slots; 2 keeps the slots of very fast games full
-    ticks: int = 32  # decisions in a segment
-    flush_decisions: int = 1000  # send segments of a player when there are this many decisions,
-    flush_seconds: float = 0.2  # or when the oldest has waited this long
-    heartbeat: float = 1.0  # seconds between reports when there is nothing else to say
-    record_share: float = 0.01  # of training tickets whose first episode keeps its actions, for replay
-    cache_megabytes: int = 256  # weights of frozen players kept in memory
-    hang_seconds: float = 60.0  # a tick that takes longer is a hang: the process ends and is started again
-    inference: str = "local"  # where networks of live players act: "local" in collectors; "central" beside the learner
-
-    def __post_init__(self) -> None:
-        """Refuse what could never play or never report, and a kind of inference that does not exist."""
-        for name, least in LEAST.items():
-            if getattr(self, name) < least:
-                raise ValueError(f"collector.{name} must be at least {least}, got {getattr(self, name)}")
-        for name in ("heartbeat", "hang_seconds"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"collector.{name} must be positive, got {getattr(self, name)}")
-        if not 0 <= self.record_share <= 1:
-            raise ValueError(f"collector.record_share must lie between 0 and 1, got {self.record_share}")
-        if self.inference not in INFERENCES:
-            raise ValueError(f"collector.inference: unknown {self.inference!r}; choose one of {', '.join(INFERENCES)}")
-        if self.inference == "central" and self.slots < TURNS:
-            raise ValueError(f"collector.slots: with central inference the slots take turns, so {TURNS} at least")
-
-
-@dataclass(slots=True)
-class _Request:
-    """The report that awaits its orders."""
-
-    number: int = 0
-    at: float = -1e9
-    answered: bool = True
-    wanted: int = 0
-    rest_until: float = -1e9  # the coordinator had nothing for us: do not ask at once
-
-
-MAX_UNACKED = 1000
-REPORT_BYTES = 1 << 18  # of results in one report: messages to the coordinator are bounded
-RETRY = 2.0  # seconds after which an unanswered report is sent again
-REST = 0.02  # seconds before asking again when there was nothing to play
 LISTEN = 0.01  # seconds between two looks at the sockets while there is something to play
 FILL = 1 / 8  # of the slots are free before new episodes begin in them: few array calls for many episodes
 PATIENCE = 4  # ticks between two times that episodes begin, for which a free slot waits at most
-PACE = 0.02  # seconds between two reports at least: a fast game finishes episodes at every tick
 
 
 class Collector:
@@ -107,14 +56,13 @@ class Collector:
         journal: Callable[[Sequence[Ack]], None] = lambda acks: None,
         asking: Asking | None = None,
     ) -> None:
-        self._name, self._session, self._env, self._coordinator = name, session, env, coordinator
+        self._env, self._coordinator = env, coordinator
         self._links, self._actors, self._config, self._clock = links, actors, config, clock
-        self._journal = journal
         self._asking, self._turns = asking, env if isinstance(env, Turns) else Turns([env])
         if asking is not None:
             self._env = self._turns
         self._stalled = 0  # turns in a row in which nothing could be done
-        self._run_seed = run_seed
+        self._desk = Desk(name, session, run_seed, env.slots, config, journal)
         rng = np.random.default_rng(derive_seed(run_seed, "act", name, session))
         self._acting = Acting(env.spec, env.slots, actors, rng)
         self._no_actions = np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
@@ -126,20 +74,11 @@ class Collector:
             memory=lambda player: actors.policy_of(player).state_size,
             state=lambda player: actors.policy_of(player).sees_state,
         )
-        self._held: dict[tuple[TicketNumber, int], Playing] = {}
-        self._queue: list[Playing] = []  # those of them with episodes that no slot has taken yet, oldest first
-        self._results: dict[tuple[TicketNumber, int], Result] = {}
-        self._faults: dict[tuple[TicketNumber, int], Fault] = {}
-        self._logged: set[str] = set()  # why tickets could not be cast
-        self._request = _Request()
-        self._term = 0
-        self._directory = 0
         self._listened = -1e9
         self._ended: list[Ends] = []  # episodes that are not closed yet
         self._moved = 0  # ticks in which something was played,
         self._filled = 0  # and how many there were when episodes began last
         self._resting = False  # until learners want more
-        self._stop = False
         self.ticks = 0
         self.env_steps = 0
         self.episodes = 0
@@ -154,7 +93,7 @@ class Collector:
         self.ticks += 1
         if now - self._listened >= LISTEN:
             self._listen(0.0, now)
-        if self._stop:
+        if self._desk.stop:
             self._farewell(now)
             return False
         self._fill(now)
@@ -261,27 +200,12 @@ class Collector:
         if len(ends.slot) or len(ends.over):  # an agent that dies early has an END row, too
             self.episodes += len(ends.over)
             for playing in self._seating.finish(ends):
-                result = playing.result()
-                if result is not None:
-                    self._held.pop(playing.key, None)
-                    self._results[playing.key] = result
+                self._desk.finish(playing)
         for fault in ends.faults:
             self._recorder.drop(fault.slot)
             broken = self._seating.abandon(fault.slot)
             if broken is not None:
-                self._fail(broken, fault.reason)
-
-    def _fail(self, playing: Playing, reason: str, again: bool = True) -> None:
-        """Give a ticket back: nobody wins it. Unless `again`, the same reason is logged once."""
-        if not playing.revoked:
-            playing.revoked = True
-            self._held.pop(playing.key, None)
-            number, attempt = playing.key
-            self._faults[playing.key] = Fault(ticket=number, attempt=attempt, reason=reason[:500])
-            if again or reason not in self._logged:
-                log.warning("ticket %d, attempt %d: %s", number, attempt, reason)
-            if not again:
-                self._logged.add(reason)
+                self._desk.fail(broken, fault.reason)
 
     # --- filling slots ---------------------------------------------------------------------------------------
 
@@ -291,13 +215,13 @@ class Collector:
         if not free or (free < FILL * self._env.slots and self._moved - self._filled < PATIENCE):
             return
         self._close_ended()
-        if len(self._results) > MAX_UNACKED:
+        if self._desk.full:
             return
         starved = self._starved()
         starts: list[Start] = []
         # First into slots that trained the same player, so that its lanes run on; then into any other.
         for anywhere in (False, True):
-            for playing in self._queue:
+            for playing in self._desk.queue:
                 room = self._seating.room if anywhere else self._seating.room_beside(playing.ticket.trains)
                 if room and playing.unstarted and playing.ticket.trains not in starved:
                     actors = self._cast(playing, starts)
@@ -308,7 +232,7 @@ class Collector:
         if starts:
             self._begin(starts, now)
             self._filled = self._moved
-            self._queue = [playing for playing in self._queue if playing.unstarted]
+            self._desk.queue = [playing for playing in self._desk.queue if playing.unstarted]
         if starved and self._seating.room:
             # Without this, credit might be used up by decisions in lanes that wait for the credit to be filled.
             self._recorder.rest(np.array(self._seating.free, np.int32), starved, now)
@@ -332,7 +256,7 @@ class Collector:
             try:
                 number = self._actors.number(entry, lambda: self._in_use(starts).union(found))
             except (ValueError, OSError, SnapshotError) as error:
-                self._fail(playing, f"{error}", again=False)  # a damaged snapshot would be told with every ticket
+                self._desk.fail(playing, f"{error}", again=False)  # a damaged snapshot would be told with every ticket
                 return None
             if number is None:
                 return None
@@ -358,7 +282,7 @@ class Collector:
         So a learner always gets the batch for which it would wait, and nothing much older than credits allow.
         """
         unsent, lanes = self._recorder.unsent, self._env.slots * self._config.ticks * len(self._env.spec.agents)
-        trained = {playing.ticket.trains for playing in self._held.values()}
+        trained = self._desk.trained
         for player, live in self._links.live.items():
             if (
                 player in trained
@@ -381,8 +305,10 @@ class Collector:
     def _listen(self, timeout: float, now: float) -> None:
         self._listened = now
         for message, _ in self._coordinator.receive(timeout):
-            if isinstance(message, Orders) and message.term >= self._term:
-                self._obey(message, now)
+            if isinstance(message, Orders) and self._desk.obey(message, now) and message.hosts is not None:
+                for owner in self._links.follow(message.hosts):
+                    self._actors.forget_live(owner[0])
+                    self._recorder.forget(owner)
         for player, version, flat in self._links.receive(now):
             if flat is None:
                 self._actors.update_remote(player)
@@ -394,90 +320,11 @@ class Collector:
         self._links.pull(now, self._starved())
         self._resting = self._overdrawn()
 
-    def _obey(self, orders: Orders, now: float) -> None:
-        self._term = orders.term
-        self._stop = self._stop or orders.stop
-        if orders.request == self._request.number:
-            self._request.answered = True
-            if len(orders.tickets) < self._request.wanted:
-                self._request.rest_until = now + REST
-        settled = [ack for ack in orders.acks if self._results.pop((ack.ticket, ack.attempt), None) is not None]
-        if settled:
-            self._journal(settled)
-        for ack in orders.acks:
-            self._faults.pop((ack.ticket, ack.attempt), None)
-        for number, attempt in orders.revoked:
-            playing = self._held.pop((number, attempt), None)
-            if playing is not None:
-                playing.revoked = True
-        if orders.hosts is not None:
-            self._directory = orders.directory
-            for owner in self._links.follow(orders.hosts):
-                self._actors.forget_live(owner[0])
-                self._recorder.forget(owner)
-        for ticket in orders.tickets:
-            self._hold(ticket)
-
-    def _hold(self, ticket: Ticket) -> None:
-        seeds = episode_seeds(self._run_seed, ticket.number, ticket.attempt, range(ticket.episodes))
-        playing = Playing(ticket, episodes_to_record(ticket, self._config.record_share), seeds)
-        if playing.key not in self._held:
-            self._held[playing.key] = playing
-            self._queue.append(playing)
-
     def _speak(self, now: float) -> None:
         """Report when there is something to say, or when a heartbeat is due; one report at a time."""
-        request = self._request
-        if now - request.at < (PACE if request.answered else RETRY):
-            return
-        want = self._want(now)
-        due = now - request.at >= self._config.heartbeat
-        if due or want or (self._results or self._faults) or not request.answered:
-            self._report(want, now, with_metrics=now - self._reported[0] >= self._config.heartbeat)
-
-    def _want(self, now: float) -> int:
-        if now < self._request.rest_until or len(self._results) > MAX_UNACKED:
-            return 0
-        unstarted = sum(playing.unstarted for playing in self._queue)
-        ahead = self._config.ahead * self._env.slots
-        if unstarted >= ahead:
-            return 0
-        each = max((p.ticket.episodes for p in self._held.values()), default=8)
-        return min(64, -(-(ahead - unstarted) // each))
-
-    def _report(self, want: int, now: float, with_metrics: bool) -> None:
-        request = self._request
-        request.number += 1
-        request.at, request.answered, request.wanted = now, False, want
-        self._coordinator.send(
-            Report(
-                request=request.number,
-                name=self._name,
-                session=self._session,
-                want=want,
-                held=tuple(self._progress(playing) for playing in self._held.values()),
-                results=self._oldest_results(),
-                faults=tuple(self._faults.values()),
-                starved=self._starved(),
-                directory=self._directory,
-                metrics=self._metrics(now) if with_metrics else {},
-            )
-        )
-
-    def _oldest_results(self) -> tuple[Result, ...]:
-        """Return the results to send now: after a long silence not all of them fit into one report."""
-        chosen: list[Result] = []
-        size = 0
-        for result in self._results.values():
-            size += sum(20 + 12 * len(e.ranks) + len(e.actions) for e in result.episodes)  # as msgpack, at most
-            if chosen and size > REPORT_BYTES:
-                break
-            chosen.append(result)
-        return tuple(chosen)
-
-    def _progress(self, playing: Playing) -> Held:
-        number, attempt = playing.key
-        return Held(number, attempt, self.ticks)
+        if self._desk.due(now):
+            metrics = self._metrics(now) if now - self._reported[0] >= self._config.heartbeat else {}
+            self._coordinator.send(self._desk.report(now, self._desk.want(now), self.ticks, self._starved(), metrics))
 
     def _metrics(self, now: float) -> dict[str, float]:
         before, steps, waited = self._reported
@@ -495,4 +342,4 @@ class Collector:
     def _farewell(self, now: float) -> None:
         """Tell what is finished; what is not will be played by others."""
         self._close_ended()
-        self._report(0, now, with_metrics=True)
+        self._coordinator.send(self._desk.report(now, 0, self.ticks, self._starved(), self._metrics(now)))

@@ -12,7 +12,8 @@ import msgspec
 
 from collectors.actors import Actors
 from collectors.asking import Asking
-from collectors.collector import TURNS, Collector
+from collectors.collector import Collector
+from collectors.config import TURNS
 from collectors.envs.config import make_environment
 from collectors.envs.rows import Environment
 from collectors.envs.turns import Turns

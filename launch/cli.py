@@ -216,7 +216,7 @@ def _replay(arguments: Namespace) -> int:
 
 
 def _check_env(arguments: Namespace) -> int:
-    from collectors.collector import CollectorConfig
+    from collectors.config import CollectorConfig
     from launch.apart import check_apart
     from launch.progress import Progress
     from launch.trial import Check

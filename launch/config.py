@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from collectors.collector import CollectorConfig
+from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
 from launch.schema import complaint, leaves
 from launch.slurm.config import SlurmConfig

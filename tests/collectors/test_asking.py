@@ -5,7 +5,8 @@ import pytest
 
 from collectors.actors import Actors
 from collectors.asking import PATIENCE, Asking
-from collectors.collector import Collector, CollectorConfig
+from collectors.collector import Collector
+from collectors.config import CollectorConfig
 from collectors.envs.recall import Recall
 from collectors.envs.turns import Turns
 from collectors.links import Links

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from collectors import collector as module
+from collectors import desk as module
 from collectors.actors import Actors
-from collectors.collector import MAX_UNACKED, RETRY, Collector, CollectorConfig
+from collectors.collector import Collector
+from collectors.config import CollectorConfig
+from collectors.desk import MAX_UNACKED, RETRY
 from collectors.envs.connect_four import ConnectFour
 from collectors.envs.pettingzoo import adapt
 from collectors.envs.rock_paper_scissors import RockPaperScissors
@@ -570,7 +572,7 @@ def test_results_that_pile_up_are_sent_in_reports_of_bounded_size(world, monkeyp
     collector = world.collector
     for _ in range(800):  # the coordinator is away
         collector.step(0.0)
-    assert len(collector._results) == 30
+    assert len(collector._desk._results) == 30
     world.coordinator.receive(0)
     world.now += RETRY
     told = []
@@ -580,14 +582,14 @@ def test_results_that_pile_up_are_sent_in_reports_of_bounded_size(world, monkeyp
         told += [result.ticket for result in results]
     assert sorted(told) == list(range(1, 31))
     world.step()
-    assert collector._results == {}
+    assert collector._desk._results == {}
 
 
 def test_nothing_new_begins_while_too_many_results_wait(world):
     world.begin(evaluation())
     world.play(acknowledge=False)
-    (result,) = world.collector._results.values()
-    world.collector._results |= {(number, 9): result for number in range(MAX_UNACKED)}
+    (result,) = world.collector._desk._results.values()
+    world.collector._desk._results |= {(number, 9): result for number in range(MAX_UNACKED)}
     world.order(tickets=(evaluation(number=2),))
     played = world.collector.env_steps
     for report in world.step(30):

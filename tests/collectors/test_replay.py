@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from collectors.actors import Actors
-from collectors.collector import Collector, CollectorConfig
+from collectors.collector import Collector
+from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig, make_environment
 from collectors.links import Links
 from collectors.replay import Frame, ReplayError, difference, outcome_of, play, replay
