@@ -114,8 +114,8 @@ def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", default=",".join(USUAL), help=f"letters of {', '.join(LETTERS)}")
-    parser.add_argument("--seconds", type=float, default=1.5, help="length of a slice")
-    parser.add_argument("--rounds", type=int, default=5, help="slices of each subject")
+    parser.add_argument("--seconds", type=float, default=0.7, help="length of a slice")
+    parser.add_argument("--rounds", type=int, default=9, help="slices of each subject")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where ledgers are written: a real disk")
     arguments = parser.parse_args()
     chosen = arguments.only.split(",")

@@ -170,7 +170,7 @@ def _verdicts(slices: list[Slice], latencies: Floats, grouped: float) -> list[Ve
         cpu_seconds_per_1000=float(np.median([one.cost for one in slices])),
         latency_p50=float(np.quantile(latencies, 0.5)),
         latency_p99=slowest,
-        commits_per_second=rate / grouped,
+        fsyncs_per_second=rate / grouped,  # one for each commit; checkpoints of the log come to it, once in a while
         cycles_per_commit=grouped,
     )
     runs = [one.rate / TARGET for one in slices]

@@ -178,6 +178,8 @@ def measure(case: Case, reference: Measure, folder: Path, seconds: float, rounds
         league.warm_up()
         before, found = alternate(reference, league.measure, seconds, rounds)
         go_on(supervisor.alive())
+    if not league.frozen:
+        raise RuntimeError(f"{case.name}: nobody was frozen, so this was no league; give it more --seconds or --rounds")
     summarise(case.name, found, frozen_players=league.frozen)
     return before, found
 

@@ -76,6 +76,7 @@ class Collector:
         )
         self._listened = -1e9
         self._ended: list[Ends] = []  # episodes that are not closed yet
+        self._over = np.zeros(env.slots, np.bool_)  # of one tick
         self._moved = 0  # ticks in which something was played,
         self._filled = 0  # and how many there were when episodes began last
         self._resting = False  # until learners want more
@@ -111,6 +112,7 @@ class Collector:
         return True
 
     def _wait(self, timeout: float) -> None:
+        self._close_ended()  # nothing might end for long with which it could be closed
         before = self._clock()
         self._listen(timeout, before)
         self.waited += self._clock() - before
@@ -149,6 +151,7 @@ class Collector:
         if self._stalled < len(self._turns):
             return
         if any(asking.waits(turn) for turn in range(len(self._turns))):
+            self._close_ended()
             before = self._clock()
             asking.receive(min(timeout, LISTEN), before)
             self.waited += self._clock() - before
@@ -180,13 +183,20 @@ class Collector:
 
     def _settle(self, ends: Ends) -> None:
         """Take note of what ended. Most episodes end as a whole, and wait for others to be closed with them."""
-        whole = len(ends.slot) == len(ends.over) * len(self._env.spec.agents)
-        if whole and ends.ranks is None and not ends.faults:
-            if len(ends.over):
-                self._ended.append(ends)
+        if not len(ends.slot) + len(ends.over) + len(ends.faults):
+            return
+        if self._whole(ends) and ends.ranks is None and not ends.faults:
+            self._ended.append(ends)
             return
         self._close_ended()
         self._close(ends)
+
+    def _whole(self, ends: Ends) -> bool:
+        """Return whether all agents of all slots that are over end now, and nobody else."""
+        self._over[:] = False
+        self._over[ends.over] = True
+        theirs = int(np.count_nonzero(self._over[ends.slot]))
+        return len(ends.slot) == theirs == len(ends.over) * len(self._env.spec.agents)
 
     def _close_ended(self) -> None:
         if self._ended:
@@ -205,7 +215,7 @@ class Collector:
             self._recorder.drop(fault.slot)
             broken = self._seating.abandon(fault.slot)
             if broken is not None:
-                self._desk.fail(broken, fault.reason)
+                self._desk.fail(broken, f"{fault.reason}. See: ludus check-env {self._env.spec.name}")
 
     # --- filling slots ---------------------------------------------------------------------------------------
 

@@ -96,6 +96,7 @@ class Coordinator:
         self._addresses: dict[str, _Addresses] = {}  # by the learner's name
         self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
+        self._void = "see the log of the coordinator"  # why a ticket was void last
         for ticket in state.open.values():
             self._grant(ticket, "", now)
         self._note_hosts()
@@ -215,6 +216,7 @@ class Coordinator:
             self.leases.end(number)
             names = " v ".join(entry.player for entry in ticket.entries)
             log.error("ticket %d (%s) is void after %d attempts: %s", number, names, ticket.attempt + 1, why)
+            self._void = why
             self.emit(TicketVoided(ticket=number, why=why))
             self.scheduler.back_off(ticket, now + BACK_OFF)
             return
@@ -374,7 +376,7 @@ class Coordinator:
     def _abandon(self, session: str, now: float) -> None:
         """Let others play what a collector held that has come back as a new process."""
         for ticket in self.leases.held_by(session):
-            self._retry(ticket, "its collector was restarted", now)
+            self._retry(ticket, "its collector ended, and was started again: the log of the collector says why", now)
 
     # --- time ------------------------------------------------------------------------------------------------
 
@@ -382,7 +384,8 @@ class Coordinator:
         """Let leases expire and phases end. `elapsed` is the time of play, all terms together."""
         self.elapsed = elapsed
         for number in self.leases.expired(now):
-            self._retry(number, f"no progress for {self.leases.seconds:g} s", now)
+            why = f"no progress for {self.leases.seconds:g} s (league.lease.seconds)"
+            self._retry(number, f"{why}: its collector is gone, or its environment hangs or is slow", now)
         for name in [n for n, seen in self._workers.items() if now - seen.at > SILENT]:
             del self._workers[name]
         if self.state.phase == TRAINING:
@@ -416,7 +419,7 @@ class Coordinator:
     def _hopeless(self) -> str:
         if self.state.voids_in_a_row < self.state.config.lease.give_up:
             return ""
-        return f"{self.state.voids_in_a_row} tickets in a row were void: see the log for the reasons"
+        return f"{self.state.voids_in_a_row} tickets in a row were void, the last one because of: {self._void}"
 
     def _finish(self, why: str) -> None:
         """Withdraw what is open and begin the final evaluation."""

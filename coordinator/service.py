@@ -182,9 +182,9 @@ class Service:
             log.error("%s", self._broken)
             self._broken_until, self._notes = now + BROKEN, self._ledger.notes()
             state = refold(self._ledger, self.coordinator.state.config)
-            stopping = self.coordinator.stopping
-            self.coordinator = Coordinator(state, self.coordinator.learners, now)
-            self.coordinator.stopping = stopping
+            before = self.coordinator
+            self.coordinator = Coordinator(state, before.learners, now)
+            self.coordinator.stopping, self.coordinator.elapsed = before.stopping, before.elapsed
             return False
         self.commits, self._broken = self.commits + 1, ""
         for event in batch:

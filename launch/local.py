@@ -1,8 +1,10 @@
 """`launch=local`: a whole league on this machine, as one coordinator, learners and collectors."""
 
+import shutil
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 from launch.build import describe_environment
 from launch.config import Config
@@ -11,12 +13,14 @@ from launch.live import LiveTable, final_report
 from launch.supervisor import GivenUp, Supervisor
 from launch.topology import topology
 from launch.view import PAGE_LIMIT, Viewer, read_offline
-from league.state import OVER
+from league.events import Event, TicketVoided
+from league.state import OVER, LeagueState
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
 from league.wire.messages import Command, Done, Role
 
 REFRESH = 0.5  # seconds between two looks at the league
+MOST_TROUBLES = 5  # reasons that are said before the logs have to do
 
 
 class Interrupts:
@@ -44,17 +48,22 @@ def run(
     describe_environment(config, run, allow)
     make_keys(run.keys)
     run.drop_claims()
+    troubles = Troubles()
     with (
+        ExitStack() as stack,
         LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
         Interrupts() as interrupts,
         Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
-        Supervisor(run, topology(config), allow, table.say, config.track.seconds) as supervisor,
+        Supervisor(
+            run, topology(config), allow, table.say, config.track.seconds, env=config.env.id or config.env.name
+        ) as supervisor,
     ):
+        stack.callback(shutil.rmtree, run.sockets, ignore_errors=True)
         if not quiet:
             table.say(f"{len(supervisor.parts)} processes start; their logs are in {run.logs}")
-        viewer = Viewer(doors.coordinator(), config.league)
+        viewer = Viewer(doors.coordinator(), config.league, troubles)
         try:
-            over = _follow(supervisor, viewer, table, interrupts)
+            over = _follow(supervisor, viewer, table, interrupts, troubles)
         except GivenUp as error:
             table.say(str(error))
             return 1
@@ -71,7 +80,31 @@ def run(
     return 0
 
 
-def _follow(supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts: Interrupts) -> bool:
+class Troubles:
+    """Says why tickets are void, each reason once; not those of before."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._new: list[str] = []
+
+    def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
+        """Observe an event."""
+        if isinstance(event, TicketVoided):
+            self._new.append(f"ticket {event.ticket} is void, nobody wins it: {event.why}")
+
+    def tell(self, say: Callable[[str], None]) -> None:
+        """Say what is new."""
+        for line in self._new:
+            reason = line.partition(": ")[2]
+            if reason not in self._said and len(self._said) < MOST_TROUBLES:
+                self._said.add(reason)
+                say(line)
+        self._new = []
+
+
+def _follow(
+    supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts: Interrupts, troubles: Troubles
+) -> bool:
     """Watch until the league is over (True) or somebody interrupts (False)."""
     watching, looked = True, False
     while not interrupts.count:
@@ -81,6 +114,7 @@ def _follow(supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts
                 if viewer.refresh(REFRESH):
                     if viewer.complete and not looked and viewer.state.phase == OVER and viewer.term > 1:
                         table.say("it was over already: raise league.budget to go on with it, or give another name=")
+                    troubles.tell(table.say if looked else lambda line: None)
                     looked = looked or viewer.complete
                     table.show(viewer)
             except Exception as error:  # a viewer may die; the league does not care

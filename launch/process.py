@@ -23,6 +23,7 @@ from launch.build import Lines, build_buffer, build_collector, build_coordinator
 from launch.config import Config, from_plain
 from launch.doors import Doors, listening_host
 from launch.lifeline import end_with_parent
+from launch.topology import HUNG
 from league.state import OVER
 from league.store.files import publish
 from league.store.ledger import Ledger, LedgerLocked
@@ -34,7 +35,6 @@ log = logging.getLogger("ludus.process")
 
 ROLES = ("coordinator", "collector", "learner", "inference", "buffer", "tracker")
 POLITE = 5  # collectors give way to the learner and the coordinator on a crowded machine: all wait for those two
-HUNG = 70  # exit code of a process whose environment hung
 REPLACED = 71  # exit code of a process that found another one of its name
 QUIET = 5.0  # seconds without a word from anybody after which a coordinator of a league that is over may go
 LAST_WORDS = 120.0  # seconds after which it goes in any case
@@ -67,7 +67,7 @@ def die_with_parent() -> None:
     threading.Thread(target=watch, daemon=True, name="parent").start()
 
 
-def watch_progress(ticks: Callable[[], int], seconds: float) -> None:
+def watch_progress(ticks: Callable[[], int], seconds: float, env: str) -> None:
     """End this process, with its stack in the log, when its loop stands still: a hang cannot be interrupted."""
 
     def watch() -> None:
@@ -78,7 +78,10 @@ def watch_progress(ticks: Callable[[], int], seconds: float) -> None:
             if now != seen:
                 seen, since = now, time.monotonic()
             elif time.monotonic() - since > seconds:
-                log.error("no tick for %g s: the environment hangs. This is where:", seconds)
+                log.error(
+                    "no tick for %g s: the environment %s hangs. Mend it (see: ludus check-env %s), or set "
+                    "collector.hang_seconds if it is only slow. This is where it is:", seconds, env, env
+                )  # fmt: skip
                 faulthandler.dump_traceback(all_threads=True)
                 os._exit(HUNG)
 
@@ -168,7 +171,7 @@ def run_collector(config: Config, run: RunDirectory, index: int, stop: Stop, all
         collector = build_collector(
             config, run, index, session, Lines(doors.coordinator(), doors.connect), time.monotonic, allow
         )
-        watch_progress(lambda: collector.ticks, config.collector.hang_seconds)
+        watch_progress(lambda: collector.ticks, config.collector.hang_seconds, config.env.id or config.env.name)
         gc.freeze()  # what is here by now stays: no need to look through it for garbage again and again
         while collector.step(0.02) and not stop.asked:
             pass

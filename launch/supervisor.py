@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from launch.topology import Part
+from launch.topology import HUNG, Part
 from league.store.run_directory import RunDirectory
 
 log = logging.getLogger("ludus.launch")
@@ -29,6 +29,7 @@ HEALTHY = 30.0  # seconds after which earlier deaths are forgiven
 FATAL = 5  # failures in a row, none of them healthy before, after which the coordinator or a learner is given up
 KILLED = (-9, -15)  # somebody else's doing: no reason to give up, nor to wait for long
 KILLED_REST = 2.0
+CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL)  # of native code
 FREE = ("collector", "tracker")  # the league can do without any one of them
 TAIL = 15  # lines of its log that a crash prints
 
@@ -60,6 +61,7 @@ class Supervisor:
     allow: Sequence[str] = ()
     say: Callable[[str], None] = log.warning
     track_seconds: float = 15.0  # that trackers have to send the rest
+    env: str = ""  # what collectors play, to blame it
     stopping: bool = False
     children: list[_Child] = field(default_factory=list)
 
@@ -130,10 +132,18 @@ class Supervisor:
         if child.part.role == "tracker":
             self._excuse(child, last_words(path), path)
             return
-        self.say(f"{child.part.name} ended with {describe(code)}; it starts again in {rest:g} s. Its log: {path}")
+        how = describe(code) + self._blame(child.part, code)
+        self.say(f"{child.part.name} ended with {how}; it starts again in {rest:g} s. Its log: {path}")
         self.say(tail(path))
         if child.failures >= FATAL and child.part.role not in FREE:
             raise GivenUp(f"{child.part.name} failed {child.failures} times in a row: see {path}")
+
+    def _blame(self, part: Part, code: int) -> str:
+        """Say why a collector ended, if only its environment can have done that."""
+        if part.role != "collector" or not self.env or code not in (HUNG, *CRASHES):
+            return ""
+        did = "hung" if code == HUNG else "most likely crashed it"
+        return f", because the environment {self.env} {did} (see: ludus check-env {self.env})"
 
     def _excuse(self, child: _Child, line: str, path: Path) -> None:
         """Say once why a tracker ended: it is tried again and again, and the ledger keeps what it misses."""

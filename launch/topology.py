@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from launch.config import Config
 
+HUNG = 70  # exit code of a process whose environment hung
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

@@ -144,7 +144,7 @@ class Archive:
         if self.group.rank == 0:  # each rank shuffles its own share in its own way
             trainee.rng.bit_generator.state = checkpoint.rng
         trainee.version, trainee.decisions = checkpoint.version, checkpoint.decisions
-        trainee.parent, trainee.began = checkpoint.candidate, checkpoint.began
+        trainee.parent, trainee.began, trainee.spent = checkpoint.candidate, checkpoint.began, checkpoint.spent
         if checkpoint.candidate in self.store:
             trainee.candidate = _candidate(trainee, checkpoint.candidate)
         return trainee
@@ -162,6 +162,7 @@ class Archive:
             rng=dict(trainee.rng.bit_generator.state),
             arrays=state,
             began=trainee.began,
+            spent=trainee.spent,
         )
 
 

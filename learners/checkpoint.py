@@ -44,7 +44,8 @@ class Checkpoint:
     signature: str
     rng: dict[str, Any]  # state of the bit generator
     arrays: Mapping[str, npt.NDArray[Any]]  # weights, moments and counters of the algorithm
-    began: float = 0.0  # the share of the league's budget that was spent when the incarnation began
+    began: float = 0.0  # the share of the league's budget that was spent when the incarnation began,
+    spent: float = 0.0  # and when this was written
 
     def refuse_other(self, algorithm: str, policy: dict[str, Any], signature: str) -> None:
         """Raise CheckpointError unless it was written by this algorithm for this network and environment.

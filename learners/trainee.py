@@ -21,7 +21,8 @@ class Trainee(Fed):
     algorithm: Algorithm
     rng: np.random.Generator
     decisions: int = 0  # trained on in all incarnations
-    began: float = 0.0  # the share of the league's budget that was spent when this incarnation began
+    began: float = 0.0  # the share of the league's budget that was spent when this incarnation began,
+    spent: float = 0.0  # and that is spent now
     parent: Hash | None = None  # the snapshot that the next candidate descends from
     candidate: Candidate | None = None  # the newest that was written
     rollbacks: int = 0
@@ -56,7 +57,9 @@ class Trainee(Fed):
 
     def spend(self, spent: float) -> None:
         """Tell the algorithm how much of the time for training is over, when this share of the budget is spent."""
-        left = 1 - self.began
+        if spent < self.spent:  # the budget was raised: of the new one, less was spent back then, too
+            self.began *= spent / self.spent
+        self.spent, left = spent, 1 - self.began
         self.algorithm.spent = min(1.0, max(0.0, (spent - self.began) / left)) if left > 0 else 1.0
 
     @property

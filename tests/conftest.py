@@ -41,6 +41,23 @@ if os.environ.get("LUDUS_NO_SKIPS"):
         return _unforgiven((yield))
 
 
+# --- figures -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def figure(record_property):
+    """Return a function that tells what a test measured; all figures are printed at the end."""
+    return lambda text: record_property("figure", text)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print what tests measured."""
+    for report in terminalreporter.getreports("passed"):
+        for name, text in report.user_properties:
+            if name == "figure" and report.when == "call":
+                terminalreporter.write_line(f"{report.nodeid}: {text}")
+
+
 # --- patience ------------------------------------------------------------------------------------------------
 
 

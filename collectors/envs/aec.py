@@ -53,10 +53,10 @@ class AecGame:
     def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
         self._inner.step(self._plays[self._mover](actions[0]))
+        self.chair.reward(self._inner.rewards)  # not in `look`: after a reset they may be those of the last episode
 
     def look(self) -> None:
-        """Pay, and find the next agent that must act."""
-        self.chair.reward(self._inner.rewards)
+        """Find the next agent that must act."""
         self._settle()
         if self._tells_state:
             self.chair.whole(self._inner)

@@ -85,14 +85,19 @@ class RunDirectory:
         """
         shutil.rmtree(self.root / "claims", ignore_errors=True)
 
+    @property
+    def sockets(self) -> Path:
+        """Where processes on this machine meet: a short path, however long that of the run."""
+        digest = hashlib.sha256(os.fsencode(self.root.resolve())).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"ludus-{os.geteuid()}-{digest}"
+
     def address(self, process: str) -> str:
-        """Return the ipc address of a process: the same after a restart, short however long the run's path.
+        """Return the ipc address of a process: the same after a restart.
 
         >>> RunDirectory(Path("runs/first")).address("coordinator").startswith("ipc://")
         True
         """
-        digest = hashlib.sha256(os.fsencode(self.root.resolve())).hexdigest()[:12]
-        return f"ipc://{tempfile.gettempdir()}/ludus-{os.geteuid()}-{digest}/{process}"
+        return f"ipc://{self.sockets}/{process}"
 
     def create(self) -> Self:
         """Make the directories of a run; harmless if it is there already."""

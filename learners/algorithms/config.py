@@ -57,14 +57,18 @@ class AlgoConfig:
         """The setting that asks for an anneal, if one does."""
         return "lr_schedule=linear" if self.lr_schedule == "linear" else ""
 
-    def learning_rate(self, decisions: int, spent: float = 0.0) -> float:
+    def learning_rate(self, decisions: int, spent: float | None = None) -> float:
         """Return the learning rate after so many decisions, and with this share of the time for training spent."""
         if self.lr_schedule == "constant":
             return self.lr
         return self.lr * (1 - (1 - self.lr_final) * self._annealed(decisions, spent))
 
-    def _annealed(self, decisions: int, spent: float) -> float:
-        return min(1.0, decisions / self.anneal_decisions) if self.anneal_decisions else spent
+    def _annealed(self, decisions: int, spent: float | None) -> float:
+        if self.anneal_decisions:
+            return min(1.0, decisions / self.anneal_decisions)
+        if spent is None:
+            raise ValueError(f"algo={self.name} anneals over decisions only: give algo.anneal_decisions")
+        return spent
 
 
 @dataclass(kw_only=True, slots=True)
@@ -104,7 +108,7 @@ class ActorCriticConfig(AlgoConfig):
             return f"entropy_final={self.entropy_final:g}"
         return "lr_schedule=linear" if self.lr_schedule == "linear" else ""
 
-    def entropy_coef(self, decisions: int, spent: float = 0.0) -> float:
+    def entropy_coef(self, decisions: int, spent: float | None = None) -> float:
         """Return the weight of the entropy bonus after so many decisions, with this share of the time spent."""
         if self.entropy_final is None:
             return self.entropy

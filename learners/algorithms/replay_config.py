@@ -79,4 +79,4 @@ class ReplayConfig(AlgoConfig):
         """Return the power of the importance weights after so many decisions."""
         if not self.anneal_decisions:
             return self.correction
-        return self.correction + (1 - self.correction) * self._annealed(decisions, 0.0)
+        return self.correction + (1 - self.correction) * self._annealed(decisions, None)

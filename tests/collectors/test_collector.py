@@ -15,6 +15,7 @@ from collectors.desk import MAX_UNACKED, RETRY
 from collectors.envs.connect_four import ConnectFour
 from collectors.envs.pettingzoo import adapt
 from collectors.envs.rock_paper_scissors import RockPaperScissors
+from collectors.envs.rows import Ends
 from collectors.envs.tic_tac_toe import TicTacToe
 from collectors.links import Links
 from collectors.replay import ReplayError, outcome_of, replay
@@ -499,6 +500,30 @@ def test_a_cache_that_is_too_small_costs_memory_and_never_gives_anybody_the_weig
     world.begin(*(evaluation(number, episodes=2, entries=tuple(pair)) for number, pair in enumerate(pairs, 1)))
     world.step(2)  # all three begin at once
     assert misplaced(world, np.ones((1, *env.spec.observation.shape), np.float32)) == []
+
+
+def test_who_dies_in_a_slot_that_plays_on_is_closed_at_once(world):
+    """Rows of early deaths may be as many as an episode lacks that is over."""
+    agents = np.array([1, 0])
+    nothing = {
+        "reward": np.zeros(2, np.float32),
+        "truncated": np.zeros(2, np.bool_),
+        "observation": np.zeros((2, 3, 3, 2)),
+    }
+    both = Ends(slot=np.array([2, 2]), agent=agents, over=np.array([2]), **nothing)
+    mixed = Ends(slot=np.array([2, 3]), agent=agents, over=np.array([2]), **nothing)
+    assert world.collector._whole(both)
+    assert not world.collector._whole(mixed)
+
+
+def test_what_is_over_is_told_while_the_others_rest(tmp_path):
+    world = World(tmp_path, TicTacToe(slots=64))
+    world.begin(*(evaluation(number, episodes=1) for number in range(1, 65)))
+    while not world.collector._ended:
+        world.step()
+    world.collector._wait(0.0)  # as it does without credit
+    assert world.collector._ended == []
+    assert world.collector._desk._results
 
 
 class Overseen(ConnectFour):

@@ -166,7 +166,9 @@ def test_a_collector_that_came_back_frees_what_it_held_at_once(league):
     take(league, "c0/1", count=2)
     orders = league.report("c0/2", want=2)
     assert [(t.number, t.attempt) for t in orders.tickets] == [(1, 1), (2, 1)]
-    assert {event.why for event in kinds(league, TicketReissued)} == {"its collector was restarted"}
+    assert {event.why for event in kinds(league, TicketReissued)} == {
+        "its collector ended, and was started again: the log of the collector says why"
+    }
 
 
 def test_void_after_void_ends_a_league_that_nothing_can_be_played_in(bench, config):
@@ -181,7 +183,7 @@ def test_void_after_void_ends_a_league_that_nothing_can_be_played_in(bench, conf
         assert league.state.voids == number
         league.tick()
     assert league.state.phase == OVER
-    assert league.state.why == "5 tickets in a row were void: see the log for the reasons"
+    assert league.state.why == "5 tickets in a row were void, the last one because of: on fire"
     assert league.report(want=1).stop
 
 

@@ -445,6 +445,8 @@ def test_the_anneal_follows_the_budget_from_the_start_of_an_incarnation_through_
     world.restart()
     assert rate(0.8, again) == pytest.approx(0.5)
     assert rate(1.0, again) == 0
+    world.restart()  # with twice the budget: it began at 0.3 of it, and 0.7 are left after that
+    assert rate(0.5, again) == pytest.approx(1 - 0.2 / 0.7)
 
 
 def test_a_restart_is_as_if_nothing_had_happened(tmp_path, spec, policy, play):

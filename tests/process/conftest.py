@@ -51,6 +51,7 @@ class League:
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(seconds)
         self.patiently(lambda: not any(self.children().values()), 10, "the end of all processes")
+        assert not self.run.sockets.exists(), "no socket is left behind, either"
         return code
 
 

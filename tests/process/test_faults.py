@@ -29,8 +29,10 @@ def test_the_league_goes_on(start, patiently):
     def told(text):
         return any(text in log.read_text(errors="replace") for log in logs if log.exists())
 
-    for text in ("the faulty game raises", "the environment hangs", "Segmentation fault"):
+    for text in ("the faulty game raises", "the environment faulty_env:env hangs", "Segmentation fault"):
         patiently(lambda text=text: told(text), 100, f"{text!r} in a collector's log")
+    for text in ("faulty_env:env hung", "faulty_env:env most likely crashed it (see: ludus check-env"):
+        patiently(lambda text=text: text in league.log.read_text(), 20, f"{text!r} on the terminal")
     before = league.results()
     patiently(lambda: league.results() > before + 20, 60, "play going on")
     assert league.interrupt() == 130
@@ -44,5 +46,8 @@ def test_a_game_that_always_breaks_ends_the_league_with_the_reason(start):
     league.process.wait(120)
     state = read_offline(league.run).state
     assert state.voids >= 5, "the first steps of each process go well, so a ticket or two may have passed before"
-    assert "tickets in a row were void" in league.log.read_text()
+    told = league.log.read_text()
+    assert "tickets in a row were void, the last one because of: faulty_env:env: " in told
+    assert "is void, nobody wins it: faulty_env:env: " in told
+    assert "See: ludus check-env faulty_env:env" in told
     assert "as it was told" in league.run.log("coordinator", 0).read_text()

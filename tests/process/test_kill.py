@@ -29,7 +29,7 @@ SMALL = [
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
-def test_kill_anybody_at_any_moment(start, patiently):
+def test_kill_anybody_at_any_moment(start, patiently, figure):
     league = start(*SMALL)
     rng = random.Random(5)
     patiently(league.results, 90, "the first result")
@@ -57,8 +57,8 @@ def test_kill_anybody_at_any_moment(start, patiently):
     assert len(accepted) == len(set(accepted))
     store = SnapshotStore(run.snapshots)
     assert [name for name in store.hashes() if store.verify(name)] == []
-    print(
-        f"\nkills: {dict(killed)}; {sum(state.results.values()):,} results counted, {len(accepted):,} acknowledged and "
+    figure(
+        f"kills: {dict(killed)}; {sum(state.results.values()):,} results counted, {len(accepted):,} acknowledged and "
         f"found, {state.term} terms, {state.voids} void, {len(store.hashes())} snapshots, 0 unreadable"
     )
     assert state.term > 1, "the coordinator was killed, and came back"
