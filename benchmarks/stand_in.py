@@ -45,7 +45,7 @@ class StandIn:
         for incoming in self._learner.receive(0):
             self._feed(incoming)
         told = False
-        for incoming in self._coordinator.receive(0.001):
+        for incoming in self._coordinator.receive(0.005):
             report = incoming.message
             if isinstance(report, Report):
                 self._coordinator.send(incoming.peer, self._order(report))

@@ -174,10 +174,11 @@ def _by_slot(slot: Index, moves: Sequence[Any]) -> Iterable[tuple[int, Sequence[
     [(0, [4, 5]), (2, [6])]
     """
     slots = slot.tolist()
-    begins = np.flatnonzero(np.diff(slot, prepend=-1)).tolist()
-    if len(begins) == len(slots):  # one agent acts at a time
+    begins = (slot[1:] != slot[:-1]).nonzero()[0]
+    if len(begins) >= len(slots) - 1:  # one agent acts at a time
         return zip(slots, zip(moves, strict=True), strict=True)
-    return [(slots[begin], moves[begin:end]) for begin, end in pairwise([*begins, len(slots)])]
+    cuts = [0, *(begins + 1).tolist(), len(slots)]
+    return [(slots[begin], moves[begin:end]) for begin, end in pairwise(cuts)]
 
 
 def board(seen: npt.NDArray[Any]) -> str:

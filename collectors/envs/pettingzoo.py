@@ -113,7 +113,9 @@ def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]], stat
         spec=spec,
         game=ParallelGame if isinstance(env, pettingzoo.ParallelEnv) else AecGame,
         readers={
-            agent: reader(spaces[agent], writes[agent], mask_writer(actions, agent), actions.legal[agent])
+            agent: reader(
+                spaces[agent], writes[agent], mask_writer(actions, agent), actions.legal[agent], actions.single
+            )
             for agent in agents
         },
         plays=actions.plays,

@@ -52,18 +52,35 @@ def without_mask(space: spaces.Space[Any]) -> spaces.Space[Any]:
     return rest[OBSERVATION] if set(rest) == {OBSERVATION} else spaces.Dict(rest)
 
 
-def reader(space: spaces.Space[Any], write: Write, write_mask: Write, legal: npt.NDArray[np.bool_]) -> Read:
+def reader(
+    space: spaces.Space[Any], write: Write, write_mask: Write, legal: npt.NDArray[np.bool_], single: bool
+) -> Read:
     """Return the function that writes what an agent sees into its row of observations and of masks.
 
-    The mask is looked for in the observation, then in the info; without one all that the agent has is legal.
+    The mask is looked for in the observation, then in the info; without one all that the agent has is legal. `single`
+    says whether an action is one choice.
     """
     if not isinstance(space, spaces.Dict) or MASK not in space.spaces:
         return _read_plain(write, write_mask, legal)
     bare = set(space.spaces) == {OBSERVATION, MASK}
+    box = space[OBSERVATION] if bare and single else None
+    shape, dtype = (box.shape, box.dtype) if isinstance(box, spaces.Box) else (None, None)
 
     def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
-        write(seen[OBSERVATION] if bare else seen, row)
-        write_mask(seen[MASK], mask)
+        told, given = seen[OBSERVATION] if bare else seen, seen[MASK]
+        # Most are arrays of the shapes that are expected. What is not, the writers know to read, or to refuse.
+        if (
+            type(told) is np.ndarray
+            and type(given) is np.ndarray
+            and told.shape == shape == row.shape
+            and told.dtype == dtype
+            and given.shape == mask.shape
+        ):
+            row[...] = told
+            mask[...] = given
+        else:
+            write(told, row)
+            write_mask(given, mask)
 
     return read
 
