@@ -56,16 +56,6 @@ class AecGame:
         self.chair.reward(self._inner.rewards)  # not in `look`: after a reset they may be those of the last episode
 
     def look(self) -> None:
-        """Find the next agent that must act."""
-        self._settle()
-        if self._tells_state:
-            self.chair.whole(self._inner)
-
-    def render(self) -> str:
-        """Return the environment's own text, if it renders any."""
-        return own_text(self.env)
-
-    def _settle(self) -> None:
         """Find the next agent that must act, after those that are done."""
         env = self._inner
         if not env.agents:
@@ -74,7 +64,13 @@ class AecGame:
         if env.terminations[agent] or env.truncations[agent]:
             return self._bury()
         self._mover = self.chair.ready(agent, env.observe(agent), env.infos[agent])
+        if self._tells_state:
+            self.chair.whole(env)
         return None
+
+    def render(self) -> str:
+        """Return the environment's own text, if it renders any."""
+        return own_text(self.env)
 
     def _bury(self) -> None:
         """Give the selected agent, which is done, its end; if all are done, the episode is over at once."""
@@ -87,12 +83,14 @@ class AecGame:
         if agent in env.agents:
             raise BrokenError(f"agent {agent!r} is done but step(None) did not remove it from env.agents")
         self.chair.reward({one: reward for one, reward in env.rewards.items() if one != agent})
-        return self._settle()
+        return self.look()
 
     def _finish(self) -> None:
         for agent in self.chair.unended():
             self._end(agent)
         self.chair.over()
+        if self._tells_state:
+            self.chair.whole(self._inner)
 
     def _end(self, agent: str) -> None:
         env = self._inner

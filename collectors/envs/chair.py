@@ -49,9 +49,11 @@ class Chair:
         self.tells_state = table.state is not None
         self.plays = [plays[agent] for agent in agents]  # from an action of a row to one of the environment
         self.number = {agent: number for number, agent in enumerate(agents)}
-        self._reads = [readers[agent] for agent in agents]
-        self._rows = [table.observation[slot, number] for number in range(len(agents))]
-        self._masks = [table.mask[slot, number] for number in range(len(agents))]
+        # Of each agent: its number, how to read what it sees, and where that is written.
+        self._places = {
+            agent: (number, readers[agent], table.observation[slot, number], table.mask[slot, number])
+            for agent, number in self.number.items()
+        }
         self._ready = table.ready[slot]
         self._reward = table.reward[slot]
         self._acted = table.acted[slot]
@@ -86,13 +88,14 @@ class Chair:
 
     def ready(self, agent: str, seen: Any, info: Mapping[str, Any]) -> int:
         """Write what an agent sees; it must act now. Return its number."""
-        number = self.number.get(agent)
-        if number is None:
-            number = self._place(agent)
+        place = self._places.get(agent)
+        if place is None:
+            raise self._stranger(agent)
+        number, read, row, mask = place
         if self._ended[number]:
             raise BrokenError(f"agent {agent!r} came back after its end; PettingZoo wants a new agent with a new name")
         try:
-            self._reads[number](seen, info, self._rows[number], self._masks[number])
+            read(seen, info, row, mask)
         except BrokenError as error:
             raise BrokenError(f"agent {agent!r}: {error}") from error
         self._ready[number] = True
@@ -139,10 +142,13 @@ class Chair:
     def _place(self, agent: str) -> int:
         number = self.number.get(agent)
         if number is None:
-            raise BrokenError(
-                f"agent {agent!r} is not among possible_agents {list(self.agents)}, so it has no seat; list it there"
-            )
+            raise self._stranger(agent)
         return number
+
+    def _stranger(self, agent: str) -> BrokenError:
+        return BrokenError(
+            f"agent {agent!r} is not among possible_agents {list(self.agents)}, so it has no seat; list it there"
+        )
 
 
 def _no_number(rewards: Mapping[str, Any]) -> BrokenError:
