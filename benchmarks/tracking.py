@@ -26,10 +26,10 @@ from league.wire.messages import Role
 
 WARM = 150_000  # env steps before the measurement begins: by then everybody has started, trackers too
 PATIENCE = 120.0  # seconds until then
-LONGER = 10  # a run is as many times longer than a slice of other benchmarks
+LONGER = 20  # a run is as many times longer than a slice of other benchmarks
 WORDS = {"without": "without trackers", "with": "with trackers", "hanging": "with a W&B server that hangs"}
 PLAY = ("coordinator", "learner", "collector")
-ROUNDS = 5  # at most: a round is three leagues
+ROUNDS = 3  # at most: a round is three leagues
 
 
 class Steps:
