@@ -15,11 +15,13 @@ from launch.topology import topology
 from launch.view import PAGE_LIMIT, Viewer, read_offline
 from league.events import Event, TicketVoided
 from league.state import OVER, LeagueState
-from league.store.run_directory import RunDirectory
+from league.store.ledger import Ledger, LedgerLocked
+from league.store.run_directory import RunDirectory, RunError
 from league.wire.keys import make_keys
 from league.wire.messages import Command, Done, Role
 
 REFRESH = 0.5  # seconds between two looks at the league
+LET_GO = 5.0  # seconds for the processes of a league whose `ludus run` was killed to see that, and to end
 MOST_TROUBLES = 5  # reasons that are said before the logs have to do
 
 
@@ -45,6 +47,7 @@ def run(
     config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = (), as_json: bool = False
 ) -> int:
     """Run a league until it is over or interrupted; either way it can be resumed."""
+    _refuse_another(run)
     describe_environment(config, run, allow)
     make_keys(run.keys)
     run.drop_claims()
@@ -78,6 +81,18 @@ def run(
     if not quiet:
         final_report(read_offline(run).state, run.name, as_json=as_json)
     return 0
+
+
+def _refuse_another(run: RunDirectory) -> None:
+    """Raise if this league is under way already: the processes of both would take each other's places."""
+    try:
+        if run.ledger.exists():
+            Ledger.open(run.ledger, LET_GO).close()
+    except LedgerLocked as error:
+        raise RunError(
+            f"the league {run.name} is under way already. Look at it: ludus attach {run.name}. Stop it: ludus stop "
+            f"{run.name}. Start another one: give another name="
+        ) from error
 
 
 class Troubles:

@@ -87,6 +87,18 @@ def test_interrupt_resume_and_interrupt_twice(start, patiently):
     assert verify(league.run) == 0
 
 
+def test_a_league_that_is_under_way_is_not_started_again(start, patiently):
+    league = start(*SMALL)
+    patiently(league.results, 90, "the first result")
+    second = start(*SMALL)
+    assert second.process.wait(60) == 2
+    assert "the league league is under way already. Look at it: ludus attach league." in league.log.read_text()
+    before = league.results()
+    patiently(lambda: league.results() > before, 60, "play going on")
+    assert league.interrupt() == 130
+    assert verify(league.run) == 0
+
+
 def test_children_end_with_their_parent(start, patiently):
     league = start(*SMALL)
     patiently(league.results, 90, "the first result")
