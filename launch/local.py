@@ -96,25 +96,28 @@ def _refuse_another(run: RunDirectory) -> None:
 
 
 class Troubles:
-    """Says why tickets are void, each reason once; not those of before."""
+    """Why tickets are void: each reason once, and not for ever."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
-        self._new: list[str] = []
+        self._new: dict[str, str] = {}  # lines by reason
 
     def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
         """Observe an event."""
-        if isinstance(event, TicketVoided):
-            self._new.append(f"ticket {event.ticket} is void, nobody wins it: {event.why}")
+        if isinstance(event, TicketVoided) and event.why not in self._said:
+            self._new.setdefault(event.why, f"ticket {event.ticket} is void, nobody wins it: {event.why}")
 
     def tell(self, say: Callable[[str], None]) -> None:
         """Say what is new."""
-        for line in self._new:
-            reason = line.partition(": ")[2]
-            if reason not in self._said and len(self._said) < MOST_TROUBLES:
+        for reason, line in self._new.items():
+            if len(self._said) < MOST_TROUBLES:
                 self._said.add(reason)
                 say(line)
-        self._new = []
+        self.forget()
+
+    def forget(self) -> None:
+        """Say nothing of what was observed: it was told when it happened, before this league was resumed."""
+        self._new = {}
 
 
 def _follow(
@@ -129,7 +132,10 @@ def _follow(
                 if viewer.refresh(REFRESH):
                     if viewer.complete and not looked and viewer.state.phase == OVER and viewer.term > 1:
                         table.say("it was over already: raise league.budget to go on with it, or give another name=")
-                    troubles.tell(table.say if looked else lambda line: None)
+                    if looked:
+                        troubles.tell(table.say)
+                    elif viewer.complete:
+                        troubles.forget()
                     looked = looked or viewer.complete
                     table.show(viewer)
             except Exception as error:  # a viewer may die; the league does not care

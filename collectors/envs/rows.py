@@ -60,7 +60,7 @@ class Ends:
 
 
 def together(ends: Sequence[Ends]) -> Ends:
-    """Return END rows of several ticks as one. None of them tells ranks."""
+    """Return END rows of whole episodes, of several ticks, as one. None of them tells of ranks, faults or the idle."""
     return Ends(
         slot=np.concatenate([one.slot for one in ends]),
         agent=np.concatenate([one.agent for one in ends]),
@@ -68,8 +68,6 @@ def together(ends: Sequence[Ends]) -> Ends:
         truncated=np.concatenate([one.truncated for one in ends]),
         observation=np.concatenate([one.observation for one in ends]),
         over=np.concatenate([one.over for one in ends]),
-        faults=tuple(fault for one in ends for fault in one.faults),
-        idle=tuple(idle for one in ends for idle in one.idle),
         state=None if ends[0].state is None else np.concatenate([one.state for one in ends if one.state is not None]),
     )
 
