@@ -38,7 +38,8 @@ class Pairs:
         self.capacity = capacity
         shape = (capacity, capacity)
         self.matrix: dict[str, npt.NDArray[Any]] = {
-            name: np.full(shape, field.start, dtype=field.code) for name, field in self._fields.items()
+            name: np.full(shape, field.start, field.code) if field.start else np.zeros(shape, field.code)
+            for name, field in self._fields.items()  # zeros cost nothing until they are written
         }
         self.flat: dict[str, Any] = {
             name: matrix.reshape(-1).data.cast("B").cast(self._fields[name].code)
@@ -86,11 +87,19 @@ class Pairs:
         wrong = [name for name in self.matrix if name not in arrays or arrays[name].shape != shape]
         if wrong:
             raise ValueError(f"a table of {len(players)} players needs arrays of shape {shape}: look at {wrong}")
+        self.seat(players)
+        self._fill(arrays, len(players))
+
+    def seat(self, players: Sequence[PlayerId]) -> None:
+        """Give all players of a new table their rows, with one allocation."""
         if self._order or len(set(players)) != len(players):
             raise ValueError("load only into a new table, and name each player once")
-        for player in players:
-            self.index(player)
-        self._fill(arrays, len(players))
+        capacity = self.capacity
+        while len(players) + 1 > capacity:  # the row after the last player has to stay empty
+            capacity *= 2
+        if capacity > self.capacity:
+            self._allocate(capacity)
+        self._order = {player: row for row, player in enumerate(players)}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pairs):

@@ -8,7 +8,7 @@
 Reading never changes the table: an unknown player reads like one that has not played yet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Self
@@ -52,7 +52,7 @@ class PayoffConfig:
 
 
 class Payoff(Pairs):
-    """Results for each ordered pair of players. `record` is in the coordinator's hot loop: no temporaries."""
+    """Results for each ordered pair of players. `record_games` is in the coordinator's hot loop: no temporaries."""
 
     def __init__(self, config: PayoffConfig | None = None) -> None:
         super().__init__(FIELDS)
@@ -67,28 +67,44 @@ class Payoff(Pairs):
 
     def record(self, a: PlayerId, b: PlayerId, outcome: float, decay: float | None = None) -> None:
         """Count one game: `outcome` is 1 if a won, 0 if b won, 0.5 for a draw."""
+        if outcome not in (0.0, 0.5, 1.0):
+            raise ValueError(f"the outcome of {a!r} against {b!r} must be 1, 0.5 or 0, got {outcome}")
+        self.record_games(a, b, ((1.0 - outcome, outcome),), decay)
+
+    def record_games(
+        self, a: PlayerId, b: PlayerId, games: Sequence[Sequence[float]], decay: float | None = None
+    ) -> None:
+        """Count some games of a pair, in order: each is told by the ranks of a and b, of which the lower one won."""
         if a == b:
             raise ValueError(f"{a!r} against itself says nothing of who is better: do not record it")
-        i, j = self.index(a), self.index(b)
-        if decay is None:
-            decay = self.config.decay
+        try:
+            i, j = self._order[a], self._order[b]
+        except KeyError:
+            i, j = self.index(a), self.index(b)
+        keep = self.config.decay if decay is None else decay
         flat, there, back = self.flat, i * self.capacity + j, j * self.capacity + i
         wins, draws = flat["wins"], flat["draws"]
-        won, drawn, lost = wins[there] * decay, draws[there] * decay, wins[back] * decay
-        if outcome == 1.0:
-            won += 1.0
-            flat["raw_wins"][there] += 1
-        elif outcome == 0.0:
-            lost += 1.0
-            flat["raw_wins"][back] += 1
-        elif outcome == 0.5:
-            drawn += 1.0
-            flat["raw_draws"][there] += 1
-            flat["raw_draws"][back] += 1
-        else:
-            raise ValueError(f"the outcome of {a!r} against {b!r} must be 1, 0.5 or 0, got {outcome}")
+        won, drawn, lost = wins[there], draws[there], wins[back]
+        ahead = behind = 0
+        for first, second in games:
+            won, drawn, lost = won * keep, drawn * keep, lost * keep
+            if first < second:
+                won += 1.0
+                ahead += 1
+            elif first > second:
+                lost += 1.0
+                behind += 1
+            else:
+                drawn += 1.0
         wins[there], wins[back] = won, lost
         draws[there] = draws[back] = drawn
+        if ahead:
+            flat["raw_wins"][there] += ahead
+        if behind:
+            flat["raw_wins"][back] += behind
+        if level := len(games) - ahead - behind:
+            flat["raw_draws"][there] += level
+            flat["raw_draws"][back] += level
 
     def record_return(self, a: PlayerId, b: PlayerId, value: float, decay: float | None = None) -> None:
         """Add the return that a got when it played with b (co-operative play; a may be b)."""
@@ -215,6 +231,8 @@ def meetings(players: Sequence[PlayerId], sides: Sequence[int]) -> list[tuple[in
     >>> meetings([PlayerId(p) for p in "aabb"], [0, 0, 1, 1]), meetings([PlayerId(p) for p in "abca"], [0, 1, 2, 3])
     ([(0, 2)], [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)])
     """
+    if len(players) == 2:  # nearly all matches
+        return [(0, 1)] if sides[0] != sides[1] and players[0] != players[1] else []
     found: dict[tuple[int, int, PlayerId, PlayerId], tuple[int, int]] = {}
     for i, j in combinations(range(len(players)), 2):
         if sides[i] != sides[j] and players[i] != players[j]:
@@ -244,19 +262,45 @@ def mates(players: Sequence[PlayerId], sides: Sequence[int]) -> list[tuple[Playe
 def record_ranks(
     payoff: Payoff,
     players: Sequence[PlayerId],
-    ranks: Sequence[int],
+    matches: Sequence[Sequence[int]],
     decay: float | None = None,
     met: Sequence[tuple[int, int]] | None = None,
 ) -> None:
-    """Count one match of any number of entries: a game for each pair that `meetings` found.
+    """Count matches of the same entries by their ranks: in each of them a game for each pair that `meetings` found.
 
-    Rank 0 is the best; equal ranks are a draw. Without `met` every entry is on a side of its own.
+    Rank 0 is the best; equal ranks are a draw. Without `met` every entry is on a side of its own. Games of a pair fade
+    in the order of matches, and within a match in the order of `met`.
 
-    >>> table = Payoff(); record_ranks(table, [PlayerId("a"), PlayerId("b"), PlayerId("c")], [0, 1, 1])
+    >>> table = Payoff(); record_ranks(table, [PlayerId("a"), PlayerId("b"), PlayerId("c")], [[0, 1, 1]])
     >>> table.raw(PlayerId("a"), PlayerId("c")), table.raw(PlayerId("b"), PlayerId("c"))
     ((1, 0, 0), (0, 1, 0))
     """
-    if len(players) != len(ranks):
-        raise ValueError(f"a match needs one rank for each entry: {list(players)} got {list(ranks)}")
+    if not matches:
+        return
+    if set(map(len, matches)) != {len(players)}:
+        raise ValueError(f"a match needs one rank for each entry: {list(players)} got {[*map(list, matches)]}")
+    pairs: dict[tuple[PlayerId, PlayerId], list[tuple[int, int]]] = {}  # two players may meet in more than two seats
     for i, j in meetings(players, range(len(players))) if met is None else met:
-        payoff.record(players[i], players[j], 0.5 if ranks[i] == ranks[j] else float(ranks[i] < ranks[j]), decay)
+        a, b = players[i], players[j]
+        if (b, a) in pairs:
+            pairs[b, a].append((j, i))
+        else:
+            pairs.setdefault((a, b), []).append((i, j))
+    for (a, b), seats in pairs.items():
+        payoff.record_games(a, b, [(ranks[i], ranks[j]) for ranks in matches for i, j in seats], decay)
+
+
+def head_to_head(mine: Collection[int], sides: Sequence[int], ranks: Iterable[Sequence[int]]) -> tuple[int, int, int]:
+    """Return the wins, draws and losses of one player, which has the entries `mine`, against the player of the rest.
+
+    These are the games that `record_ranks` counts: one for each pair of sides that meet, so chance level is 0.5
+    however many sides there are. Two entries of the same side never play each other.
+
+    >>> head_to_head({0}, [0, 1, 2], [(0, 1, 2), (1, 0, 2), (0, 0, 1)])
+    (4, 1, 1)
+    """
+    me, other = PlayerId("me"), PlayerId("other")
+    players = [me if entry in mine else other for entry in range(len(sides))]
+    table = Payoff()
+    record_ranks(table, players, list(ranks), met=meetings(players, sides))
+    return table.raw(me, other)

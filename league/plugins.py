@@ -1,14 +1,16 @@
 """The one place where a name in a config becomes code.
 
 A name is one of ours (`connect_four`), one that an installed package registered under an entry point group
-(`ludus.environments`, `ludus.wrappers`, `ludus.bots`, `ludus.algorithms`), or `package.module:Class`. The last
-form is allowed only for packages that are ours, known environment packages, packages with a `ludus.*` entry point,
-and those that the user allowed on the command line; never because a file in a run directory says so.
+(`ludus.environments`, `ludus.wrappers`, `ludus.bots`, `ludus.algorithms`, `ludus.outcomes`), or `package.module:Class`
+of a package that the user allowed in this very call (`--allow PACKAGE`). Nothing is imported before that is decided,
+and a file in a run directory allows nothing. What a config may name of known environment packages besides is in
+`collectors.envs.known`.
 """
 
 import difflib
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 from functools import lru_cache
 from importlib import import_module, metadata
 from typing import Any
@@ -46,8 +48,8 @@ BUILTIN: dict[str, dict[str, str]] = {
     "ludus.outcomes": {},
 }
 
-OURS = ("league", "coordinator", "collectors", "learners", "launch")
-TRUSTED = frozenset({*OURS, "pettingzoo", "mpe2", "gymnasium", "supersuit", "ale_py"})
+OURS = frozenset({"league", "coordinator", "collectors", "learners", "launch", "conf", "ludus"})
+TARGET = re.compile(r"(?P<module>(?P<package>[A-Za-z_]\w*)(?:\.[A-Za-z_]\w*)*):(?P<attribute>[A-Za-z_]\w*)", re.ASCII)
 
 
 class PluginError(ValueError):
@@ -70,31 +72,55 @@ def names(group: str) -> list[str]:
     return sorted({*BUILTIN[group], *_entry_points(group)})
 
 
-def allowed_packages(extra: Iterable[str] = ()) -> frozenset[str]:
-    """Return the top-level packages whose code a config may name."""
-    plugged = {value.split(":")[0].split(".")[0] for group in GROUPS for value in _entry_points(group).values()}
-    return TRUSTED | plugged | frozenset(extra)
+def package_of(target: str) -> str:
+    """Return the package of `package.module:name`; raise PluginError if it is not written like that.
+
+    >>> package_of("my_games.words:Env")
+    'my_games'
+    """
+    found = TARGET.fullmatch(target)
+    if found is None:
+        raise PluginError(f"cannot read {target!r}: write package.module:name, with one name behind the colon")
+    return found["package"]
 
 
-def resolve(group: str, name: str, allow: Iterable[str] = ()) -> Any:
-    """Return what a name stands for; raise PluginError with the remedy if it stands for nothing.
+def resolve(group: str, name: str, allow: Collection[str] = ()) -> Any:
+    """Return what a name stands for; raise PluginError with the remedy if it stands for nothing, or nobody allowed it.
 
     >>> resolve("ludus.bots", "random").__name__
     'RandomBot'
     """
-    target = BUILTIN[group].get(name) or _entry_points(group).get(name) or name
-    if ":" not in target:
+    registered = _entry_points(group)
+    target = BUILTIN[group].get(name) or registered.get(name)
+    if target is not None or name in registered.values():
+        return load(target or name)
+    if ":" not in name:
         known = names(group)
         close = difflib.get_close_matches(name, known, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise PluginError(f"unknown {group.split('.')[1][:-1]} {name!r}.{hint} Known: {', '.join(known)}.")
-    module, _, attribute = target.partition(":")
-    package = module.split(".")[0]
-    if package not in allowed_packages(allow):
+        raise PluginError(f"unknown {_kind(group)} {name!r}.{hint} Known: {', '.join(known)}.")
+    package = package_of(name)
+    if package in OURS:
         raise PluginError(
-            f"{target!r}: the package {package!r} is not allowed. If you trust it, add --allow {package} "
+            f"{name!r} is code of Ludus itself, of which a config names only what is registered. "
+            f"The {_kind(group)}s of Ludus: {', '.join(BUILTIN[group]) or 'none'}."
+        )
+    if package not in allow:
+        raise PluginError(
+            f"{name!r}: the package {package!r} is not allowed. If you trust it, add --allow {package} "
             f"to the command, or give it an entry point in the group {group!r}."
         )
+    return load(name)
+
+
+def _kind(group: str) -> str:
+    return group.split(".")[1][:-1]
+
+
+def load(target: str) -> Any:
+    """Import what trusted code names by `package.module:name`. Text from a config goes through `resolve`."""
+    package_of(target)
+    module, _, attribute = target.partition(":")
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:

@@ -6,25 +6,26 @@ On both scales 400 points are odds of ten to one, and anchors stay where they ar
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse.csgraph import connected_components
-from scipy.special import expit
 
 from league.ids import PlayerId
 from league.interval import quantile
 from league.player import Player
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 
 SCALE = 400 / math.log(10)  # Elo points for one unit of log-odds
 FADED = 1e-6  # a pair with fewer games than this, after decay, has not met
 TOLERANCE = 1e-9  # log-odds
 MOST_STEPS, MOST_HALVINGS = 200, 60
+DENSE = 200  # players up to which a system of equations is solved at once; it takes the cube of their number
+PRECISION = 1e-10  # of the solution beyond that, relative
 FLATTEST = 1e-12  # curvature that a player has at least, or players far from everybody could not be solved for
 
 
@@ -101,6 +102,23 @@ class Elo:
                 if player not in self._pinned:
                     self._ratings[player] += step
 
+    def update_games(self, a: PlayerId, b: PlayerId, games: Sequence[Sequence[float]]) -> None:
+        """Move two players by some games, in order: as `update_sides` does for each of them, only cheaper.
+
+        Each game is told by the ranks of a and b, of which the lower one won.
+        """
+        mine, yours, k = self[a], self[b], self.k
+        moves, yields = a not in self._pinned, b not in self._pinned
+        for first, second in games:
+            gap = (yours - mine) / 400
+            chance = 1 / (1 + 10 ** (300 if gap > 300 else gap))  # `expected`, without two calls for each game
+            gain = k * ((1.0 if first < second else 0.0 if first > second else 0.5) - chance)
+            if moves:
+                mine += gain
+            if yields:
+                yours -= gain
+        self._ratings[a], self._ratings[b] = mine, yours
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain numbers and strings: JSON keeps floats exactly."""
         ratings, pinned = dict(self._ratings), sorted(self._pinned)
@@ -147,11 +165,9 @@ def bradley_terry(
     """
     won = _with_virtual_draws(_checked(points, anchors, prior), prior)
     size = len(won)
-    _, group = connected_components(won > 0, directed=False)
     rating = np.full(size, float(np.mean(list(anchors.values()))) if anchors else 0.0)
     error = np.full(size, np.inf)
-    for number in np.unique(group):
-        members = np.flatnonzero(group == number)
+    for members in _groups(won + won.T > 0):
         pins = {place: anchors[m] for place, m in enumerate(members.tolist()) if m in anchors}
         fitted, deviation = _fit(won[np.ix_(members, members)], pins, float(rating[members[0]]))
         rating[members] = fitted
@@ -189,6 +205,19 @@ def _with_virtual_draws(won: Floats, prior: float) -> Floats:
     return shared
 
 
+def _groups(met: npt.NDArray[np.bool_]) -> Iterator[Indices]:
+    """Yield the players that games join, group by group."""
+    left = np.ones(len(met), dtype=np.bool_)
+    while left.any():
+        group = np.zeros(len(met), dtype=np.bool_)
+        reached = np.flatnonzero(left)[:1]
+        while len(reached):
+            group[reached] = True
+            reached = np.flatnonzero(met[reached].any(axis=0) & ~group)
+        left &= ~group
+        yield np.flatnonzero(group)
+
+
 def _fit(won: Floats, pins: Mapping[int, float], centre: float) -> tuple[Floats, Floats]:
     """Return ratings and standard errors of players that are all joined by games.
 
@@ -196,43 +225,102 @@ def _fit(won: Floats, pins: Mapping[int, float], centre: float) -> tuple[Floats,
     Without a pin the level is free, and the curvature flat in that direction: `level` makes it 1 there, which
     leaves the mean at the centre, and is taken off the variances again.
     """
+    games = _Games(won)
     strength = np.zeros(len(won))  # log-odds above the centre
     strength[list(pins)] = (np.array(list(pins.values())) - centre) / SCALE
     free = np.setdiff1d(np.arange(len(won)), list(pins))
     level = 0.0 if pins else 1.0 / len(won)
     for _ in range(MOST_STEPS if len(free) else 0):
-        gradient, curvature = _slope(strength, won, free)
-        step = np.zeros(len(won))
-        step[free] = np.linalg.solve(curvature + level, gradient)
-        step = _shortened(step, strength, won)
+        step = _shortened(games.step(strength, free, level), strength, games)
         strength = strength + step
         if np.abs(step).max() < TOLERANCE:
             break
     variance = np.zeros(len(won))
-    variance[free] = np.diag(np.linalg.inv(_slope(strength, won, free)[1] + level)) - level
+    variance[free] = np.diag(np.linalg.inv(games.curvature(games.weights(strength), free) + level)) - level
     return centre + SCALE * strength, SCALE * np.sqrt(np.maximum(variance, 0.0))
 
 
-def _slope(strength: Floats, won: Floats, free: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return the gradient of the log-likelihood and its curvature, the Fisher information, in free players."""
-    chance = expit(strength[:, None] - strength[None, :])
-    games = won + won.T
-    gradient = (won - games * chance).sum(axis=1)
-    weight = games * chance * (1 - chance)
-    curvature = np.diag(weight.sum(axis=1) + FLATTEST) - weight
-    return gradient[free], curvature[np.ix_(free, free)]
+class _Games:
+    """The log-likelihood of ratings, over the pairs that met: in a large league most did not."""
+
+    def __init__(self, won: Floats) -> None:
+        self._size = len(won)
+        self._first, self._second = np.nonzero(np.triu(won + won.T, 1))
+        self._won, self._lost = won[self._first, self._second], won[self._second, self._first]
+
+    def weights(self, strength: Floats) -> Floats:
+        """Return how much each pair tells about the difference of its two: their Fisher information."""
+        chance = self._chance(strength)
+        weights: Floats = (self._won + self._lost) * chance * (1 - chance)
+        return weights
+
+    def _chance(self, strength: Floats) -> Floats:
+        ahead = strength[self._first] - strength[self._second]
+        chance: Floats = 0.5 + 0.5 * np.tanh(ahead / 2)  # the logistic function, which never overflows like this
+        return chance
+
+    def curvature(self, weights: Floats, free: Indices) -> Floats:
+        """Return the curvature, the Fisher information of all, in free players."""
+        curvature = np.diag(self._sum(weights, 1.0) + FLATTEST)
+        curvature[self._first, self._second] = curvature[self._second, self._first] = -weights
+        inside: Floats = curvature[np.ix_(free, free)]
+        return inside
+
+    def step(self, strength: Floats, free: Indices, level: float) -> Floats:
+        """Return the step of Newton's method: the gradient, divided by the curvature."""
+        weights = self.weights(strength)
+        gradient = self._sum(self._won - (self._won + self._lost) * self._chance(strength), -1.0)[free]
+        step = np.zeros(self._size)
+        found = None
+        if len(free) > DENSE:
+            diagonal = (self._sum(weights, 1.0) + FLATTEST)[free] + level
+            found = _conjugate_gradients(lambda x: self._times(x, weights, free, level), diagonal, gradient)
+        step[free] = np.linalg.solve(self.curvature(weights, free) + level, gradient) if found is None else found
+        return step
+
+    def _times(self, vector: Floats, weights: Floats, free: Indices, level: float) -> Floats:
+        """Return the curvature times a vector, pair by pair."""
+        everybody = np.zeros(self._size)
+        everybody[free] = vector
+        flow = weights * (everybody[self._first] - everybody[self._second])
+        product: Floats = self._sum(flow, -1.0)[free] + FLATTEST * vector + level * vector.sum()
+        return product
+
+    def _sum(self, values: Floats, sign: float) -> Floats:
+        """Return the sum for each player of what its pairs have; the second of a pair has it with this sign."""
+        mine = np.bincount(self._first, values, self._size)
+        total: Floats = mine + sign * np.bincount(self._second, values, self._size)
+        return total
+
+    def likelihood(self, strength: Floats) -> float:
+        """Return how likely the games are, as a logarithm."""
+        ahead = strength[self._first] - strength[self._second]
+        return -float((self._won * np.logaddexp(0.0, -ahead)).sum() + (self._lost * np.logaddexp(0.0, ahead)).sum())
 
 
-def _likelihood(strength: Floats, won: Floats) -> float:
-    return -float((won * np.logaddexp(0.0, strength[None, :] - strength[:, None])).sum())
+def _conjugate_gradients(times: Callable[[Floats], Floats], diagonal: Floats, right: Floats) -> Floats | None:
+    """Solve matrix x = right, for a matrix that is symmetric and positive, by products with it; None if that fails."""
+    solution, rest = np.zeros(len(right)), right.copy()
+    direction = scaled = rest / diagonal
+    size, enough = float(rest @ scaled), (PRECISION**2) * float(right @ right)
+    for _ in range(2 * len(right)):
+        if float(rest @ rest) <= enough:
+            return solution
+        product = times(direction)
+        length = size / float(direction @ product)
+        solution, rest = solution + length * direction, rest - length * product
+        scaled = rest / diagonal
+        before, size = size, float(rest @ scaled)
+        direction = scaled + (size / before) * direction
+    return None
 
 
-def _shortened(step: Floats, strength: Floats, won: Floats) -> Floats:
+def _shortened(step: Floats, strength: Floats, games: _Games) -> Floats:
     """Return the step, halved until it does not lead down (but for rounding)."""
-    here = _likelihood(strength, won)
+    here = games.likelihood(strength)
     floor = here - 1e-12 * (1 + abs(here))
     for _ in range(MOST_HALVINGS):
-        if _likelihood(strength + step, won) >= floor:
+        if games.likelihood(strength + step) >= floor:
             break
         step = step / 2
     return step

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from league.ids import PlayerId
+from league.limits import EPISODES
 from league.matchmaking.config import MatchmakingConfig
 from league.payoff import PayoffConfig
 from league.player import Kind, Player
@@ -25,6 +26,9 @@ class PlayerConfig:
     algo: dict[str, Any] = field(default_factory=dict)  # its own way of learning: the fields of `algo` that differ
 
 
+FINAL_LEAST = 20.0  # seconds that a final evaluation has, however small the budget was
+
+
 @dataclass(kw_only=True, slots=True)
 class EvaluationConfig:
     """Evaluation matches: snapshots only, sampled play, both seats. Ratings come from nothing else."""
@@ -34,6 +38,7 @@ class EvaluationConfig:
     episodes: int = 16  # in one ticket
     carry: float = 0.5  # how much the games of an older candidate still count when a new one is written
     final_games: int = 400  # of each learning player against each anchor in the end; as many again against the frozen
+    final_share: float | None = 0.5  # of budget.minutes for all of these, at least 20 s; null: as long as they take
     elo_k: float = 16.0  # step of the online Elo
 
     def __post_init__(self) -> None:
@@ -45,9 +50,12 @@ class EvaluationConfig:
             )
         if not 0 <= self.anchored <= 1:
             raise ValueError(f"evaluation: anchored must lie between 0 and 1, got {self.anchored}")
-        if self.episodes < 1 or self.final_games < 0 or not self.elo_k > 0:
+        if self.final_share is not None and not self.final_share > 0:
+            raise ValueError(f"evaluation: final_share must be positive, or null for no limit; got {self.final_share}")
+        if not 1 <= self.episodes <= EPISODES or self.final_games < 0 or not self.elo_k > 0:
             raise ValueError(
-                f"evaluation: episodes must be at least 1, final_games not negative and elo_k positive; "
+                f"evaluation: episodes must be at least 1 (and at most {EPISODES}), final_games not negative and elo_k "
+                f"positive; "
                 f"got {self.episodes}, {self.final_games} and {self.elo_k}"
             )
 
@@ -100,15 +108,45 @@ class LeaseConfig:
 
     seconds: float = 30.0  # without progress in its collector's heartbeats
     attempts: int = 3  # then the ticket is void
-    give_up: int = 20  # void tickets in a row, with no result between them, end the league
+    give_up: int = 20  # void tickets in a row end the league, if no collector has a result between them
+    quarantine: int = 20  # faults of one collector in a row, with no result between them, while others succeed: no more
 
     def __post_init__(self) -> None:
         """Refuse leases that nobody could keep."""
-        if not self.seconds > 0 or self.attempts < 1 or self.give_up < 1:
+        if not self.seconds > 0 or min(self.attempts, self.give_up, self.quarantine) < 1:
             raise ValueError(
-                f"lease: seconds must be positive, attempts and give_up at least 1; "
-                f"got {self.seconds}, {self.attempts} and {self.give_up}"
+                f"lease: seconds must be positive, attempts, give_up and quarantine at least 1; "
+                f"got {self.seconds}, {self.attempts}, {self.give_up} and {self.quarantine}"
             )
+
+
+@dataclass(kw_only=True, slots=True)
+class ArchiveConfig:
+    """Old events move from the ledger into compressed files; nothing is lost, and all readers see them as before."""
+
+    keep_events: int | None = 200_000  # of the newest ones that stay in the ledger; null: all of them, for ever
+    keep_megabytes: float = 1024.0  # of ledger; above that fewer events stay
+    segment_events: int = 5_000  # in one file; to write it keeps the coordinator busy for some 50 ms
+
+    def __post_init__(self) -> None:
+        """Refuse an archive that could not work."""
+        if (self.keep_events or 0) < 0 or not self.keep_megabytes > 0 or self.segment_events < 1:
+            raise ValueError(
+                f"archive: keep_events must not be negative, keep_megabytes positive and segment_events at least 1; "
+                f"got {self.keep_events}, {self.keep_megabytes} and {self.segment_events}"
+            )
+
+    def due(self, events: int, megabytes: float) -> bool:
+        """Return whether a ledger with so many events and bytes has enough old ones for a segment.
+
+        >>> rules = ArchiveConfig(keep_events=100, segment_events=10, keep_megabytes=1)
+        >>> [rules.due(109, 0.1), rules.due(110, 0.1), rules.due(20, 1.5)]
+        [False, True, True]
+        """
+        if self.keep_events is None:
+            return False
+        crowded = megabytes > self.keep_megabytes and events >= 2 * self.segment_events
+        return crowded or events >= self.keep_events + self.segment_events
 
 
 @dataclass(kw_only=True, slots=True)
@@ -124,13 +162,24 @@ class LeagueConfig:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     lease: LeaseConfig = field(default_factory=LeaseConfig)
+    archive: ArchiveConfig = field(default_factory=ArchiveConfig)
 
     def __post_init__(self) -> None:
-        """Refuse tickets without episodes."""
-        if self.episodes < 1:
-            raise ValueError(f"league.episodes must be at least 1, got {self.episodes}")
+        """Refuse tickets without episodes, and with more than a message holds."""
+        if not 1 <= self.episodes <= EPISODES:
+            raise ValueError(f"league.episodes must be at least 1 and at most {EPISODES}, got {self.episodes}")
+
+    def final_seconds(self) -> float | None:
+        """Return how long the final evaluation may take; None if its games decide.
+
+        >>> LeagueConfig(budget=BudgetConfig(minutes=10)).final_seconds(), LeagueConfig().final_seconds()
+        (300.0, None)
+        """
+        minutes, share = self.budget.minutes, self.evaluation.final_share
+        return None if minutes is None or share is None else max(FINAL_LEAST, share * minutes * 60)
 
 
+LONGEST_NAME = 64  # so that the names of frozen players and of metrics stay within the limits of the wire
 EACH = "each"  # the role of a player that stands for one in every role
 
 
@@ -153,6 +202,8 @@ def founders(config: LeagueConfig, roles: Sequence[str] = ()) -> list[Player]:
         raise ValueError("the league has no learning player: add one to league.players, e.g. main: {kind: main}")
     taken = [str(player.id) for player in players]
     for name in taken:
+        if not 0 < len(name) <= LONGEST_NAME:
+            raise ValueError(f"league.players.{name}: a name has 1 to {LONGEST_NAME} characters, this one {len(name)}")
         parent, dot, number = name.rpartition(".")
         if dot and number.isdigit() and parent in taken:
             raise ValueError(f"league.players.{name}: this is what a frozen {parent!r} is called; choose another name")

@@ -6,6 +6,8 @@ from functools import cached_property
 
 import msgspec
 
+from league.limits import SEATS
+
 
 class Array(msgspec.Struct, frozen=True):
     """The shape and dtype of one observation."""
@@ -55,13 +57,18 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
     state: Array | None = None  # what a centralised critic may see, if the environment offers it
 
     def __post_init__(self) -> None:
-        """Check that every agent sits in exactly one seat."""
+        """Check that every agent sits in exactly one seat, and that a ticket can name all of them."""
+        if len(self.seats) > SEATS:
+            raise ValueError(
+                f"{self.name}: {len(self.seats)} seats; a league has at most {SEATS}. Let one player control several "
+                "agents: env.seats"
+            )
         seated = [a for seat in self.seats for a in seat.agents]
         if sorted(seated) != list(range(len(self.agents))):
             named = [self.agents[a] if a < len(self.agents) else f"agent {a}" for a in seated]
             raise ValueError(
                 f"{self.name}: every agent must sit in exactly one seat; agents are {list(self.agents)}, "
-                f"seated are {named}. Mend env.seats."
+                f"seated are {named}. Correct env.seats."
             )
         if self.choices and sum(self.choices) != self.actions:
             raise ValueError(f"{self.name}: {self.actions} actions are not the options of the choices {self.choices}")

@@ -10,12 +10,16 @@ import math
 from collections.abc import Sequence
 
 import msgspec
+import numpy as np
 
 from league.ids import PlayerId
+from league.interval import quantile, wilson
 from league.payoff import Payoff
 from league.player import Kind
 from league.population import Population
 from league.ratings import FADED, Elo, Ratings, bradley_terry
+
+SLIGHT = 0.05  # a score that is off by less than this is not worth a word, however sure it is
 
 
 class MeanReturn(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,6 +115,48 @@ def standings(
     ]
 
 
+class Misfit(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair whose games contradict the ratings: what they predict for the first player, and what it scored."""
+
+    player: PlayerId
+    opponent: PlayerId
+    predicted: float
+    scored: float
+    games: float
+
+
+def worst_misfit(rows: Sequence[Standing], evaluation: Payoff, confidence: float = 0.95) -> Misfit | None:
+    """Return the pair that is furthest from what its ratings predict, of those that are so by more than chance.
+
+    `rows` are the standings, so the player with the higher rating is the first of a pair.
+    All pairs are looked at, so each must pass a stricter test (Bonferroni's). None if every pair passes it. A
+    rating is one number for each player: where some players beat others in a circle, no numbers predict all pairs.
+    """
+    rated = [row for row in rows if row.rating is not None and row.low is not None]
+    ratings = np.array([row.rating for row in rated], dtype=np.float64)
+    points = evaluation.points([row.player for row in rated])
+    games = points + points.T
+    first, second = np.nonzero(np.triu(games >= 1.0, k=1))
+    if not len(first):
+        return None
+    count = games[first, second]
+    predicted = 1 / (1 + 10 ** np.minimum((ratings[second] - ratings[first]) / 400, 300))
+    scored = points[first, second] / count
+    reach = quantile(1 - (1 - confidence) / len(first)) * np.sqrt(predicted * (1 - predicted) / count)
+    off = np.abs(scored - predicted)
+    off[off < np.maximum(reach, SLIGHT)] = 0.0
+    worst = int(off.argmax())
+    if not off[worst]:
+        return None
+    return Misfit(
+        player=rated[first[worst]].player,
+        opponent=rated[second[worst]].player,
+        predicted=float(predicted[worst]),
+        scored=float(scored[worst]),
+        games=float(count[worst]),
+    )
+
+
 def cooperative_standings(population: Population, evaluation: Payoff) -> list[Standing]:
     """Return all players where nobody is beaten: by what they return with themselves, the best first.
 
@@ -176,21 +222,29 @@ def _finite(bound: float) -> float | None:
 
 
 def _score(payoff: Payoff, a: PlayerId, b: PlayerId) -> float | None:
-    cell = _cell(payoff, a, b)
-    return None if cell is None else cell.score
-
-
-def _cell(payoff: Payoff, a: PlayerId, b: PlayerId) -> Cell | None:
     games = payoff.games(a, b)
-    if games < FADED:
-        return None
-    low, high = payoff.interval(a, b)
-    wins, draws, losses = payoff.raw(a, b)
-    score = float(payoff.points([a, b])[0, 1]) / games  # without the prior: people want what happened
-    return Cell(score=score, low=low, high=high, games=games, wins=wins, draws=draws, losses=losses)
+    return None if games < FADED else float(payoff.points([a, b])[0, 1]) / games  # without the prior
 
 
 def payoff_table(players: Sequence[PlayerId], payoff: Payoff) -> PayoffTable:
     """Return what each of the players did against each other one, in the order given."""
-    cells = tuple(tuple(None if a == b else _cell(payoff, a, b) for b in players) for a in players)
-    return PayoffTable(players=tuple(players), cells=cells)
+    rows = payoff.find_all(players)
+    found = {name: payoff.matrix[name][np.ix_(rows, rows)] for name in ("wins", "draws", "raw_wins", "raw_draws")}
+    points, games = found["wins"] + found["draws"] / 2, found["wins"] + found["draws"] + found["wins"].T
+    low, high = wilson(points, games)
+    tables = (points, low, high, games, found["raw_wins"], found["raw_draws"], found["raw_wins"].T)
+    columns = [table.tolist() for table in tables]
+    return PayoffTable(
+        players=tuple(players),
+        cells=tuple(
+            tuple(None if i == j else _seen(*values) for j, values in enumerate(zip(*lines, strict=True)))
+            for i, lines in enumerate(zip(*columns, strict=True))
+        ),
+    )
+
+
+def _seen(points: float, low: float, high: float, games: float, wins: int, draws: int, losses: int) -> Cell | None:
+    """Return a cell, without the prior: people want what happened."""
+    if games < FADED:
+        return None
+    return Cell(score=points / games, low=low, high=high, games=games, wins=wins, draws=draws, losses=losses)

@@ -3,10 +3,12 @@
 import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
 
-from league.ids import SEED_BITS, Hash, PlayerId, TicketNumber, derive_seed
+from league import limits
+from league.ids import SEED_BITS, TicketNumber, derive_seed
 
 
 class Purpose(StrEnum):
@@ -19,9 +21,9 @@ class Purpose(StrEnum):
 class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A player in a ticket. Without a snapshot its live weights play, which may change between ticks."""
 
-    player: PlayerId
-    snapshot: Hash | None = None
-    bot: str | None = None
+    player: limits.PlayerName
+    snapshot: limits.Snapshot | None = None
+    bot: limits.Bot | None = None
 
 
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,13 +33,13 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     share of its side's mean in the rewards that it learns from.
     """
 
-    number: TicketNumber
+    number: limits.Ticket
     purpose: Purpose
-    entries: tuple[Entry, ...]
-    episodes: int
-    trains: PlayerId | None = None
-    attempt: int = 0
-    spirit: float = 0.0
+    entries: Annotated[tuple[Entry, ...], limits.FEW]
+    episodes: Annotated[int, msgspec.Meta(ge=0, le=limits.EPISODES)]
+    trains: limits.PlayerName | None = None
+    attempt: limits.Number = 0
+    spirit: limits.Share = 0.0
 
 
 def seating(roles: Sequence[str], episode: int, sides: Sequence[int] | None = None) -> tuple[int, ...]:
@@ -108,23 +110,23 @@ class Episode(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `ranks` has 0 for the best; equal ranks are a draw. `actions` is the packed action sequence, if it was kept.
     """
 
-    ranks: tuple[int, ...]
-    returns: tuple[float, ...]
-    length: int
-    actions: bytes = b""
+    ranks: Annotated[tuple[limits.Rank, ...], limits.FEW]
+    returns: Annotated[tuple[limits.Return, ...], limits.FEW]
+    length: limits.Length
+    actions: limits.Actions = b""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a ticket: its episodes in order. Counted exactly once."""
 
-    ticket: TicketNumber
-    attempt: int
-    episodes: tuple[Episode, ...]
+    ticket: limits.Ticket
+    attempt: limits.Number
+    episodes: Annotated[tuple[Episode, ...], limits.MANY]
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """A ticket that could not be played, and why: nobody wins it."""
 
-    ticket: TicketNumber
-    attempt: int
-    reason: str
+    ticket: limits.Ticket
+    attempt: limits.Number
+    reason: limits.Reason

@@ -9,12 +9,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from league.policies.layout import EDGE, ILLEGAL, LOG_STD_RANGE, FloatArray
+from league.policies.layout import EDGE, ILLEGAL, LARGEST, LOG_STD_RANGE, FloatArray
 from league.spec import EnvSpec
 
 Actions = npt.NDArray[Any]  # int32 [rows] for one choice, else float32 [rows, parts]
 NEVER_ZERO = np.float32(1e-20)  # float32 draws can be exactly 0, and 0 / 0 would choose an illegal action
 HALF_LOG_TWO_PI = np.float32(0.5 * np.log(2 * np.pi))
+
+
+def bounded(outputs: FloatArray) -> FloatArray:
+    """Return outputs of a network that are finite and above ILLEGAL, whatever its weights: NaN is the lowest.
+
+    >>> bounded(np.array([1.5, np.nan, -1e12, np.inf], np.float32)).tolist()
+    [1.5, -100000000.0, -100000000.0, 100000000.0]
+    """
+    limited: FloatArray = np.fmin(np.fmax(outputs, np.float32(-LARGEST)), np.float32(LARGEST))
+    return limited
 
 
 def race(
@@ -24,7 +34,7 @@ def race(
 
     `logits` and `draw`, which holds standard exponential draws, are [actions, rows].
     """
-    z = np.where(mask.T, logits, np.float32(ILLEGAL))
+    z = np.where(mask.T, bounded(logits), np.float32(ILLEGAL))
     z -= np.maximum.reduce(z, axis=0)
     p = np.exp(z)
     total = np.add.reduce(p, axis=0)
@@ -53,7 +63,7 @@ def sample(
         actions[:, choice], chance = race(logits, mask[:, begin:end], draw)
         log_prob += chance
     if spec.continuous:
-        mean, log_std = outputs[:, end:], np.clip(log_std, *LOG_STD_RANGE)
+        mean, log_std = bounded(outputs[:, end:]), np.clip(bounded(log_std), *LOG_STD_RANGE)
         noise = rng.standard_normal(mean.shape, dtype=np.float32)
         numbers = np.clip(np.tanh(mean + np.exp(log_std) * noise), -EDGE, EDGE)
         actions[:, len(spec.heads) :] = numbers
@@ -73,7 +83,7 @@ def squashed_log_prob(action: FloatArray, mean: FloatArray, log_std: FloatArray)
 
 def best(spec: EnvSpec, outputs: FloatArray, mask: npt.NDArray[np.bool_]) -> Actions:
     """Return the most probable legal option of each choice, and the middle of each Gaussian."""
-    z = np.where(mask, outputs[:, : spec.actions], np.float32(ILLEGAL))
+    z = np.where(mask, bounded(outputs[:, : spec.actions]), np.float32(ILLEGAL))
     if spec.single:
         choices: Actions = z.argmax(axis=1).astype(np.int32)
         return choices
@@ -82,7 +92,7 @@ def best(spec: EnvSpec, outputs: FloatArray, mask: npt.NDArray[np.bool_]) -> Act
     for choice, options in enumerate(spec.heads):
         begin, end = end, end + options
         actions[:, choice] = z[:, begin:end].argmax(axis=1)
-    actions[:, len(spec.heads) :] = np.tanh(outputs[:, end:])
+    actions[:, len(spec.heads) :] = np.tanh(bounded(outputs[:, end:]))
     return actions
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from league.policies.layout import EDGE, ILLEGAL, LOG_STD_RANGE
+from league.policies.layout import EDGE, ILLEGAL, LARGEST, LOG_STD_RANGE
 from league.spec import EnvSpec
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
@@ -55,7 +55,7 @@ class Distribution:
 def distribution(spec: EnvSpec, outputs: Tensor, mask: Tensor, log_std: Tensor) -> Distribution:
     """Return the distribution that a network's outputs mean: logits of the options, then means."""
     logits = outputs if not spec.continuous else outputs[:, : spec.actions]
-    logits = logits.masked_fill(~mask, ILLEGAL)
+    logits = logits.clamp(-LARGEST, LARGEST).masked_fill(~mask, ILLEGAL)
     if len(spec.heads) == 1:
         log_probs = functional.log_softmax(logits, dim=-1)
     elif len(set(spec.heads)) == 1:
@@ -66,7 +66,8 @@ def distribution(spec: EnvSpec, outputs: Tensor, mask: Tensor, log_std: Tensor) 
         log_probs = torch.cat([functional.log_softmax(part, dim=-1) for part in parts], 1) if parts else logits
     begins = [sum(spec.heads[:choice]) for choice in range(len(spec.heads))]
     first = torch.tensor(begins, dtype=torch.long, device=outputs.device)
-    return Distribution(log_probs, first, outputs[:, spec.actions :], log_std.clamp(*LOG_STD_RANGE))
+    means = outputs[:, spec.actions :].clamp(-LARGEST, LARGEST)
+    return Distribution(log_probs, first, means, log_std.clamp(*LOG_STD_RANGE))
 
 
 def squashed_log_prob(action: Tensor, mean: Tensor, log_std: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ epsilon; else slot i of n does with epsilon ** (1 + spread * i / (n - 1)), so th
 import numpy as np
 import numpy.typing as npt
 
+from league.policies.actions import bounded
 from league.policies.layout import ILLEGAL, FloatArray
 
 NEVER = np.float32(1e-30)  # the chance of what is never done: its logarithm is finite
@@ -31,7 +32,7 @@ def epsilon_greedy(values: FloatArray, mask: npt.NDArray[np.bool_], epsilon: Flo
 
     They are logits like any other, so that whoever draws from them tells the right log-probability.
     """
-    best = np.where(mask, values, np.float32(ILLEGAL)).argmax(axis=1)
+    best = np.where(mask, bounded(values), np.float32(ILLEGAL)).argmax(axis=1)
     chance = mask * (epsilon / mask.sum(axis=1))[:, None]
     chance[np.arange(len(best)), best] += 1 - epsilon
     found: FloatArray = np.log(np.maximum(chance, NEVER)).astype(np.float32)

@@ -30,6 +30,7 @@ STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors that a memory keeps: an lst
 CRITICS = ("shared", "central", "state")
 HEADS = ("logits", "values")
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
+LARGEST = 1e8  # logits and means beyond it count as this: whatever the weights, a legal action is above ILLEGAL
 LOG_STD = -0.5  # of fresh Gaussians
 LOG_STD_RANGE = (-5.0, 2.0)  # outside of it a Gaussian is a point, or noise
 EDGE = float(np.float32(1 - 1e-6))  # continuous actions stay this far within -1 and 1, where tanh can be inverted

@@ -4,52 +4,78 @@
         ledger.commit(events)                   # all of them durable, or none
         for seq, body in ledger.read(since=0): ...
 
-Results are unique for each ticket by an index of the database itself, so not even a bug can count one twice.
+Results are unique for each ticket by an index of the database itself, so not even a bug can count one twice. Every row
+is in a hash chain (`league.store.chain`): one for the events, one for the metrics. Facts about the file have a seal.
 """
 
+import os
 import shutil
 import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
+from typing import Any, NamedTuple
 
 import msgspec
 
 from league import events
-from league.events import Event, ResultCounted, TicketIssued, TicketReissued, TicketVoided, TicketWithdrawn
+from league.events import Event, TicketIssued
+from league.limits import Count, Label, Metrics, Seconds
+from league.store.archive import Archive, Row
+from league.store.archive import LedgerError as LedgerError  # of both
+from league.store.chain import START, Mark, hash_rows, link, sealed, to_text
+from league.store.checking import HEAD, MEASURED, check_events, damage, seal_holds
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 3
+ARCHIVE = "archive"  # the folder beside a ledger in which its old events are
+PAGE_BYTES = 4096  # of the database
 WAL_HEADER = 32  # bytes of a log of SQLite that tell one beginning of it from all others
+PAGE = 1000  # events that are read at once: more would not stay in the processor's caches
 COPIES = 20  # attempts to copy a ledger that is being written
 
 _SCHEMA = """
 create table meta(key text primary key, value text not null);
-create table events(seq integer primary key, kind text not null, ticket integer, body text not null);
+create table events(seq integer primary key, kind text not null, ticket integer, body text not null, chain blob);
 create unique index one_issue on events(ticket) where kind = 'ticket_issued';
 create unique index one_result on events(ticket) where kind = 'result_counted';
 create table metrics(id integer primary key, seq integer not null, elapsed real not null,
-                     source text not null, body text not null);
+                     source text not null, body text not null, chain blob);
+create table archive(last integer primary key, name text not null);
 """
 
 
+_EVENT = "insert into events(seq, kind, ticket, body) values(?, ?, ?, ?)"
+_LAST_EVENT = "insert into events values(?, ?, ?, ?, ?)"
+_METRICS = "insert into metrics(id, seq, elapsed, source, body) values(?, ?, ?, ?, ?)"
+_LAST_METRICS = "insert into metrics values(?, ?, ?, ?, ?, ?)"
+_json = msgspec.json.Encoder()
 NOTE = "note/"  # begins the keys of what trackers keep here
 
 
 class Measured(msgspec.Struct, frozen=True, array_like=True):
     """A row of metrics: what a process measured, after which event, and after how many seconds of play."""
 
-    id: int
-    seq: int
-    elapsed: float
-    source: str
-    values: dict[str, float]
+    id: Count
+    seq: Count
+    elapsed: Seconds
+    source: Label
+    values: Metrics
 
 
-class LedgerError(RuntimeError):
-    """The ledger cannot be used; the message says why and what to do."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a table in columns, their numbers first; the bodies are lines of JSON."""
+
+    columns: list[Sequence[Any]]
+    lines: bytes
+
+
+NOTHING = Rows([], b"")
 
 
 class LedgerLocked(LedgerError):  # noqa: N818  (the condition is the name)
@@ -63,23 +89,50 @@ class LedgerFull(LedgerError):  # noqa: N818
 class Ledger:
     """The one connection to the ledger. It holds an exclusive lock until it is closed."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self.head: int = connection.execute("select coalesce(max(seq), 0) from events").fetchone()[0]
+    def __init__(self, connection: sqlite3.Connection, path: Path, archive: Path) -> None:
+        self._connection, self.path = connection, path
+        listed = connection.execute("select last, name from archive order by last").fetchall()
+        self.archive = Archive(archive, listed)
+        self._end = _end_of(connection, "select seq, chain from events order by seq desc limit 1", self.archive.mark)
+        self._measured = _end_of(connection, "select id, chain from metrics order by id desc limit 1", START)
+        self._meta: dict[str, str] = dict(connection.execute("select key, value from meta"))
+        self.sealed = seal_holds(self._meta)  # else somebody changed the facts about the file
+
+    @property
+    def head(self) -> int:
+        """The number of the newest event."""
+        return self._end.number
+
+    @property
+    def end(self) -> Mark:
+        """The newest event and the hash of all events up to it."""
+        return self._end
 
     @classmethod
-    def open(cls, path: Path, patience: float = 0.0) -> "Ledger":
-        """Open or create the ledger; wait up to `patience` seconds for another coordinator to let go."""
+    def open(cls, path: Path, patience: float = 0.0, archive: Path | None = None) -> "Ledger":
+        """Open or create the ledger; wait up to `patience` seconds for another coordinator to let go.
+
+        Old events are in the folder `archive`, by default that of this name beside the ledger.
+        """
         deadline = time.monotonic() + patience
         while True:
             try:
-                return cls(_connect(path))
+                return cls._opened(path, archive or path.with_name(ARCHIVE))
             except sqlite3.DatabaseError as error:
                 if "locked" not in str(error):
                     raise LedgerError(f"the ledger {path} cannot be opened: {error}") from error
                 if time.monotonic() >= deadline:
                     raise LedgerLocked(f"another coordinator holds the ledger {path}") from error
             time.sleep(min(0.2, patience))
+
+    @classmethod
+    def _opened(cls, path: Path, archive: Path) -> "Ledger":
+        connection = _connect(path)
+        try:
+            return cls(connection, path, archive)
+        except BaseException:
+            connection.close()
+            raise
 
     def commit(
         self,
@@ -88,21 +141,32 @@ class Ledger:
         notes: Mapping[str, str] | None = None,
     ) -> None:
         """Make events, metrics and notes durable in one transaction; raise LedgerFull, with nothing written."""
-        rows = [
-            (self.head + i, events.kind_of(event), _ticket_of(event), events.encode(event).decode())
-            for i, event in enumerate(batch, start=1)
-        ]
-        head = self.head + len(rows)
-        measured = [(head, at, source, msgspec.json.encode(values).decode()) for at, source, values in metrics]
+        head = self.head + len(batch)
+        kinds, tickets = [events.kind_of(event) for event in batch], [_ticket_of(event) for event in batch]
+        if settled := self.archive.settled(tickets):
+            raise sqlite3.IntegrityError(f"all about ticket {settled[0]} is archived: nothing more may happen to it")
+        rows = Rows([[*range(self.head + 1, head + 1)], kinds, tickets], events.encode_lines(batch))
+        measured = self._rows_of(metrics, head) if metrics else NOTHING
+        self._write(rows, measured, {NOTE + key: value for key, value in (notes or {}).items()})
+
+    def _rows_of(self, metrics: Sequence[tuple[float, str, dict[str, float]]], head: int) -> "Rows":
+        times, sources, values = zip(*metrics, strict=True)
+        ids = [*range(self.measured + 1, self.measured + 1 + len(metrics))]
+        return Rows([ids, [head] * len(ids), times, sources], _json.encode_lines(values))
+
+    def _write(self, rows: "Rows", measured: "Rows", changed: dict[str, str]) -> None:
+        """Write all of it in one transaction, with the links that it adds to the chains."""
+        end, metrics, meta = self._end, self._measured, self._meta
         try:
             self._connection.execute("begin immediate")
-            self._connection.executemany("insert into events values(?, ?, ?, ?)", rows)
-            if measured:
-                self._connection.executemany(
-                    "insert into metrics(seq, elapsed, source, body) values(?, ?, ?, ?)", measured
-                )
-            for key, value in (notes or {}).items():
-                self._connection.execute("insert or replace into meta values(?, ?)", (NOTE + key, value))
+            if rows.lines:
+                end = self._append(end, rows, _EVENT, _LAST_EVENT)
+            if measured.lines:
+                metrics = self._append(metrics, measured, _METRICS, _LAST_METRICS)
+            if measured.lines or changed:
+                meta = sealed(meta | changed | {HEAD: to_text(end), MEASURED: to_text(metrics)})
+                renewed = [(key, value) for key, value in meta.items() if self._meta.get(key) != value]
+                self._connection.executemany("insert or replace into meta values(?, ?)", renewed)
             self._connection.execute("commit")
         except sqlite3.Error as error:
             if self._connection.in_transaction:
@@ -110,26 +174,56 @@ class Ledger:
             if not isinstance(error, sqlite3.OperationalError):
                 raise  # a second result of a ticket, say: that is a bug, and no later attempt mends it
             raise LedgerFull(f"the ledger cannot be written: {error}") from error
-        self.head = head
+        self._end, self._measured, self._meta = end, metrics, meta
+
+    def _append(self, end: Mark, rows: "Rows", insert: str, insert_last: str) -> Mark:
+        """Write the next rows of a table; the last one keeps the hash of them all."""
+        digest = link(end.digest, rows.columns, rows.lines)
+        *others, last = zip(*rows.columns, rows.lines.decode().split("\n")[:-1], strict=True)
+        if others:  # without a value for the hash: it takes long to bind a None
+            self._connection.executemany(insert, others)
+        self._connection.execute(insert_last, (*last, digest))
+        return Mark(last[0], digest)
 
     def read(self, since: int = 0, limit: int = -1) -> list[tuple[int, bytes]]:
-        """Return (seq, body) of the events after `since`, in order."""
-        query = "select seq, body from events where seq > ? order by seq limit ?"
-        return [(seq, body.encode()) for seq, body in self._connection.execute(query, (since, limit))]
+        """Return (seq, body) of the events after `since`, in order, archived or not."""
+        if since < self.archive.mark.number:
+            return [(seq, body.encode()) for seq, _, _, body in self.rows(since, limit)]
+        query = "select seq, cast(body as blob) from events where seq > ? order by seq limit ?"
+        return self._connection.execute(query, (since, limit)).fetchall()
+
+    def rows(self, since: int = 0, limit: int = -1) -> list[Row]:
+        """Return (seq, kind, ticket, body) of the events after `since`, in order, archived or not."""
+        stop = None if limit < 0 else limit
+        rows = list(islice(self.archive.rows(since), stop))
+        if len(rows) == stop:
+            return rows
+        since, left = max(since, self.archive.mark.number), -1 if stop is None else stop - len(rows)
+        query = "select seq, kind, ticket, body from events where seq > ? order by seq limit ?"
+        return rows + self._connection.execute(query, (since, left)).fetchall()
 
     def events(self, since: int = 0) -> Iterator[tuple[int, Event]]:
         """Yield (seq, event) after `since`, in order."""
-        while page := self.read(since, 10_000):
+        while page := self.read(since, PAGE):
             for seq, body in page:
-                try:
-                    event = events.decode(body)
-                except msgspec.MsgspecError as error:
-                    raise LedgerError(
-                        f"event {seq} of the ledger cannot be read: {error}. "
-                        "Was it written by a newer Ludus, or changed by hand?"
-                    ) from error
-                yield seq, event
+                yield seq, decode_row(seq, body)
             since = page[-1][0]
+
+    def mark(self, seq: int) -> str:
+        """Return the hash of all events up to this one, in hexadecimal digits; "" if there is no such event."""
+        if not 0 <= seq <= self.head:
+            return ""
+        end = self._last_end(seq)
+        rows = self.rows(end.number, seq - end.number)
+        return (hash_rows(end.digest, rows) or b"" if rows else end.digest).hex()
+
+    def _last_end(self, seq: int) -> Mark:
+        """Return the end of the last commit up to an event."""
+        if seq <= self.archive.mark.number:
+            return self.archive.last_end(seq)
+        query = "select seq, chain from events where seq <= ? and chain is not null order by seq desc limit 1"
+        row = self._connection.execute(query, (seq,)).fetchone()
+        return self.archive.mark if row is None else Mark(row[0], row[1] if isinstance(row[1], bytes) else START.digest)
 
     def metrics(self, since: int, upto: int, limit: int = -1) -> list[Measured]:
         """Return the rows of metrics after the id `since` that were measured no later than the event `upto`."""
@@ -143,28 +237,89 @@ class Ledger:
     @property
     def measured(self) -> int:
         """The id of the newest row of metrics."""
-        newest: int = self._connection.execute("select coalesce(max(id), 0) from metrics").fetchone()[0]
-        return newest
+        return self._measured.number
 
     def notes(self) -> dict[str, str]:
         """Return what trackers keep here, by their names."""
-        rows = self._connection.execute("select key, value from meta where key like ?", (NOTE + "%",))
-        return {key.removeprefix(NOTE): value for key, value in rows}
+        return {key.removeprefix(NOTE): value for key, value in self._meta.items() if key.startswith(NOTE)}
 
     def meta(self, key: str) -> str | None:
         """Return what was kept under a key: facts about the file, not about the league."""
-        row = self._connection.execute("select value from meta where key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+        return self._meta.get(key)
 
     def set_meta(self, key: str, value: str) -> None:
         """Keep a value under a key; raise LedgerFull if it cannot be written."""
+        self._write(NOTHING, NOTHING, {key: value})
+
+    def damage(self) -> list[str]:
+        """Check every row of every table against its hash; return what is wrong, the first bad row first."""
+        return self.archive.damage() + damage(self._connection, _SCHEMA, self.archive.mark)
+
+    def settle(self) -> bool:
+        """Carry all that is in SQLite's log over to the file; return whether that worked."""
+        busy, logged, carried = self._connection.execute("pragma wal_checkpoint(full)").fetchone()
+        return not busy and logged == carried
+
+    # --- the archive -------------------------------------------------------------------------------------------
+
+    @property
+    def live(self) -> int:
+        """How many events are in the database itself."""
+        return self.head - self.archive.mark.number
+
+    def live_bytes(self) -> int:
+        """Return how many bytes of the database are in use."""
+        (pages,), (free,) = (
+            self._connection.execute(f"pragma {p}").fetchone() for p in ("page_count", "freelist_count")
+        )
+        return int(pages - free) * PAGE_BYTES
+
+    def put_away(self, count: int) -> None:
+        """Move the oldest events, about so many, into a segment of the archive.
+
+        First the segment is on the disk; then one transaction notes its name and deletes the rows. Raise LedgerError if
+        the rows are not what was committed: then nothing is moved. OSError and LedgerFull: it may work later.
+        """
+        rows, marks = self._oldest(count)
+        if not marks:
+            return
+        last = marks[-1]
+        name, head = self.archive.write(rows, [mark.number for mark in marks], last.digest)
         try:
-            self._connection.execute("insert or replace into meta values(?, ?)", (key, value))
+            self._connection.execute("begin immediate")
+            self._connection.execute("insert into archive values(?, ?)", (last.number, name))
+            self._connection.execute("delete from events where seq <= ?", (last.number,))
+            self._connection.execute("commit")
         except sqlite3.OperationalError as error:
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")
             raise LedgerFull(f"the ledger cannot be written: {error}") from error
+        self.archive.add(name, head)
+
+    def _oldest(self, count: int) -> tuple[list[Row], list[Mark]]:
+        """Return the oldest rows up to the end of a commit, and the marks of all commits in them, checked."""
+        marks = []
+        for found in check_events(self._connection, self.archive.mark, count):
+            if found.problem:
+                raise LedgerError(f"event {found.problem}: old events are not archived any more")
+            marks.append(found.at)
+            if found.at.number - self.archive.mark.number >= count:
+                break
+        return (
+            self.rows(self.archive.mark.number, marks[-1].number - self.archive.mark.number) if marks else []
+        ), marks
+
+    def shrink(self, pages: int, spare: int) -> None:
+        """Give up to so many unused pages of the file back to the disk; `spare` of them stay, to be written again."""
+        (free,) = self._connection.execute("pragma freelist_count").fetchone()
+        if free > spare:
+            # execute() would take one step of it, which is one page
+            self._connection.executescript(f"pragma incremental_vacuum({min(pages, free - spare)})")
+
+    # --- apart from the fold -----------------------------------------------------------------------------------
 
     def query(self, sql: str, *parameters: object) -> list[tuple[object, ...]]:
-        """Run a read-only query: `ludus verify` counts by plain SQL, apart from the fold."""
+        """Run a read-only query over what is in the database itself: `rows` has the archived events, too."""
         return self._connection.execute(sql, parameters).fetchall()
 
     def close(self) -> None:
@@ -180,16 +335,29 @@ class Ledger:
         self.close()
 
 
+def decode_row(seq: int, body: bytes) -> Event:
+    """Return the event of a row; LedgerError names a row that cannot be read."""
+    try:
+        return events.decode(body)
+    except msgspec.MsgspecError as error:
+        raise LedgerError(
+            f"event {seq} of the ledger cannot be read: {error}. Was it written by a newer Ludus, or changed by hand?"
+        ) from error
+
+
 @contextmanager
 def open_copy(path: Path) -> Iterator[Ledger]:
-    """Open a copy of a ledger: a reader never touches the file itself. A coordinator may write it meanwhile."""
+    """Open a copy of a ledger: a reader never touches the file itself. A coordinator may write it meanwhile.
+
+    Archived events are read where they are: their files never change.
+    """
     if not path.exists():
         raise LedgerError(f"there is no ledger at {path}")
     with tempfile.TemporaryDirectory(prefix="ludus-ledger-") as folder:
         copy = Path(folder) / path.name
         _copy(path, copy)
         try:
-            ledger = Ledger.open(copy)
+            ledger = Ledger.open(copy, archive=path.with_name(ARCHIVE))
         except LedgerError as error:
             raise LedgerError(str(error).replace(str(copy), str(path))) from error
         with ledger:
@@ -203,27 +371,37 @@ def _copy(path: Path, copy: Path) -> None:
     SQLite begins the log anew. A copy during which that happened is made again.
     """
     for _ in range(COPIES):
-        before = _generation(path)
+        before = generation(path)
         for suffix in ("", "-wal"):
             target = copy.with_name(copy.name + suffix)
             try:
                 shutil.copyfile(path.with_name(path.name + suffix), target)
             except FileNotFoundError:  # whoever closes a ledger removes its log
                 target.unlink(missing_ok=True)
-        if _generation(path) == before:
+        if generation(path) == before:
             return
     raise LedgerError(f"the ledger {path} changes faster than it can be copied: try again when the disk is less busy")
 
 
-def _generation(path: Path) -> tuple[bytes, int, int]:
-    """Return what changes when the log is begun anew: its header; where there is no log, the file itself."""
+class Generation(NamedTuple):
+    """What changes when a ledger is written: the head of its log; where there is no log, the file itself."""
+
+    log: bytes
+    file: tuple[int, int, int]
+
+
+def generation(path: Path) -> Generation:
+    """Return the generation of a ledger. Files are opened, as only that asks the server of a network file system."""
     try:
         with path.with_name(path.name + "-wal").open("rb") as log:
             header = log.read(WAL_HEADER)
     except FileNotFoundError:
         header = b""
-    stat = path.stat()
-    return (header, 0, 0) if header else (b"", stat.st_mtime_ns, stat.st_size)
+    if header:
+        return Generation(header, (0, 0, 0))
+    with path.open("rb") as file:
+        stat = os.fstat(file.fileno())
+    return Generation(b"", (stat.st_ino, stat.st_mtime_ns, stat.st_size))
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -237,7 +415,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    for pragma in ("locking_mode=exclusive", "journal_mode=wal", "synchronous=full"):
+    for pragma in ("auto_vacuum=incremental", "locking_mode=exclusive", "journal_mode=wal", "synchronous=full"):
         connection.execute(f"pragma {pragma}")
     connection.execute("begin immediate")  # takes the exclusive lock, and keeps it
     try:
@@ -245,20 +423,33 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         if not found:
             for statement in filter(str.strip, _SCHEMA.split(";")):
                 connection.execute(statement)
-            connection.execute("insert into meta values('schema_version', ?)", (str(SCHEMA_VERSION),))
-        version = connection.execute("select value from meta where key = 'schema_version'").fetchone()[0]
+            facts = sealed({"schema_version": str(SCHEMA_VERSION), HEAD: to_text(START), MEASURED: to_text(START)})
+            connection.executemany("insert into meta values(?, ?)", facts.items())
     finally:
         connection.execute("commit")
-    if int(version) != SCHEMA_VERSION:
+    check_schema(connection, path)
+
+
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a ledger that another version of Ludus wrote."""
+    (version,) = connection.execute("select value from meta where key = 'schema_version'").fetchone() or ("?",)
+    if version != str(SCHEMA_VERSION):
         raise LedgerError(
             f"the ledger {path} has schema version {version}, this Ludus reads version {SCHEMA_VERSION}: "
             "open it with the Ludus that wrote it, or start a new run"
         )
 
 
+def _end_of(connection: sqlite3.Connection, query: str, default: Mark) -> Mark:
+    """Return where a chain ends, as the last row has it. Whether that is right is for others to check."""
+    row = connection.execute(query).fetchone()
+    if row is None:
+        return default
+    return Mark(row[0], row[1] if isinstance(row[1], bytes) else START.digest)
+
+
 def _ticket_of(event: Event) -> int | None:
     if isinstance(event, TicketIssued):
         return event.ticket.number
-    if isinstance(event, ResultCounted | TicketReissued | TicketVoided | TicketWithdrawn):
-        return event.ticket
-    return None
+    ticket: int | None = getattr(event, "ticket", None)  # of all other events that are about a ticket it is the number
+    return ticket

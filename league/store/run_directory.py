@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -12,6 +13,7 @@ import msgspec
 
 from league.ids import Hash
 from league.store.files import publish
+from league.store.ledger import ARCHIVE
 
 LAYOUT_VERSION = 1
 Content = TypeVar("Content")
@@ -42,6 +44,7 @@ class RunDirectory:
         self.env = root / "env.json"
         self.layout = root / "layout"
         self.ledger = root / "ledger.sqlite"
+        self.archive = self.ledger.with_name(ARCHIVE)
         self.fold = root / "fold.checkpoint"
         self.lock = root / "lock"
         self.rendezvous = self._rendezvous_of("coordinator")
@@ -68,11 +71,11 @@ class RunDirectory:
 
     def journal(self, collector: str) -> Path:
         """Where a collector notes which results were acknowledged."""
-        return self.journals / f"{collector}.jsonl"
+        return self.journals / f"{_name(collector)}.jsonl"
 
     def checkpoint(self, player: str) -> Path:
         """Where a learner keeps what it needs to go on with this player."""
-        return self.checkpoints / f"{player}.safetensors"
+        return self.checkpoints / f"{_name(player)}.safetensors"
 
     def claim(self, process: str) -> Path:
         """Where a process notes that it is the one of that name: an older one that still runs sees it and leaves."""
@@ -121,6 +124,33 @@ class RunDirectory:
             )
         return self
 
+    def refuse_links(self) -> None:
+        """Refuse a run whose links lead elsewhere: what is written into it would be written there."""
+        for path in self._leading_out(self.root.resolve()):
+            raise RunError(
+                f"{path} is a link to {path.readlink()}, outside of the run, and a league that goes on would "
+                f"write there. Put what it leads to in its place, or, if it is yours: ludus resume {self.name} --trust"
+            )
+
+    def inside(self, folder: Path) -> Path:
+        """Return a folder of the run that a command writes into; refuse it if links lead it out of the run."""
+        for path in self._leading_out(folder):
+            raise RunError(
+                f"{path} leads to {path.resolve()}, outside of the run, and this command would read or write there. "
+                "Remove the link, or name a folder of your own with --out if the command has it"
+            )
+        return folder
+
+    def _leading_out(self, folder: Path) -> Iterator[Path]:
+        """Yield the folder itself, and what is in it, if they lie outside of the run."""
+        root = self.root.resolve()
+        if not folder.resolve().is_relative_to(root):
+            yield folder
+        for above, below, files in os.walk(folder):
+            for path in (Path(above) / name for name in (*below, *files)):
+                if path.is_symlink() and not path.resolve().is_relative_to(root):
+                    yield path
+
     @classmethod
     def find(cls, text: str, runs: Path = Path("runs")) -> Self:
         """Return the run that a user means by a name, a path, or `latest`."""
@@ -158,6 +188,13 @@ class RunDirectory:
 
     def _rendezvous_of(self, process: str) -> Path:
         return self.root / f"{process}.json"
+
+
+def _name(text: str) -> str:
+    """Return the name of a player or a process if it can be that of a file: it may come from a stranger's ledger."""
+    if not text or text.startswith(".") or "/" in text or "\0" in text:
+        raise RunError(f"{text[:80]!r} cannot name a player or a process: its files would lie elsewhere. Rename it")
+    return text
 
 
 def _read_json(path: Path, kind: type[Content]) -> Content:

@@ -2,7 +2,7 @@
 
 import string
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -16,12 +16,26 @@ def _refuse_bad_key(name: str, key: str) -> None:
         raise ValueError(f"the {name} key is not a CURVE key (40 characters of Z85)")
 
 
+class Holder(msgspec.Struct, frozen=True, array_like=True):
+    """Whose key it is: a process by its name, or a kind of the user's own commands, and what it may say."""
+
+    name: str
+    role: Role
+
+
+Clients = Mapping[str, Holder]  # by public key
+
+
 class ServerKeys(msgspec.Struct, frozen=True, kw_only=True):
-    """The server's own pair, and the role of every public key that it lets in."""
+    """The server's own pair, and the holder of every public key that it lets in.
+
+    `renew` returns the holders as they are now, or None if nothing changed: keys are revoked while a server runs.
+    """
 
     public: str
     secret: str
-    clients: dict[str, Role]
+    clients: dict[str, Holder]
+    renew: Callable[[], Clients | None] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be a key; the text of a key is never shown."""
@@ -51,17 +65,18 @@ class ClientKeys(msgspec.Struct, frozen=True, kw_only=True):
         return f"ClientKeys(server={self.server!r}, public={self.public!r})"
 
 
-def answer_handshake(request: Sequence[bytes], doors: Mapping[bytes, Mapping[bytes, Role]]) -> list[bytes]:
-    """Answer a ZAP request (ZeroMQ RFC 27): the role of a known key as User-Id, or 400.
+def answer_handshake(request: Sequence[bytes], doors: Mapping[bytes, Mapping[bytes, str]]) -> list[bytes]:
+    """Answer a ZAP request (ZeroMQ RFC 27): the text of a known key as User-Id, or 400.
 
-    `doors` maps the domain of a server to its clients: raw public key -> role.
+    `doors` maps the domain of a server to its clients: raw public key -> text of the key. The key itself is the
+    User-Id, not its holder: a holder that got a new key must not be let in by the old one.
     """
     version, number, domain, _address, _identity, mechanism, *credentials = request
     known = doors.get(domain, {})
-    role = known.get(credentials[0]) if len(credentials) == 1 else None
-    if version != b"1.0" or mechanism != b"CURVE" or role is None:
+    key = known.get(credentials[0]) if len(credentials) == 1 else None
+    if version != b"1.0" or mechanism != b"CURVE" or key is None:
         return [b"1.0", number, b"400", b"unknown key", b"", b""]
-    return [b"1.0", number, b"200", b"OK", role.encode(), b""]
+    return [b"1.0", number, b"200", b"OK", key.encode(), b""]
 
 
 class Patience:

@@ -51,7 +51,7 @@ _decode_head: Callable[[Frame], Message] = msgspec.msgpack.Decoder(Message).deco
 _decode_array_heads: Callable[[Frame], list[_ArrayHead]] = msgspec.msgpack.Decoder(list[_ArrayHead]).decode
 
 
-# --- every float of a message is finite ---------------------------------------------------------------------
+# --- every float of a message is finite: what the receiver's limits refuse, the sender hears at once ----------
 
 Check = Callable[[Any], bool]
 
@@ -193,8 +193,7 @@ def decode(frames: Sequence[Frame]) -> tuple[Message, dict[str, npt.NDArray[Any]
     if frames[0] != VERSION_FRAME:
         raise _version_error(bytes(frames[0][:32]))
     try:
-        message = _decode_head(frames[1])
-        _refuse_non_finite(message)
+        message = _decode_head(frames[1])  # its limits (league.limits) refuse NaN and infinity, too
         return message, _decode_arrays(frames[2:]) if len(frames) > 2 else {}
     except WireError:
         raise

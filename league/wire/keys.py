@@ -1,24 +1,43 @@
-"""The keys of a run: one folder that only its owner can enter, a file for the server and one for each role.
+"""The keys of a run: one folder that only its owner can enter, a file for the server and one for each process.
 
-make_keys(run.keys)                                        # once, by whoever starts the run
+make_keys(run.keys, {"collector-0": Role.COLLECTOR})       # once, by whoever starts the run
 server_keys = load_server_keys(run.keys)                   # coordinator, learners
-client_keys = load_client_keys(run.keys, Role.COLLECTOR)   # everybody else
+client_keys = load_client_keys(run.keys, "collector-0")    # everybody else, each with its own file
+revoke_key(run.keys, "collector-0")                        # servers shut it out within a second
+
+`admitted.json` lists the public keys: the servers read it, and read it again while they run. A process needs its
+own file and no other one.
 """
 
+import fcntl
+import os
 import stat
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from league.store.files import publish_once
-from league.wire.admission import ClientKeys, ServerKeys
+from league.store.files import publish
+from league.wire.admission import ClientKeys, Clients, Holder, ServerKeys
 from league.wire.messages import Role
 from league.wire.sockets import new_pair
 
+COMMANDS = {"viewer": Role.VIEWER, "operator": Role.OPERATOR, "human": Role.COLLECTOR}  # the user's own
+
 
 class KeysError(ValueError):
-    """Keys that are missing, damaged, or that others could read."""
+    """Keys that are missing, damaged, revoked, or that others could read."""
+
+
+class Key(msgspec.Struct, frozen=True):
+    """One line of the list: whose key it is, and whether it still opens the door."""
+
+    name: str
+    role: Role
+    public: str
+    revoked: bool = False
 
 
 class _ServerFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,67 +46,160 @@ class _ServerFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _ClientFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
     role: Role
     server: str
     public: str
     secret: str
 
 
-File = TypeVar("File", _ServerFile, _ClientFile)
+class _ListFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    keys: list[Key]
 
 
-def make_keys(directory: Path) -> None:
-    """Make whatever key is missing; keys that exist stay as they are."""
+File = TypeVar("File", _ServerFile, _ClientFile, _ListFile)
+
+
+def make_keys(directory: Path, processes: Mapping[str, Role] | None = None) -> None:
+    """Make whatever key is missing, those of the user's own commands included; keys that exist stay as they are.
+
+    A name whose key was revoked gets no other one: that is `renew_key`.
+    """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_lax(directory, "700")
-    server_path = directory / "server.json"
-    if not server_path.exists():
-        if any(_client_path(directory, role).exists() for role in Role):
-            raise KeysError(f"{server_path} is gone, and the keys beside it are of no use; delete {directory}")
-        _write(server_path, _ServerFile(*new_pair()))
-    server = _read(server_path, _ServerFile)
-    for role in Role:
-        if not _client_path(directory, role).exists():
-            _write(_client_path(directory, role), _ClientFile(role, server.public, *new_pair()))
+    with _locked(directory):
+        server_path, list_path = directory / "server.json", directory / "admitted.json"
+        if not server_path.exists():
+            if list_path.exists():
+                raise KeysError(f"{server_path} is gone, and the keys beside it are of no use; delete {directory}")
+            _write(server_path, _ServerFile(*new_pair()))
+        found = list_keys(directory) if list_path.exists() else []
+        known = {key.name for key in found if key.revoked or _client_path(directory, key.name).exists()}
+        wanted = {**COMMANDS, **(processes or {})}
+        new = [_issue(directory, name, role) for name, role in wanted.items() if name not in known]
+        made = {key.name for key in new}
+        if new or not list_path.exists():
+            _write(list_path, _ListFile([*(key for key in found if key.name not in made), *new]))
 
 
-def load_server_keys(directory: Path) -> ServerKeys:
-    """Return the server's pair and the role of each client's public key."""
+def load_server_keys(directory: Path, roles: Collection[Role] = tuple(Role)) -> ServerKeys:
+    """Return the server's pair and the holder of each public key of these roles that is not revoked."""
     _refuse_lax(directory, "700")
     server = _read(directory / "server.json", _ServerFile)
-    clients = [_read(_client_path(directory, role), _ClientFile) for role in Role]
+    watch = _watch(directory, roles)
     try:
-        roles = {client.public: client.role for client in clients}
-        return ServerKeys(public=server.public, secret=server.secret, clients=roles)
+        return ServerKeys(public=server.public, secret=server.secret, clients=dict(watch() or {}), renew=watch)
     except ValueError as error:
         raise KeysError(f"{directory}: {error}") from error
 
 
-def load_client_keys(directory: Path, role: Role) -> ClientKeys:
-    """Return the pair of one role. Only this role's file is read, so only this one need be there."""
+def load_client_keys(directory: Path, name: str) -> ClientKeys:
+    """Return the pair of one process, or of one kind of commands. Only its own file is read."""
     _refuse_lax(directory, "700")
-    path = _client_path(directory, role)
+    path = _client_path(directory, name)
+    if not path.exists():
+        raise KeysError(
+            f"there is no key of {name!r} in {directory}: it was revoked, or never made. "
+            f"`ludus keys {directory.parent}` lists the keys, `ludus keys {directory.parent} new {name}` replaces one"
+        )
     file = _read(path, _ClientFile)
-    if file.role != role:
-        raise KeysError(f"{path} holds the key of a {file.role}, not of a {role}; was the file renamed?")
+    if file.name != name:
+        raise KeysError(f"{path} holds the key of {file.name!r}, not of {name!r}; was the file renamed?")
     try:
         return ClientKeys(server=file.server, public=file.public, secret=file.secret)
     except ValueError as error:
         raise KeysError(f"{path}: {error}") from error
 
 
-def _client_path(directory: Path, role: Role) -> Path:
-    return directory / f"{role}.json"
+def list_keys(directory: Path) -> list[Key]:
+    """Return all keys of a run, also those that were revoked and not replaced."""
+    _refuse_lax(directory, "700")
+    return _read(directory / "admitted.json", _ListFile).keys
 
 
-def _write(path: Path, file: _ServerFile | _ClientFile) -> None:
-    publish_once(path, msgspec.json.encode(file), mode=0o600)
+def revoke_key(directory: Path, name: str) -> None:
+    """Shut out the key of this name, everywhere and for good; its file is deleted."""
+    with _locked(directory):
+        found = list_keys(directory)
+        _find(found, name)
+        kept = [msgspec.structs.replace(key, revoked=True) if key.name == name else key for key in found]
+        _write(directory / "admitted.json", _ListFile(kept))
+        _client_path(directory, name).unlink(missing_ok=True)
+
+
+def renew_key(directory: Path, name: str) -> None:
+    """Make a new key for this name; the old one is shut out at the same moment."""
+    with _locked(directory):
+        found = list_keys(directory)
+        role = _find(found, name).role
+        new = _issue(directory, name, role)
+        _write(directory / "admitted.json", _ListFile([new if key.name == name else key for key in found]))
+
+
+def _find(keys: list[Key], name: str) -> Key:
+    for key in keys:
+        if key.name == name:
+            return key
+    known = ", ".join(key.name for key in keys[:20])
+    raise KeysError(f"there is no key of {name!r}; there are {known}{', ...' if len(keys) > 20 else ''}")
+
+
+def _watch(directory: Path, roles: Collection[Role]) -> Callable[[], Clients | None]:
+    """Return a function that reads the list, and returns the holders if it has changed since the last call.
+
+    It opens the file each time: over NFS that asks the server, where a look at the times of the file may not.
+    """
+    path, seen = directory / "admitted.json", b""
+
+    def watch() -> Clients | None:
+        nonlocal seen
+        _refuse_lax(path, "600")
+        data = path.read_bytes()
+        if data == seen:
+            return None
+        keys = _decoded(path, data, _ListFile).keys
+        seen = data
+        return {key.public: Holder(key.name, key.role) for key in keys if not key.revoked and key.role in roles}
+
+    return watch
+
+
+def _issue(directory: Path, name: str, role: Role) -> Key:
+    """Write a new pair for a name; the list has to be written afterwards."""
+    server = _read(directory / "server.json", _ServerFile)
+    public, secret = new_pair()
+    _write(_client_path(directory, name), _ClientFile(name, role, server.public, public, secret))
+    return Key(name, role, public)
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Let one process at a time change the list."""
+    _refuse_lax(directory, "700")
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _client_path(directory: Path, name: str) -> Path:
+    return directory / f"{name}.json"
+
+
+def _write(path: Path, file: _ServerFile | _ClientFile | _ListFile) -> None:
+    publish(path, msgspec.json.encode(file), mode=0o600)
 
 
 def _read(path: Path, kind: type[File]) -> File:
     _refuse_lax(path, "600")
+    return _decoded(path, path.read_bytes(), kind)
+
+
+def _decoded(path: Path, data: bytes, kind: type[File]) -> File:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise KeysError(f"{path} is damaged ({error}); delete the folder and make new keys") from error
 

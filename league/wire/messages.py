@@ -1,21 +1,54 @@
 """Every message of the league, in a closed union.
 
-Collectors, learners, viewers and operators talk to the coordinator; collectors and inference processes talk to
-learners, collectors to inference and buffer processes, and learners to buffer processes.
+Collectors, learners and operators talk to the coordinator; viewers and trackers talk to the replica beside it, which
+alone talks to its feed; collectors and inference processes talk to learners, collectors to inference and buffer
+processes, and learners to buffer processes.
 A message is a *head* (one of these structs) and, for some, raw arrays that follow it as frames of their own.
 Each request stands alone: a report lists all that its sender holds and all that is not acknowledged yet,
 so a coordinator that has just restarted needs no handshake.
 """
 
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
 
-from league.ids import Hash, PlayerId, TicketNumber
+from league.ids import PlayerId
+from league.limits import (
+    FEW,
+    MANY,
+    ONE_OR_MORE,
+    SOME,
+    Action,
+    Address,
+    Chunk,
+    Count,
+    Digest,
+    EventBody,
+    Label,
+    LedgerHead,
+    Metrics,
+    NewSnapshot,
+    NoteText,
+    Number,
+    PlayerName,
+    Position,
+    Process,
+    Ring,
+    SeatRole,
+    Seconds,
+    Session,
+    Share,
+    Snapshot,
+    Text,
+    Version,
+    Wanted,
+)
+from league.limits import Ticket as TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 5
+WIRE_VERSION = 8
 
 
 class Role(StrEnum):
@@ -25,6 +58,7 @@ class Role(StrEnum):
     LEARNER = "learner"
     INFERENCE = "inference"
     VIEWER = "viewer"
+    TRACKER = "tracker"
     OPERATOR = "operator"
 
 
@@ -51,40 +85,40 @@ class Held(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """
 
     ticket: TicketNumber
-    attempt: int
-    steps: int
+    attempt: Number
+    steps: Count
 
 
 class Report(_Message, frozen=True, tag="report"):
     """A collector's heartbeat: what it holds, what it finished, how many tickets it wants."""
 
-    request: int
-    name: str
-    session: str
-    want: int = 0
-    held: tuple[Held, ...] = ()
-    results: tuple[Result, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    starved: tuple[PlayerId, ...] = ()  # players whose learner grants no credit now
-    directory: int = 0  # the newest directory that it has
-    metrics: dict[str, float] = {}
+    request: Count
+    name: Process
+    session: Session
+    want: Wanted = 0
+    held: Annotated[tuple[Held, ...], SOME] = ()
+    results: Annotated[tuple[Result, ...], SOME] = ()
+    faults: Annotated[tuple[Fault, ...], SOME] = ()
+    starved: Annotated[tuple[PlayerName, ...], FEW] = ()  # players whose learner grants no credit now
+    directory: Number = 0  # the newest directory that it has
+    metrics: Metrics = {}
 
 
 class Challenge(_Message, frozen=True, tag="challenge"):
     """A human wants to play one rated game against a player; the answer is orders with its ticket."""
 
-    request: int
-    session: str
-    name: PlayerId  # under which the human is a player of the league
-    opponent: PlayerId
-    role: str | None = None  # of the seat that the human takes; None: any
+    request: Count
+    session: Session
+    name: PlayerName  # under which the human is a player of the league
+    opponent: PlayerName
+    role: SeatRole | None = None  # of the seat that the human takes; None: any
 
 
 class Ack(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What became of a result or fault."""
 
     ticket: TicketNumber
-    attempt: int
+    attempt: Number
     verdict: Verdict
 
 
@@ -94,11 +128,11 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     A learner of several ranks has an address for each; every rank needs its share of the segments.
     """
 
-    player: PlayerId
-    incarnation: int
-    address: str
-    more: tuple[str, ...] = ()  # of the other ranks
-    inference: str = ""  # where its network answers for collectors that do not have it themselves; "": nowhere
+    player: PlayerName
+    incarnation: Number
+    address: Address
+    more: Annotated[tuple[Address, ...], FEW] = ()  # of the other ranks
+    inference: Address = ""  # where its network answers for collectors that do not have it themselves; "": nowhere
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -109,14 +143,15 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
 class Orders(_Message, frozen=True, tag="orders"):
     """The coordinator's answer to a report."""
 
-    term: int
-    request: int
-    acks: tuple[Ack, ...] = ()
-    tickets: tuple[Ticket, ...] = ()
-    revoked: tuple[tuple[TicketNumber, int], ...] = ()  # (ticket, attempt) held in vain
-    directory: int = 0
-    hosts: tuple[Host, ...] | None = None  # None: the directory has not changed
+    term: Count
+    request: Count
+    acks: Annotated[tuple[Ack, ...], MANY] = ()
+    tickets: Annotated[tuple[Ticket, ...], SOME] = ()
+    revoked: Annotated[tuple[tuple[TicketNumber, Number], ...], SOME] = ()  # (ticket, attempt) no longer its own
+    directory: Number = 0
+    hosts: Annotated[tuple[Host, ...], SOME] | None = None  # None: the directory has not changed
     stop: bool = False
+    head: LedgerHead = ""  # with acks: the number and the hash of the ledger's newest event after the commit
 
 
 # --- learner <-> coordinator --------------------------------------------------------------------------------
@@ -125,104 +160,129 @@ class Orders(_Message, frozen=True, tag="orders"):
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A durable snapshot of a learning player."""
 
-    player: PlayerId
-    incarnation: int
-    version: int
-    snapshot: Hash
-    decisions: int
+    player: PlayerName
+    incarnation: Number
+    version: Version
+    snapshot: NewSnapshot
+    decisions: Count
 
 
 class Progress(_Message, frozen=True, tag="progress"):
     """A learner's heartbeat: where segments go ("": nowhere yet), and the newest candidate of each of its players."""
 
-    request: int
-    name: str
-    session: str
-    address: str
-    more: tuple[str, ...] = ()  # addresses of its other ranks
-    inference: str = ""  # address of the inference process beside it
-    doors: dict[PlayerId, tuple[str, ...]] = {}  # players whose segments go elsewhere, and where
-    candidates: tuple[Candidate, ...] = ()
-    metrics: dict[str, float] = {}
+    request: Count
+    name: Process
+    session: Session
+    address: Address
+    more: Annotated[tuple[Address, ...], FEW] = ()  # addresses of its other ranks
+    inference: Address = ""  # address of the inference process beside it
+    doors: Annotated[
+        dict[PlayerName, Annotated[tuple[Address, ...], ONE_OR_MORE]], FEW
+    ] = {}  # players whose segments go elsewhere, and where
+    candidates: Annotated[tuple[Candidate, ...], FEW] = ()
+    metrics: Metrics = {}
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     """One row of a roster: train this player, in this incarnation, from this snapshot (None: from scratch)."""
 
-    player: PlayerId
-    incarnation: int
-    start: Hash | None = None
+    player: PlayerName
+    incarnation: Number
+    start: Snapshot | None = None
     train: bool = True  # False: write a last candidate and train no more
 
 
 class Roster(_Message, frozen=True, tag="roster"):
     """The coordinator's answer to progress: the state that the learner should bring about."""
 
-    term: int
-    request: int
-    players: tuple[Assignment, ...] = ()
-    spent: float = 0.0  # the share of the league's budget that is spent
+    term: Count
+    request: Count
+    players: Annotated[tuple[Assignment, ...], FEW] = ()
+    spent: Share = 0.0  # the share of the league's budget that is spent
     stop: bool = False
 
 
-# --- viewer, operator <-> coordinator -----------------------------------------------------------------------
+# --- viewer, tracker <-> replica <-> coordinator; operator <-> coordinator ----------------------------------
 
 
 class Follow(_Message, frozen=True, tag="follow"):
     """A viewer asks for the events after `since`; a tracker also for the metrics after the row `measured`."""
 
-    request: int
-    since: int
-    measured: int | None = None  # None: no metrics
+    request: Count
+    since: Position
+    measured: Position | None = None  # None: no metrics
+    mark: Digest = ""  # of the history up to `since`, if the replica has it from a checkpoint; another one is refused
 
 
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
     """What the coordinator knows of a living process (memory only)."""
 
-    name: str
+    name: Process
     role: Role
-    age: float  # seconds since its last message
-    metrics: dict[str, float]
+    age: Seconds  # seconds since its last message
+    metrics: Metrics
 
 
 class Page(_Message, frozen=True, tag="page"):
     """Events in order, encoded as the ledger has them; `head` is the newest sequence number."""
 
-    term: int
-    request: int
-    since: int
-    events: tuple[bytes, ...]
-    head: int
-    workers: tuple[Worker, ...] = ()
-    elapsed: float = 0.0  # seconds of play in all terms
-    seconds_left: float | None = None
-    metrics: tuple[Measured, ...] = ()  # rows that belong before the event after this page; all of them, up to a limit
-    measured: int = 0  # the newest row, if metrics were asked for
-    notes: dict[str, str] = {}  # what trackers keep in the ledger, if metrics were asked for
-    broken: str = ""  # why nothing can be written now, so that nothing is handed out; "": all is well
+    term: Count
+    request: Count
+    since: Position
+    events: Annotated[tuple[EventBody, ...], MANY]
+    head: Count
+    workers: Annotated[tuple[Worker, ...], MANY] = ()
+    elapsed: Seconds = 0.0  # seconds of play in all terms
+    seconds_left: Seconds | None = None
+    metrics: Annotated[
+        tuple[Measured, ...], SOME
+    ] = ()  # rows that belong before the event after this page; all of them, up to a limit
+    measured: Count = 0  # the newest row, if metrics were asked for
+    notes: Annotated[dict[Label, NoteText], FEW] = {}  # what trackers keep in the ledger, if metrics were asked for
+    broken: Text = ""  # why nothing can be written now, so that nothing is handed out; "": all is well
 
 
 class Note(_Message, frozen=True, tag="note"):
     """A tracker keeps a text in the ledger, under its name: where it is, so that it can go on there."""
 
-    request: int
-    name: str
-    text: str
+    request: Count
+    name: Label
+    text: NoteText
+
+
+class FetchFold(_Message, frozen=True, tag="fetch_fold"):
+    """A viewer asks for the league's state instead of all events before it, piece by piece."""
+
+    request: Count
+    digest: Digest = ""  # of the fold that was begun; "": the newest
+    offset: Count = 0  # bytes of it that the viewer has
+
+
+class FoldChunk(_Message, frozen=True, tag="fold_chunk"):
+    """A piece of the bytes of league.store.fold.encode_fold; another digest than asked for means: start over."""
+
+    term: Count
+    request: Count
+    seq: Position  # the last event in the fold
+    digest: Digest  # SHA-256 of all bytes
+    size: Count  # of the whole
+    offset: Count
+    data: Chunk
 
 
 class Command(_Message, frozen=True, tag="command"):
     """An operator's wish: pause, resume, drain (stop leasing, then end) or stop."""
 
-    request: int
-    action: str
+    request: Count
+    action: Action
 
 
 class Done(_Message, frozen=True, tag="done"):
     """The command took effect, or the note was kept; else `error` says why not."""
 
-    term: int
-    request: int
-    error: str = ""
+    term: Count
+    request: Count
+    error: Text = ""
 
 
 # --- collector <-> learner ----------------------------------------------------------------------------------
@@ -231,32 +291,32 @@ class Done(_Message, frozen=True, tag="done"):
 class SegmentsHead(_Message, frozen=True, tag="segments"):
     """Segments of one player; the arrays of league.segment.FIELDS follow."""
 
-    name: str
-    session: str
-    player: PlayerId
-    incarnation: int
-    decisions: int
-    sent: int = 0  # decisions of this player that the session has sent in all, these included
+    name: Process
+    session: Session
+    player: PlayerName
+    incarnation: Number
+    decisions: Count
+    sent: Count = 0  # decisions of this player that the session has sent in all, these included
 
 
 class Pull(_Message, frozen=True, tag="pull"):
     """A collector asks for the weights of a live player, if they are newer than `version`, and for credit."""
 
-    name: str
-    session: str
-    player: PlayerId
-    incarnation: int
-    version: int  # -1: none yet
-    sent: int = 0  # as in SegmentsHead: a learner that has just started counts from here
+    name: Process
+    session: Session
+    player: PlayerName
+    incarnation: Number
+    version: Version  # -1: none yet
+    sent: Count = 0  # as in SegmentsHead: a learner that has just started counts from here
     weights: bool = True  # False: credit alone, another process has the weights
 
 
 class Weights(_Message, frozen=True, tag="weights"):
     """The weights of a live player; one array `flat` follows. Layout: league.policies.layout."""
 
-    player: PlayerId
-    incarnation: int
-    version: int
+    player: PlayerName
+    incarnation: Number
+    version: Version
 
 
 class Credit(_Message, frozen=True, tag="credit"):
@@ -265,10 +325,10 @@ class Credit(_Message, frozen=True, tag="credit"):
     An absolute number: losing one such message, or getting it twice, changes nothing.
     """
 
-    player: PlayerId
-    incarnation: int
-    version: int
-    allowance: int
+    player: PlayerName
+    incarnation: Number
+    version: Version
+    allowance: Count
 
 
 # --- collector <-> inference, buffer <-> learner -------------------------------------------------------------
@@ -277,10 +337,12 @@ class Credit(_Message, frozen=True, tag="credit"):
 class Watch(_Message, frozen=True, tag="watch"):
     """An inference or buffer process wants the weights of a learner's players, now and whenever they change."""
 
-    session: str
-    address: str  # where collectors find it
-    known: dict[PlayerId, tuple[int, int]] = {}  # incarnation and version of the weights that it has
-    metrics: dict[str, float] = {}
+    session: Session
+    address: Address  # where collectors find it
+    known: Annotated[
+        dict[PlayerName, tuple[Number, Version]], FEW
+    ] = {}  # incarnation and version of the weights that it has
+    metrics: Metrics = {}
 
 
 class Ask(_Message, frozen=True, tag="ask"):
@@ -291,21 +353,21 @@ class Ask(_Message, frozen=True, tag="ask"):
     yet, and `recall`, whether the answer shall tell it. The same turn and request again is the same question.
     """
 
-    session: str
-    turn: int
-    request: int
-    player: PlayerId
-    incarnation: int  # of the weights, or a later one
+    session: Session
+    turn: Count
+    request: Count
+    player: PlayerName
+    incarnation: Number  # of the weights, or a later one
 
 
 class Answer(_Message, frozen=True, tag="answer"):
     """The answer to an Ask; the arrays `outputs`, `log_std`, `exploration`, `memory` (of the rows to recall) follow."""
 
-    turn: int
-    request: int
-    player: PlayerId
-    version: int  # of the weights
-    memory: str  # the name of the memory that was used: another one has forgotten what came before
+    turn: Count
+    request: Count
+    player: PlayerName
+    version: Version  # of the weights
+    memory: Ring  # the name of the memory that was used: another one has forgotten what came before
 
 
 class Draw(_Message, frozen=True, tag="draw"):
@@ -316,11 +378,11 @@ class Draw(_Message, frozen=True, tag="draw"):
     Without a player it only asks for a Watch.
     """
 
-    session: str
-    player: PlayerId = PlayerId("")
-    incarnation: int = 0
-    request: int = 0
-    ring: str = ""
+    session: Session
+    player: PlayerName = PlayerId("")
+    incarnation: Number = 0
+    request: Count = 0
+    ring: Ring = ""
     over: bool = False  # nobody will draw: forget all, and take what comes without keeping it
 
 
@@ -330,23 +392,23 @@ class Drawn(_Message, frozen=True, tag="drawn"):
     If decisions came in since the last answer, `lag` follows, too, with an entry for each.
     """
 
-    session: str
-    player: PlayerId
-    incarnation: int
-    request: int
-    ring: str  # the name of the replay: what another one says of a decision is of no use to it
-    left: int  # minibatches that are due after this one, from all that came in
-    size: int  # decisions to draw from
-    reuse: float  # how often a decision was drawn, on average
+    session: Session
+    player: PlayerName
+    incarnation: Number
+    request: Count
+    ring: Ring  # the name of the replay: what another one says of a decision is of no use to it
+    left: Count  # minibatches that are due after this one, from all that came in
+    size: Count  # decisions to draw from
+    reuse: Seconds  # how often a decision was drawn, on average
 
 
 class Refused(_Message, frozen=True, tag="refused"):
     """The peer cannot be served: another wire version, the wrong role, an unknown player."""
 
-    reason: str
+    reason: Text
 
 
 Message = (
-    Challenge | Report | Orders | Progress | Roster | Follow | Page | Note | Command | Done
+    Challenge | Report | Orders | Progress | Roster | Follow | Page | Note | FetchFold | FoldChunk | Command | Done
     | SegmentsHead | Pull | Weights | Credit | Watch | Ask | Answer | Draw | Drawn | Refused
 )  # fmt: skip

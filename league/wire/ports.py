@@ -19,6 +19,7 @@ class Incoming:
     role: Role | None  # proven by the peer's key; None where the transport itself is private (ipc, memory)
     message: Message
     arrays: Arrays = field(default_factory=dict)
+    name: str | None = None  # of the process whose key it is; None like the role
 
 
 class Server(Protocol):

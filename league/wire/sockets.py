@@ -7,12 +7,16 @@
         for incoming in server.receive(timeout=1.0):
             server.send(incoming.peer, Credit(...))
 
-tcp is always encrypted and each peer proves its role by its key. ipc lies in a folder that only its owner
-can enter. The ROUTER gives every connection a fresh id: nobody can take another peer's place, and a client
-that reconnects is never mistaken for its own dead connection.
+tcp is always encrypted and each peer proves its name and role by its key; a key that is revoked opens nothing any
+more, also on connections that are there already. ipc lies in a folder that only its owner can enter. The ROUTER
+gives every connection a fresh id: nobody can take another peer's place, and a client that reconnects is never mistaken
+for its own dead connection.
 
-Known limit: libzmq 4.3.5 aborts the process if it is about to give out an id that a peer has claimed as its
-own. Only a peer with a valid key can claim one, and _seed_ids makes it guess one number in four billion.
+Two limits of libzmq 4.3.5 matter here. It aborts the process if it is about to give out an id that a peer has
+claimed as its own: only a peer with a valid key can claim one, and _seed_ids makes it guess one number in four
+billion. And it aborts (`!_io_error`) when a peer closes while its input is stopped, which happens when `rcvhwm`
+messages of that peer wait, and a heartbeat, ours or the peer's, is due then. So a server that peers may flood has
+no such mark (`share`): it reads everything at once and drops what is beyond a peer's share.
 """
 
 import ctypes
@@ -20,16 +24,18 @@ import logging
 import math
 import secrets
 import time
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Self
 
+import msgspec
 import zmq
 from zmq.utils import z85
 
 from league.wire.addresses import AddressError, advertised, check_ipc, check_tcp, is_ipc
-from league.wire.admission import ClientKeys, Patience, ServerKeys, answer_handshake
+from league.wire.admission import ClientKeys, Holder, Patience, ServerKeys, answer_handshake
 from league.wire.codec import MAX_FRAMES, Frame, WireError, WrongVersionError, decode, encode
-from league.wire.messages import Message, Refused, Role
+from league.wire.messages import Message, Refused
 from league.wire.ports import Arrays, Incoming
 
 Socket = zmq.Socket[bytes]
@@ -39,6 +45,15 @@ Opener = Callable[[str, ClientKeys | None], Socket]
 
 CONTROL_LIMIT = 1 << 20  # bytes of a frame
 SEGMENTS_LIMIT = 1 << 28  # where segments and weights travel
+WISH_LIMIT = 1 << 14  # where viewers and trackers ask
+PAGE_LIMIT = 1 << 30  # where events travel: a result with all its actions is far larger than other messages
+
+STUCK_MS = 10_000  # milliseconds for which a peer may leave data unread, if its server limits that
+FLOOD = 10  # times as many messages are read at once as are wanted, if some peers send more than their share
+RENEWAL = 0.5  # seconds between two looks at which keys are admitted
+HASTY = 10  # looks in between, when an unknown key knocks: it may be new
+PEERS = 1 << 16  # connections of one server whose keys are remembered
+REVOKED = "the key of this process was revoked"
 
 _MORE = int(zmq.SNDMORE | zmq.NOBLOCK)  # pyzmq's own way with several frames joins the flags anew for each
 
@@ -90,38 +105,111 @@ def _send(target: Socket, frames: list[Frame]) -> bool:
     return True
 
 
+class PeerLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server allows each of its peers; None: as much as the high-water mark of its process."""
+
+    share: int | None = None  # messages that one `receive` takes from a peer; it drops the rest
+    unread: int | None = None  # messages that wait for a peer; a connection that is stuck for 10 s is cut off
+
+
+UNLIMITED = PeerLimits()
+
+
+class _Door:
+    """Which keys one server lets in. It looks again twice a second: a key may be revoked, or a new one made."""
+
+    def __init__(self, keys: ServerKeys) -> None:
+        self._renew, self._looked, self._hasty = keys.renew, time.monotonic(), 0
+        self._holders: Mapping[str, Holder] = keys.clients
+        self._unread = ""  # why the list could not be read, as it was logged
+        self.raw = _raw(keys.clients)
+
+    def look(self) -> None:
+        """Read who is admitted, if it is time to."""
+        now = time.monotonic()
+        if now - self._looked >= RENEWAL:
+            self._looked, self._hasty = now, 0
+            self._read()
+
+    def look_for(self, raw: bytes) -> None:
+        """Read who is admitted if this key is not known. Strangers may knock often: not every one is worth a look."""
+        if raw not in self.raw and self._hasty < HASTY:
+            self._hasty += 1
+            self._read()
+
+    def _read(self) -> None:
+        """Read the list. One that cannot be read now leaves everything as it is."""
+        if self._renew is None:
+            return
+        try:
+            changed = self._renew()
+            if changed is not None:
+                self._holders, self.raw = changed, _raw(changed)
+            self._unread = ""
+        except (OSError, ValueError) as error:
+            if str(error) != self._unread:
+                self._unread = str(error)
+                _log.error("the list of admitted keys cannot be read: %s", error)
+
+    def holder(self, key: str) -> Holder | None:
+        """Return whose key it is; None if it was revoked."""
+        return self._holders.get(key)
+
+
+def _raw(clients: Mapping[str, Holder]) -> dict[bytes, str]:
+    return {z85.decode(key): key for key in clients}
+
+
 class _Gate:
     """Answers the handshakes of the servers of one context. It has no thread: receiving looks after it."""
 
     def __init__(self, socket: Socket) -> None:
         self.socket = socket
-        self._doors: dict[bytes, dict[bytes, Role]] = {}
+        self._doors: dict[bytes, _Door] = {}
 
-    def add(self, clients: Mapping[str, Role]) -> bytes:
-        """Let these clients in; return the domain that their server's socket must name."""
-        domain = b"ludus-%d" % len(self._doors)
-        self._doors[domain] = {z85.decode(key): role for key, role in clients.items()}
-        return domain
+    def add(self, keys: ServerKeys) -> tuple[bytes, _Door]:
+        """Let these clients in; return the domain that their server's socket must name, and its door."""
+        domain, door = b"ludus-%d" % len(self._doors), _Door(keys)
+        self._doors[domain] = door
+        return domain, door
 
     def answer(self) -> None:
         """Answer every handshake that waits."""
+        for door in self._doors.values():
+            door.look()
         for request in _waiting(self.socket, 1000):
-            self.socket.send_multipart(answer_handshake([frame.bytes for frame in request], self._doors))
+            frames = [frame.bytes for frame in request]
+            knocked = self._doors.get(frames[2])
+            if knocked is not None:
+                knocked.look_for(frames[-1])  # a client that is refused once does not come back by itself
+            doors = {domain: door.raw for domain, door in self._doors.items()}
+            self.socket.send_multipart(answer_handshake(frames, doors))
 
 
 class ZmqServer:
     """The end with an address. Sockets.serve opens it."""
 
-    def __init__(self, socket: Socket, address: str, gate: _Gate | None, on_refusal: OnRefusal | None) -> None:
+    def __init__(
+        self,
+        socket: Socket,
+        address: str,
+        guard: tuple[_Gate, _Door] | None,
+        on_refusal: OnRefusal | None,
+        share: int | None = None,
+    ) -> None:
         self._socket = socket
+        self._share = share
         self._address = address
-        self._gate = gate
+        self._gate: _Gate | None = guard[0] if guard else None
+        self._door: _Door | None = guard[1] if guard else None
         self._on_refusal = on_refusal
+        self._keys: OrderedDict[bytes, str] = OrderedDict()  # by which each peer came in; the oldest are forgotten
         self._poller = zmq.Poller()
         self._poller.register(socket, zmq.POLLIN)
-        if gate is not None:
-            self._poller.register(gate.socket, zmq.POLLIN)
+        if self._gate is not None:
+            self._poller.register(self._gate.socket, zmq.POLLIN)
         self.patience = Patience()
+        self.dropped = 0  # messages beyond the share of their peers
 
     @property
     def address(self) -> str:
@@ -131,21 +219,43 @@ class ZmqServer:
     def receive(self, timeout: float, limit: int = 1000) -> list[Incoming]:
         """Wait up to `timeout` seconds for a message, then return what is there, at most `limit`.
 
-        Whatever is no message is dropped and counted in `patience`; it never raises.
+        Whatever is no message is dropped and counted in `patience`; it never raises. With a `share`, messages of one
+        peer beyond it are dropped, too, and counted in `dropped`.
         """
         deadline = time.monotonic() + timeout
         while True:
             if self._gate is not None:
                 self._gate.answer()
-            batch = [opened for opened in map(self._open, _waiting(self._socket, limit)) if opened is not None]
+                self._forget_peers()
+            batch = [opened for opened in map(self._open, self._take(limit)) if opened is not None]
             left = deadline - time.monotonic()
             if batch or left <= 0:
                 return batch
             self._poller.poll(math.ceil(left * 1000))
 
+    def _take(self, limit: int) -> Iterator[list[zmq.Frame]]:
+        """Yield up to `limit` messages that wait; with a share, drop what floods us instead of leaving it in line."""
+        if self._share is None:
+            yield from _waiting(self._socket, limit)
+            return
+        taken: Counter[bytes] = Counter()
+        for frames in _waiting(self._socket, FLOOD * limit):
+            peer = frames[0].bytes
+            if taken[peer] >= self._share:
+                self.dropped += 1
+                continue
+            taken[peer] += 1
+            yield frames
+            limit -= 1
+            if limit == 0:
+                return
+
     def _open(self, frames: list[zmq.Frame]) -> Incoming | None:
         peer = frames[0].bytes
         if self.patience.lost(peer):
+            return None
+        holder = None if self._door is None else self._admit(peer, str(frames[0].get("User-Id")))
+        if self._door is not None and holder is None:
             return None
         try:
             message, arrays = decode([frame.buffer for frame in frames[1:]])
@@ -155,20 +265,36 @@ class ZmqServer:
             if self.patience.offend(peer) == 1:
                 _log.warning("dropped a bad message of peer %s: %s", peer.hex(), error)
         else:
-            role = None if self._gate is None else Role(str(frames[0].get("User-Id")))
-            return Incoming(peer, role, message, arrays)
+            if holder is None:
+                return Incoming(peer, None, message, arrays)
+            return Incoming(peer, holder.role, message, arrays, holder.name)
         return None
+
+    def _admit(self, peer: bytes, key: str) -> Holder | None:
+        """Return whose message it is; None, and word to the peer, if its key was revoked since it came in."""
+        assert self._door is not None
+        holder = self._door.holder(key)
+        if holder is None:
+            self._refuse(peer, REVOKED)
+        self._keys[peer] = key
+        return holder
+
+    def _forget_peers(self) -> None:
+        while len(self._keys) > PEERS:
+            self._keys.popitem(last=False)
 
     def _refuse(self, peer: bytes, reason: str) -> None:
         if self.patience.offend(peer) > 1:
             return
         _log.error("refused peer %s: %s", peer.hex(), reason)
-        self.send(peer, Refused(reason=reason))
+        _send(self._socket, [peer, *encode(Refused(reason=reason))])
         if self._on_refusal is not None:
             self._on_refusal(peer, reason)
 
     def send(self, peer: bytes, message: Message, arrays: Arrays | None = None) -> bool:
-        """Send to one client; False if it is gone or does not read. Never blocks."""
+        """Send to one client; False if it is gone, was shut out, or does not read. Never blocks."""
+        if self._door is not None and (key := self._keys.get(peer)) is not None and self._door.holder(key) is None:
+            return False
         return _send(self._socket, [peer, *encode(message, arrays)])
 
     def close(self) -> None:
@@ -246,15 +372,21 @@ class Sockets:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def serve(self, address: str, keys: ServerKeys | None = None, on_refusal: OnRefusal | None = None) -> ZmqServer:
+    def serve(
+        self,
+        address: str,
+        keys: ServerKeys | None = None,
+        on_refusal: OnRefusal | None = None,
+        limits: PeerLimits = UNLIMITED,
+    ) -> ZmqServer:
         """Listen on `tcp://host:port` (port 0: any free one), which needs keys, or on `ipc:///path`."""
         if is_ipc(address):
             check_ipc(address).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            socket, gate = self._bound(address, None), None
+            socket, guard = self._bound(address, None, limits)
         else:
-            socket, gate = self._bound(address, check_tcp(address, keys)), self._gate
+            socket, guard = self._bound(address, check_tcp(address, keys), limits)
             address = advertised(address, str(socket.get_string(zmq.LAST_ENDPOINT)))
-        return ZmqServer(socket, address, gate, on_refusal)
+        return ZmqServer(socket, address, guard, on_refusal, limits.share)
 
     def connect(self, address: str, keys: ClientKeys | None = None) -> ZmqClient:
         """Talk to a server, which need not be there yet: the connection is made and mended by itself."""
@@ -266,12 +398,21 @@ class Sockets:
             self._context.destroy(linger=0)
             self._context = self._gate = None
 
-    def _bound(self, address: str, keys: ServerKeys | None) -> Socket:
-        socket = self._new_socket(zmq.ROUTER)
+    def _bound(
+        self, address: str, keys: ServerKeys | None, limits: PeerLimits
+    ) -> tuple[Socket, tuple[_Gate, _Door] | None]:
+        socket, guard = self._new_socket(zmq.ROUTER), None
+        if limits.share is not None:
+            socket.rcvhwm = 0  # see above
+        if limits.unread is not None:
+            socket.sndhwm = limits.unread
+            socket.tcp_maxrt = STUCK_MS
         socket.router_mandatory = True  # else what cannot be delivered vanishes without a word
         socket.backlog = 1024
         if keys is not None:
-            socket.zap_domain = self._open_gate().add(keys.clients)
+            gate = self._open_gate()
+            socket.zap_domain, door = gate.add(keys)
+            guard = (gate, door)
             socket.zap_enforce_domain = True  # without a gate nobody comes in, instead of everybody
             socket.curve_publickey, socket.curve_secretkey = keys.public.encode(), keys.secret.encode()
             socket.curve_server = True
@@ -280,7 +421,7 @@ class Sockets:
         except zmq.ZMQError as error:
             socket.close()
             raise AddressError(f"cannot listen on {address!r}: {error}") from error
-        return socket
+        return socket, guard
 
     def _connected(self, address: str, keys: ClientKeys | None) -> Socket:
         checked = check_tcp(address, keys) if not is_ipc(address) else None

@@ -1,0 +1,86 @@
+"""The limits of all that travels between processes, declared here and nowhere else.
+
+A message uses these types in place of `int`, `str` and `tuple`; decoding refuses whatever lies outside, before any
+code of ours sees it. What a sender collects over time (metrics) it cuts to size itself: see `within`.
+"""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Annotated
+
+from msgspec import Meta
+
+from league.ids import Hash, PlayerId, TicketNumber
+
+MOST = 2**53  # the largest number that JSON, a float and SQLite all keep exactly
+SEATS = 256  # of an environment
+EPISODES = 1 << 16  # of one ticket
+LONGEST_EPISODE = 10_000_000  # moves
+LARGEST_RETURN = 1e9
+HELD = 4096  # tickets of one collector at a time, and results or faults in one report
+METRICS = 512  # of one process in one report
+NAME, PLAYER, METRIC, TEXT = 64, 100, 200, 2000  # characters
+REASON = 500  # characters of why a ticket failed: it goes into the ledger
+NOTE = 4096  # characters of what a tracker keeps in the ledger
+LARGEST_MEASURE = 1e100
+
+_WORD = r"\A[A-Za-z0-9._-]+\Z"
+_PRINTABLE = r"\A[ -~]*\Z"
+
+# --- numbers ------------------------------------------------------------------------------------------------
+
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+Position = Annotated[int, Meta(ge=0, le=2**62)]  # in the ledger; one behind its end is never reached
+Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # attempts, incarnations, versions
+Version = Annotated[int, Meta(ge=-1, le=2**31 - 1)]  # -1: none yet
+Ticket = Annotated[TicketNumber, Meta(ge=0, le=MOST)]
+Wanted = Annotated[int, Meta(ge=0, le=1000)]
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+Seconds = Annotated[float, Meta(ge=0.0, le=1e12)]
+Measure = Annotated[float, Meta(ge=-LARGEST_MEASURE, le=LARGEST_MEASURE)]
+Rank = Annotated[int, Meta(ge=0, lt=SEATS)]
+Return = Annotated[float, Meta(ge=-LARGEST_RETURN, le=LARGEST_RETURN)]
+Length = Annotated[int, Meta(ge=0, le=LONGEST_EPISODE)]
+
+# --- texts --------------------------------------------------------------------------------------------------
+
+Process = Annotated[str, Meta(min_length=1, max_length=NAME, pattern=_WORD)]
+Label = Annotated[str, Meta(min_length=1, max_length=METRIC, pattern=_PRINTABLE)]
+Session = Annotated[str, Meta(min_length=1, max_length=NAME, pattern=r"\A[A-Za-z0-9._/-]+\Z")]
+Address = Annotated[str, Meta(max_length=300, pattern=_PRINTABLE)]
+PlayerName = Annotated[PlayerId, Meta(max_length=PLAYER)]
+SeatRole = Annotated[str, Meta(max_length=PLAYER)]
+Bot = Annotated[str, Meta(max_length=TEXT)]
+Snapshot = Annotated[Hash, Meta(max_length=64)]  # whoever opens it checks its form: league.store.snapshots
+NewSnapshot = Annotated[Hash, Meta(pattern=r"\A[0-9a-f]{64}\Z", min_length=64, max_length=64)]
+Digest = Annotated[str, Meta(max_length=64)]  # SHA-256 as text; "": none yet
+LedgerHead = Annotated[str, Meta(max_length=84, pattern=_PRINTABLE)]  # number and hash of an event; "": none
+MetricName = Annotated[str, Meta(min_length=1, max_length=METRIC)]
+Reason = Annotated[str, Meta(max_length=REASON)]
+Text = Annotated[str, Meta(max_length=TEXT)]
+NoteText = Annotated[str, Meta(max_length=NOTE)]
+Action = Annotated[str, Meta(max_length=32)]
+Ring = Annotated[str, Meta(max_length=2 * NAME)]
+
+# --- collections --------------------------------------------------------------------------------------------
+
+Metrics = Annotated[dict[MetricName, Measure], Meta(max_length=METRICS)]
+Actions = Annotated[bytes, Meta(max_length=1 << 20)]
+EventBody = Annotated[bytes, Meta(max_length=1 << 26)]
+Chunk = Annotated[bytes, Meta(max_length=1 << 20)]  # of a fold
+FEW, SOME, MANY = Meta(max_length=256), Meta(max_length=HELD), Meta(max_length=1 << 16)
+ONE_OR_MORE = Meta(min_length=1, max_length=256)
+
+
+def within(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics that may travel: numbers within bounds under names within bounds, the first `METRICS`.
+
+    >>> within({"speed": 2.0, "loss": float("inf"), "x" * 999: 1.0})
+    {'speed': 2.0}
+    """
+    fit = (
+        (name, value)
+        for name, value in metrics.items()
+        if 0 < len(name) <= METRIC and isfinite(value) and abs(value) <= LARGEST_MEASURE
+    )
+    return {name: value for (name, value), _ in zip(fit, range(METRICS), strict=False)}

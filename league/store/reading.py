@@ -1,0 +1,68 @@
+"""Reading a ledger that nobody writes, where it is: without a copy, a lock, or a change to any file.
+
+    view = look(run.ledger, lambda ledger: fold(ledger))
+
+A coordinator writes to the log beside the file before it writes to the file itself. So as long as there is no log, the
+file is whole, and as long as neither changes, so is what was read. If they do change, it is read again from a copy.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from league.store.ledger import ARCHIVE, Ledger, LedgerError, check_schema, generation, open_copy
+
+Found = TypeVar("Found")
+
+
+class LedgerChanged(LedgerError):  # noqa: N818  (the condition is the name)
+    """Somebody writes the ledger, or did so a moment ago: what was read of it may be wrong."""
+
+
+def look(path: Path, use: Callable[[Ledger], Found]) -> Found:
+    """Return what `use` finds in the ledger. It is called again, with a copy, if the ledger changed meanwhile."""
+    if not path.exists():
+        raise LedgerError(f"there is no ledger at {path}")
+    try:
+        with open_still(path) as ledger:
+            return use(ledger)
+    except LedgerChanged:
+        with open_copy(path) as ledger:
+            return use(ledger)
+
+
+@contextmanager
+def open_still(path: Path) -> Iterator[Ledger]:
+    """Open a ledger in place, for reading; raise LedgerChanged, at the latest on leaving, unless it lies still."""
+    before = generation(path)
+    if before.log:
+        raise LedgerChanged(f"the ledger {path} has a log")
+    try:
+        ledger = _open_immutable(path)
+        with ledger:
+            yield ledger
+    except Exception as error:
+        if generation(path) != before:  # whatever went wrong, this is why
+            raise LedgerChanged(f"the ledger {path} changed while it was read") from error
+        raise
+    if generation(path) != before:
+        raise LedgerChanged(f"the ledger {path} changed while it was read")
+
+
+def _open_immutable(path: Path) -> Ledger:
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    except sqlite3.Error as error:
+        raise LedgerError(f"the ledger {path} cannot be opened: {error}") from error
+    try:
+        if not connection.execute("select 1 from sqlite_master where name = 'meta'").fetchone():
+            raise LedgerChanged(f"the ledger {path} is being founded: it has no tables yet")
+        check_schema(connection, path)
+        return Ledger(connection, path, path.with_name(ARCHIVE))
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise LedgerError(f"the ledger {path} cannot be opened: {error}") from error
+        raise
