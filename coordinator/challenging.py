@@ -6,7 +6,7 @@ play: they are withdrawn, not tried again, if the human goes away.
 
 import re
 
-from league.events import Event, PlayerAdded, TicketIssued
+from league.events import Event, PlayerAdded, TicketIssued, TicketWithdrawn
 from league.ids import TicketNumber
 from league.matchmaking.pool import fits
 from league.player import Kind, Player
@@ -14,6 +14,7 @@ from league.state import LeagueState
 from league.ticket import Entry, Purpose, Ticket
 from league.wire.messages import Challenge
 
+HUMANS = 256  # that may join a league
 PATIENCE = 1800.0  # seconds that a human may think, all moves of a game together
 
 
@@ -27,23 +28,31 @@ def is_human(state: LeagueState, ticket: Ticket) -> bool:
 
 
 def take_up(state: LeagueState, challenge: Challenge) -> list[Event]:
-    """Return the human, if it is new, and the ticket of its game; raise ChallengeError if there can be none."""
+    """Return the human, if it is new, and the ticket of its game; raise ChallengeError if there can be none.
+
+    A human has one game at a time: one that it left behind is withdrawn.
+    """
     assert state.env is not None
     human = _human(state, challenge)
     opponent = _opponent(state, challenge)
     entries = _entries(state, human, opponent)
     ticket = Ticket(number=TicketNumber(state.tickets + 1), purpose=Purpose.EVALUATE, entries=entries, episodes=1)
+    before = [n for n, old in state.open.items() if any(entry.player == human.id for entry in old.entries)]
     joins = [] if human.id in state.population else [PlayerAdded(player=human)]
-    return [*joins, TicketIssued(ticket=ticket)]
+    return [*(TicketWithdrawn(ticket=number) for number in before), *joins, TicketIssued(ticket=ticket)]
 
 
 def _human(state: LeagueState, challenge: Challenge) -> Player:
     assert state.env is not None
-    if not re.fullmatch(r"[A-Za-z][\w-]{0,63}", challenge.name):
-        raise ChallengeError(f"{challenge.name!r} is no name for a player: use letters, digits, - and _ (--name)")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,47}", challenge.name):
+        raise ChallengeError(
+            f"{challenge.name!r} is no name for a player: use up to 48 letters (a to z), digits, - and _ (--name)"
+        )
     if challenge.role not in (None, *state.env.roles):
         raise ChallengeError(f"{state.env.name} has the roles {sorted(set(state.env.roles))}, not {challenge.role!r}")
     if challenge.name not in state.population:
+        if sum(player.kind == Kind.HUMAN for player in state.population) >= HUMANS:
+            raise ChallengeError(f"{HUMANS} humans have played in this league, and no more may join: use their names")
         return Player(id=challenge.name, kind=Kind.HUMAN, role=challenge.role)
     known = state.population[challenge.name]
     if known.kind != Kind.HUMAN:

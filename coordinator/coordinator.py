@@ -7,16 +7,21 @@ batch = coordinator.take()                          # the events to commit befor
 """
 
 import logging
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
+from coordinator.audience import Bucket
+from coordinator.candidates import Inspect, is_news, problem
 from coordinator.challenging import PATIENCE, ChallengeError, is_human, take_up
+from coordinator.conduct import Conduct
 from coordinator.leases import Leases
 from coordinator.promoting import promote, prune
 from coordinator.scheduler import Scheduler, final_is_done
+from coordinator.workers import HUMAN, Workers, holder_of, is_guest, name_of
+from league import checking
 from league.events import (
     CandidateWritten,
+    CollectorQuarantined,
     Event,
     OperatorActed,
     PhaseBegan,
@@ -27,6 +32,7 @@ from league.events import (
     TicketWithdrawn,
 )
 from league.ids import PlayerId, TicketNumber, derive_seed
+from league.limits import HELD
 from league.state import FINAL, OVER, TRAINING, LeagueState, apply
 from league.ticket import Fault, Purpose, Result, Ticket
 from league.wire.messages import (
@@ -36,8 +42,11 @@ from league.wire.messages import (
     Challenge,
     Command,
     Done,
+    FetchFold,
+    Follow,
     Host,
     Message,
+    Note,
     Orders,
     Progress,
     Refused,
@@ -50,7 +59,9 @@ from league.wire.messages import (
 
 log = logging.getLogger("ludus.coordinator")
 
-SILENT = 60.0  # seconds after which a process that says nothing is forgotten
+CHALLENGES = 5  # of all humans together, in a second: each is written to the ledger
+AT_ONCE = 64  # tickets in one answer
+UNPROVEN = 64  # tickets that a session may hold before its first result
 BACK_OFF = 60.0  # seconds for which a pairing that was void is not drawn again
 _ROUTINE = (TicketIssued, ResultCounted)  # after these the pool is still the same
 
@@ -71,32 +82,38 @@ class _Addresses:
     doors: dict[PlayerId, tuple[str, ...]]  # take the segments of these players instead
 
 
-@dataclass(slots=True)
-class _Seen:
-    """A process that talked to us lately."""
-
-    role: Role
-    session: str
-    at: float
-    metrics: dict[str, float] = field(default_factory=dict)
-    fresh: bool = True  # metrics not yet written to the ledger
-
-
 class Coordinator:
-    """Reads the state, emits events. Everything beside the state is memory that a restart may lose."""
+    """Reads the state, emits events. Everything beside the state is memory that a restart may lose.
 
-    def __init__(self, state: LeagueState, learners: Sequence[str], now: float = 0.0) -> None:
+    `roster` has the names of the processes that the launcher starts (None: any name will do), `inspect` looks at the
+    file of a candidate (None: there is no store to look into).
+    """
+
+    def __init__(
+        self,
+        state: LeagueState,
+        learners: Sequence[str],
+        now: float = 0.0,
+        roster: Collection[str] | None = None,
+        inspect: Inspect | None = None,
+    ) -> None:
         self.state = state
         self.scheduler = Scheduler(state)
         self.leases = Leases(state.config.lease.seconds)
         self.stopping = False  # tell everybody to stop, whatever the phase
         self.elapsed = 0.0  # seconds of play, all terms together, as `tick` was told last
         self.learners = list(learners)
-        self._workers: dict[str, _Seen] = {}
+        self.known = Workers(roster)
+        self.inspect = inspect
+        self._conduct = Conduct(state.config.lease.quarantine, state.config.lease.seconds)
+        self._told: dict[str, str] = {}  # what was logged last of a name or player: a peer may repeat it for ever
+        self._challenges = Bucket(CHALLENGES, now)
+        self._refused: dict[PlayerId, Candidate] = {}  # whose file was looked at last, and was wrong
         self._addresses: dict[str, _Addresses] = {}  # by the learner's name
         self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
         self._void = "see the log of the coordinator"  # why a ticket was void last
+        self._final_since: float | None = None  # the time of play when this term saw the final evaluation begin
         for ticket in state.open.values():
             self._grant(ticket, "", now)
         self._note_hosts()
@@ -119,37 +136,54 @@ class Coordinator:
         self.scheduler.forget()
         return batch
 
-    def handle(self, role: Role | None, message: Message, now: float) -> Message | None:
-        """Return the answer to a message. A wrong role, or a message that is not for us, gets a refusal."""
+    def handle(self, role: Role | None, message: Message, now: float, name: str | None = None) -> Message | None:
+        """Return the answer to a message. A wrong role, or a message that is not for us, gets a refusal.
+
+        `role` and `name` are those of the sender's key; None where the wire itself is private.
+        """
         may = MAY_SAY.get(type(message))
         if may is not None and role not in (None, may):
             return Refused(reason=f"a {role} key may not send {type(message).__name__}")
         match message:
             case Report():
-                return self._report(message, now)
+                return self._refusal(Role.COLLECTOR, message, name, now) or self._report(message, now)
+            case Challenge() if name not in (None, HUMAN):
+                return Refused(reason=f"the key of {name!r} is not that of a human")
             case Challenge():
                 return self._challenge(message, now)
             case Progress():
-                return self._progress(message, now)
+                return self._refusal(Role.LEARNER, message, name, now) or self._progress(message, now)
             case Command():
                 return self._command(message)
+            case Follow() | Note() | FetchFold():
+                return Refused(
+                    reason="viewers and trackers are served by the replica; replica.json says where it listens"
+                )
             case _:
                 return Refused(reason=f"the coordinator does not take {type(message).__name__}")
+
+    def _refusal(self, role: Role, message: Report | Progress, name: str | None, now: float) -> Refused | None:
+        """Note who speaks; return a refusal if nobody of that name is expected."""
+        why = self.known.hear(role, message.session, message.name, name, message.metrics, now)
+        if not why:
+            return None
+        self._log_once(message.name if name is None else name, why)
+        return Refused(reason=why)
 
     # --- collectors ------------------------------------------------------------------------------------------
 
     def _report(self, report: Report, now: float) -> Orders:
-        self._note(report.name, Role.COLLECTOR, report.session, report.metrics, now)
-        acks = [self._result(result, now) for result in report.results]
-        acks += [self._fault(fault, now) for fault in report.faults]
+        holder = holder_of(report.name, report.session)
+        acks = [self._result(result, holder, now) for result in report.results]
+        acks += [self._fault(fault, holder, now) for fault in report.faults]
         revoked = []
         for held in report.held:
-            if self._is_current(held.ticket, held.attempt, report.session):
-                self.leases.renew(held.ticket, held.attempt, report.session, held.steps, now)
+            if self._verdict(held.ticket, held.attempt, holder) == Verdict.ACCEPTED:
+                self.leases.renew(held.ticket, held.attempt, holder, held.steps, now)
             else:
                 revoked.append((held.ticket, held.attempt))
         stop = self.stopping or self.state.phase == OVER
-        tickets = [] if stop or self.state.paused else self._tickets(report, now)
+        tickets = [] if stop or self.state.paused else self._tickets(report, holder, now)
         changed = report.directory != self._directory
         return Orders(
             term=self.state.term,
@@ -162,49 +196,63 @@ class Coordinator:
             stop=stop,
         )
 
-    def _is_current(self, ticket: TicketNumber, attempt: int, session: str) -> bool:
-        found = self.state.open.get(ticket)
-        if found is None or found.attempt != attempt:
-            return False
-        return self.leases.holder(ticket) in (None, "", session)
-
-    def _result(self, result: Result, now: float) -> Ack:
-        """Count a result iff it is of the current attempt of an open ticket."""
-        verdict = self._verdict(result.ticket, result.attempt)
+    def _result(self, result: Result, holder: str, now: float) -> Ack:
+        """Count a result iff it is of the current attempt of an open ticket, and from the session that holds it."""
+        verdict = self._verdict(result.ticket, result.attempt, holder)
         if verdict == Verdict.ACCEPTED:
-            problem = self._problem(result)
-            if problem:
-                log.warning("ticket %d: %s", result.ticket, problem)
-                self._retry(result.ticket, problem, now)
+            wrong = checking.problem(self.state.open[result.ticket], result.episodes, self.state.env)
+            if wrong:
+                log.warning("ticket %d: %s", result.ticket, wrong)
+                self._failed(result.ticket, holder, wrong, now)
                 verdict = Verdict.SUPERSEDED
             else:
                 self.leases.end(result.ticket)
+                self._conduct.succeeded(name_of(holder), now)
+                self.known.prove(holder)
                 self.emit(ResultCounted(ticket=result.ticket, attempt=result.attempt, episodes=result.episodes))
         return Ack(result.ticket, result.attempt, verdict)
 
-    def _verdict(self, ticket: TicketNumber, attempt: int) -> Verdict:
+    def _verdict(self, ticket: TicketNumber, attempt: int, holder: str) -> Verdict:
+        """Return what becomes of what a session says of a ticket: it counts if the session holds it.
+
+        After a restart nobody is known to hold it: then it is the first one that says so.
+        """
         found = self.state.open.get(ticket)
         if found is not None:
-            return Verdict.ACCEPTED if found.attempt == attempt else Verdict.SUPERSEDED
+            held = self.leases.holder(ticket)
+            mine = found.attempt == attempt and (held == holder or (held == "" and self._may_claim(found, holder)))
+            return Verdict.ACCEPTED if mine else Verdict.SUPERSEDED
         return Verdict.DUPLICATE if 0 < ticket <= self.state.tickets else Verdict.UNKNOWN
 
-    def _problem(self, result: Result) -> str:
-        """Return what is wrong with a result that claims to be of this ticket."""
-        ticket = self.state.open[result.ticket]
-        if len(result.episodes) != ticket.episodes:
-            return f"a result with {len(result.episodes)} episodes instead of {ticket.episodes}"
-        seats = len(ticket.entries)
-        if any(len(e.ranks) != seats or len(e.returns) != seats or e.length < 0 for e in result.episodes):
-            return f"a result whose episodes do not tell of {seats} entries"
-        if not all(math.isfinite(value) for e in result.episodes for value in e.returns):
-            return "a result with a return that is no number"
-        return ""
+    def _may_claim(self, ticket: Ticket, holder: str) -> bool:
+        """Whether a session can be the one that got a ticket before this coordinator started."""
+        if name_of(holder) in self.state.quarantined:
+            return False
+        return is_guest(holder) == is_human(self.state, ticket)
 
-    def _fault(self, fault: Fault, now: float) -> Ack:
-        verdict = self._verdict(fault.ticket, fault.attempt)
+    def _fault(self, fault: Fault, holder: str, now: float) -> Ack:
+        verdict = self._verdict(fault.ticket, fault.attempt, holder)
         if verdict == Verdict.ACCEPTED:
-            self._retry(fault.ticket, fault.reason, now)
+            self._failed(fault.ticket, holder, fault.reason, now)
         return Ack(fault.ticket, fault.attempt, verdict)
+
+    def _failed(self, number: TicketNumber, holder: str, why: str, now: float) -> None:
+        """Let others try what a session could not play; a session that can play nothing is quarantined."""
+        name = name_of(holder)
+        self._retry(number, why, now)
+        if is_guest(name):
+            return
+        self._conduct.faulted(name, why, now)
+        self._quarantine(name, now)
+
+    def _quarantine(self, name: str, now: float) -> None:
+        """Give a collector no more tickets if it fails everything while others succeed; others play what it holds."""
+        why = self._conduct.at_fault(name)
+        if why and name not in self.state.quarantined:
+            log.error("%s is quarantined: it fails everything while others succeed; the last time: %s", name, why)
+            self.emit(CollectorQuarantined(name=name, why=why))
+            for ticket in self.leases.held_by_name(name):
+                self._retry(ticket, "its collector was quarantined", now)
 
     def _retry(self, number: TicketNumber, why: str, now: float) -> None:
         """Give a ticket another attempt, or void it and let its pairing rest."""
@@ -223,30 +271,41 @@ class Coordinator:
         self.leases.enqueue(number)
         self.emit(TicketReissued(ticket=number, attempt=ticket.attempt + 1, why=why))
 
-    def _tickets(self, report: Report, now: float) -> list[Ticket]:
+    def _tickets(self, report: Report, holder: str, now: float) -> list[Ticket]:
+        self._quarantine(report.name, now)
+        if report.name in self.state.quarantined or is_guest(report.name):
+            return []
+        if self._conduct.rests(report.name, self.known.collectors, now):
+            return []
         tickets = []
-        for _ in range(min(report.want, 64)):
+        most = HELD if self.known.is_proven(report.name, report.session) else UNPROVEN
+        for _ in range(min(report.want, AT_ONCE, max(0, most - self.leases.count(holder)))):
             ticket = self._again(report.starved) or self._new(report.starved, now)
             if ticket is None:
                 break
-            self._grant(ticket, report.session, now)
+            self._grant(ticket, holder, now)
             tickets.append(ticket)
         return tickets
 
-    def _grant(self, ticket: Ticket, session: str, now: float) -> None:
+    def _grant(self, ticket: Ticket, holder: str, now: float) -> None:
         patience = PATIENCE if is_human(self.state, ticket) else 0.0
-        self.leases.grant(ticket.number, ticket.attempt, session, now + patience)
+        self.leases.grant(ticket.number, ticket.attempt, holder, now + patience)
 
     def _challenge(self, challenge: Challenge, now: float) -> Orders | Refused:
         """Give a human the ticket of its game, or say why there is none."""
+        if not self._challenges.ready(now):
+            return Refused(reason=f"more than {CHALLENGES} challenges a second: try again in a moment")
+        self._challenges.pay(1, now)
         try:
             events = take_up(self.state, challenge)
         except ChallengeError as error:
             return Refused(reason=str(error))
         for event in events:
             self.emit(event)
+            if isinstance(event, TicketWithdrawn):
+                self.leases.end(event.ticket)
         ticket = self.state.open[TicketNumber(self.state.tickets)]
-        self._grant(ticket, challenge.session, now)
+        self._grant(ticket, holder_of(f"{HUMAN}-{challenge.name}", challenge.session), now)
         return Orders(term=self.state.term, request=challenge.request, tickets=(ticket,))
 
     def _withdraw(self, number: TicketNumber) -> None:
@@ -290,14 +349,14 @@ class Coordinator:
         return [p.id for i, p in enumerate(self.state.population.learning()) if i % total == mine]
 
     def _progress(self, progress: Progress, now: float) -> Roster:
-        self._note(progress.name, Role.LEARNER, progress.session, progress.metrics, now)
         addresses = _Addresses((progress.address, *progress.more), progress.inference, progress.doors)
         if self._addresses.get(progress.name) != addresses:
             self._addresses[progress.name] = addresses
             self._note_hosts()
         if self.state.phase != OVER:  # the last candidates arrive when training is over already
             for candidate in progress.candidates:
-                self._candidate(candidate)
+                if self._may_count(candidate, progress.name):
+                    self._candidate(candidate)
         return Roster(
             term=self.state.term,
             request=progress.request,
@@ -314,13 +373,25 @@ class Coordinator:
             train=self.state.phase == TRAINING,
         )
 
+    def _may_count(self, candidate: Candidate, learner: str) -> bool:
+        """Whether a candidate is new and right. One whose file is not there yet will be reported again."""
+        if not is_news(self.state, candidate) or self._refused.get(candidate.player) == candidate:
+            return False
+        wrong = problem(self.state, candidate, self._assigned(learner))
+        if not wrong and self.inspect is not None:
+            looked = self.inspect(candidate)
+            if looked is None:
+                self._log_once(candidate.player, f"the file of its candidate {candidate.snapshot} is not there yet")
+                return False
+            if looked:
+                self._refused[candidate.player] = candidate
+            wrong = looked
+        if wrong:
+            self._log_once(candidate.player, f"the candidate {candidate.snapshot} of {learner} is refused: {wrong}")
+        return not wrong
+
     def _candidate(self, candidate: Candidate) -> None:
         player = candidate.player
-        if self.state.incarnations.get(player) != candidate.incarnation:
-            return
-        newest = self.state.candidate(player)
-        if newest is not None and candidate.version <= newest.version:
-            return
         self.emit(
             CandidateWritten(
                 player=player,
@@ -350,53 +421,62 @@ class Coordinator:
 
     def workers(self, now: float) -> tuple[Worker, ...]:
         """Return every process that was heard of lately."""
-        return tuple(
-            Worker(name=name, role=seen.role, age=now - seen.at, metrics=seen.metrics)
-            for name, seen in self._workers.items()
-        )
+        return tuple(self.known.told(now))
 
     def take_metrics(self) -> list[tuple[str, dict[str, float]]]:
         """Return the metrics that arrived since the last call, by process."""
-        fresh = [(name, seen.metrics) for name, seen in self._workers.items() if seen.fresh and seen.metrics]
-        for seen in self._workers.values():
-            seen.fresh = False
-        return fresh
+        return self.known.take_metrics()
 
-    def _note(self, name: str, role: Role, session: str, metrics: dict[str, float], now: float) -> None:
-        seen = self._workers.get(name)
-        if seen is None or seen.session != session:
-            if seen is not None and role == Role.COLLECTOR:
-                self._abandon(seen.session, now)
-            self._workers[name] = _Seen(role, session, now, metrics, bool(metrics))
-            return
-        seen.at = now
-        if metrics:
-            seen.metrics, seen.fresh = metrics, True
-
-    def _abandon(self, session: str, now: float) -> None:
-        """Let others play what a collector held that has come back as a new process."""
-        for ticket in self.leases.held_by(session):
-            self._retry(ticket, "its collector ended, and was started again: the log of the collector says why", now)
+    def _log_once(self, about: str, line: str) -> None:
+        """Log what a peer may make us repeat: each line once, and the names of a bounded number of them."""
+        if self._told.get(about) != line and (about in self._told or len(self._told) < HELD):
+            self._told[about] = line
+            log.warning("%s: %s", about, line)
 
     # --- time ------------------------------------------------------------------------------------------------
 
     def tick(self, now: float, elapsed: float = 0.0) -> None:
         """Let leases expire and phases end. `elapsed` is the time of play, all terms together."""
         self.elapsed = elapsed
-        for number in self.leases.expired(now):
-            why = f"no progress for {self.leases.seconds:g} s (league.lease.seconds)"
-            self._retry(number, f"{why}: its collector is gone, or its environment hangs or is slow", now)
-        for name in [n for n, seen in self._workers.items() if now - seen.at > SILENT]:
-            del self._workers[name]
+        why = f"no progress for {self.leases.seconds:g} s (league.lease.seconds)"
+        self._lose(self.leases.expired(now), f"{why}: its collector is gone, or its environment hangs or is slow", now)
+        for holder in self.known.over(now):
+            why = "its collector ended, and was started again: the log of the collector says why"
+            self._lose(self.leases.held_by(holder), why, now)
+        self.known.forget(now)
         if self.state.phase == TRAINING:
-            why = self.budget_spent(elapsed) or self._hopeless()
+            why = self.budget_spent(elapsed) or self._hopeless(now)
             if why:
-                self._finish(why)
-        if self.state.phase == FINAL and (final_is_done(self.state, self.scheduler) or self._hopeless()):
+                self._finish(why, now)
+        self._time_final(elapsed)
+        if self.state.phase == FINAL and (final_is_done(self.state, self.scheduler) or self._hopeless(now)):
             for number, ticket in list(self.state.open.items()):
                 if is_human(self.state, ticket):
                     self._withdraw(number)
             self.emit(PhaseBegan(phase=OVER, why=self.state.why))
+
+    def _time_final(self, elapsed: float) -> None:
+        """Hand out no more games of a final evaluation that takes longer than it may; a new term counts from 0."""
+        if self.state.phase != FINAL:
+            self._final_since, self.scheduler.closing = None, False
+            return
+        self._final_since = elapsed if self._final_since is None else self._final_since
+        allowed = self.state.config.final_seconds()
+        lasted = elapsed - self._final_since
+        self.scheduler.closing = allowed is not None and lasted >= allowed
+        if allowed is not None and lasted >= allowed + self.leases.seconds:
+            for number in [n for n, ticket in self.state.open.items() if not is_human(self.state, ticket)]:
+                self._withdraw(number)  # whoever holds it makes progress, but nobody knows for how long
+
+    def _lose(self, numbers: Sequence[TicketNumber], why: str, now: float) -> None:
+        """Let others play what collectors were given and did not finish: one fault of each session, however many."""
+        holders = {self.leases.holder(number) or "" for number in numbers}
+        for number in numbers:
+            self._retry(number, why, now)
+        for name in map(name_of, sorted(holders)):
+            if name and not is_guest(name):
+                self._conduct.faulted(name, why, now)
+                self._quarantine(name, now)
 
     def budget_spent(self, elapsed: float) -> str:
         """Return why training must end, or nothing."""
@@ -416,17 +496,20 @@ class Coordinator:
         ]
         return min(1.0, max(shares))
 
-    def _hopeless(self) -> str:
+    def _hopeless(self, now: float) -> str:
+        """Return why the league cannot go on, or nothing: as long as one collector may succeed, it can."""
         if self.state.voids_in_a_row < self.state.config.lease.give_up:
+            return ""
+        if not self._conduct.nobody_succeeds(self.known.collectors(), now):
             return ""
         return f"{self.state.voids_in_a_row} tickets in a row were void, the last one because of: {self._void}"
 
-    def _finish(self, why: str) -> None:
+    def _finish(self, why: str, now: float) -> None:
         """Withdraw what is open and begin the final evaluation."""
         for number, ticket in list(self.state.open.items()):
             if ticket.purpose == Purpose.TRAIN:
                 self._withdraw(number)
-        self.emit(PhaseBegan(phase=OVER if self._hopeless() else FINAL, why=why))
+        self.emit(PhaseBegan(phase=OVER if self._hopeless(now) else FINAL, why=why))
 
     def reopen(self) -> None:
         """Go back to training: the league was resumed with budget left."""

@@ -6,6 +6,7 @@ answering, but its steps stand still.
 
 from dataclasses import dataclass
 
+from coordinator.workers import name_of
 from league.ids import TicketNumber
 
 
@@ -25,12 +26,15 @@ class Leases:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._leases: dict[TicketNumber, Lease] = {}
+        self._counts: dict[str, int] = {}  # leases by holder
         self.waiting: dict[TicketNumber, None] = {}  # an ordered set
 
     def grant(self, ticket: TicketNumber, attempt: int, holder: str, now: float) -> None:
         """Lease a ticket to a session."""
-        self.waiting.pop(ticket, None)
+        if ticket in self._leases or ticket in self.waiting:
+            self.end(ticket)
         self._leases[ticket] = Lease(holder, attempt, -1, now + self.seconds)
+        self._counts[holder] = self._counts.get(holder, 0) + 1
 
     def renew(self, ticket: TicketNumber, attempt: int, holder: str, steps: int, now: float) -> None:
         """Note that a session holds a ticket; if it got on with it, the lease begins anew."""
@@ -44,12 +48,16 @@ class Leases:
 
     def enqueue(self, ticket: TicketNumber) -> None:
         """Nobody plays this ticket any more: the next collector that wants one gets it."""
-        self._leases.pop(ticket, None)
+        self.end(ticket)
         self.waiting[ticket] = None
 
     def end(self, ticket: TicketNumber) -> None:
         """Forget a ticket that is settled."""
-        self._leases.pop(ticket, None)
+        lease = self._leases.pop(ticket, None)
+        if lease is not None:
+            left = self._counts.pop(lease.holder) - 1
+            if left:
+                self._counts[lease.holder] = left
         self.waiting.pop(ticket, None)
 
     def holder(self, ticket: TicketNumber) -> str | None:
@@ -64,6 +72,14 @@ class Leases:
     def held_by(self, holder: str) -> list[TicketNumber]:
         """Return the tickets of one session."""
         return [ticket for ticket, lease in self._leases.items() if lease.holder == holder]
+
+    def held_by_name(self, name: str) -> list[TicketNumber]:
+        """Return the tickets of all sessions of one process."""
+        return [ticket for ticket, lease in self._leases.items() if name_of(lease.holder) == name]
+
+    def count(self, holder: str) -> int:
+        """Return how many tickets a session holds."""
+        return self._counts.get(holder, 0)
 
     def __len__(self) -> int:
         return len(self._leases)

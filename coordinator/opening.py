@@ -1,5 +1,6 @@
 """Opening a league: the fold of what is in the ledger, or the founding of a new one."""
 
+import logging
 from pathlib import Path
 
 from league.events import ConfigChanged, Event, LeagueFounded, PlayerAdded, TermBegan
@@ -9,28 +10,43 @@ from league.player import EXPLOITERS
 from league.rulebook import EACH, LeagueConfig, founders
 from league.spec import EnvSpec
 from league.state import LeagueState, apply
-from league.store.fold import read_fold
+from league.store.fold import fold_all, resume_fold, write_fold
 from league.store.ledger import Ledger
+
+log = logging.getLogger("ludus.coordinator")
 
 
 class OpeningError(ValueError):
     """The ledger and the config do not fit together."""
 
 
-def refold(ledger: Ledger, config: LeagueConfig, checkpoint: Path | None = None) -> LeagueState:
+def refold(ledger: Ledger, config: LeagueConfig, checkpoint: Path | bytes | None = None) -> LeagueState:
     """Return the state that the ledger tells of; a checkpoint of the fold, if there is a good one, saves time."""
-    found = None if checkpoint is None else read_fold(checkpoint, config)
-    state, since = (LeagueState(config), 0) if found is None or found[1] > ledger.head else found
-    for _, event in ledger.events(since):
-        apply(state, event)
-    return state
+    return _resume(ledger, config, checkpoint)[0]
+
+
+def _resume(ledger: Ledger, config: LeagueConfig, checkpoint: Path | bytes | None) -> tuple[LeagueState, int]:
+    """Return the state, and after which event the checkpoint left it: 0 if there was none to be used."""
+    state, since = resume_fold(checkpoint, config, ledger)
+    fold_all(state, ledger, since)
+    return state, since
+
+
+def _replace(checkpoint: Path, state: LeagueState, ledger: Ledger) -> None:
+    """Write a checkpoint that could not be used again: else the next start would have to fold everything, too."""
+    try:
+        write_fold(checkpoint, state, ledger.head, ledger.mark(ledger.head))
+    except OSError as error:
+        log.warning("no checkpoint of the fold was written: %s", error)
 
 
 def open_league(
     ledger: Ledger, config: LeagueConfig, seed: int, env: EnvSpec, config_hash: Hash, checkpoint: Path | None = None
 ) -> LeagueState:
     """Begin a new term: found the league if the ledger is empty, else go on where it stopped."""
-    state = refold(ledger, config, checkpoint)
+    state, since = _resume(ledger, config, checkpoint)
+    if checkpoint is not None and ledger.head and not since:
+        _replace(checkpoint, state, ledger)
     check_seats(config, env)
     events: list[Event] = []
     if state.env is None:

@@ -52,6 +52,7 @@ class Scheduler:
         self._sits: dict[PlayerId, list[int]] = {}  # where a player can sit,
         self._seated: dict[tuple[PlayerId, PlayerId], list[int]] = {}  # and where opposite another one
         self.backed_off: dict[frozenset[PlayerId], float] = {}  # pairings that were void, and until when
+        self.closing = False  # the time for the final evaluation is up: no more tickets
 
     def choices(self, player: Player, roles: frozenset[str] | None = None, mates: bool = False) -> list[Choice]:
         """Return whom the player would meet now, or play with, with exact probabilities and reasons."""
@@ -65,7 +66,7 @@ class Scheduler:
         number = TicketNumber(state.tickets + 1)
         rng = self._draws.of(state.seed, number)
         if state.phase == FINAL:
-            return self._final(number, now)
+            return None if self.closing else self._final(number, now)
         if state.phase != TRAINING:
             return None
         if self._evaluation_is_due():
@@ -299,6 +300,19 @@ class Scheduler:
                 if left > 0:
                     yield entry, other, left
 
+    @property
+    def _bounded(self) -> bool:
+        return self._state.config.final_seconds() is not None
+
+    def final_games(self) -> tuple[int, int]:
+        """Return how many games of the final evaluation are played, and how many are wanted."""
+        contestants, done, total = self.contestants(), 0, 0
+        for entry in (e for e in contestants if self._state.population[e.player].learning):
+            for other, wanted in self._final_quotas(entry, contestants):
+                done += min(wanted, sum(self._state.latest[entry.player].get(other.player, ())))
+                total += wanted
+        return done, total
+
     def _final_quotas(self, entry: Entry, contestants: Sequence[Entry]) -> list[tuple[Entry, int]]:
         """Return whom a candidate meets in the final evaluation, and how often.
 
@@ -329,8 +343,9 @@ class Scheduler:
         pairings = list(self.final_pairings())
         if not pairings:
             return None
-        rested = [p for p in pairings if not self._rests(p[0].player, p[1].player, now)]
-        candidate, other, left = (rested or pairings)[0]
+        rested = [p for p in pairings if not self._rests(p[0].player, p[1].player, now)] or pairings
+        # Where time may end it early, all pairings come along together: the one with the most left is next.
+        candidate, other, left = max(rested, key=lambda p: p[2]) if self._bounded else rested[0]
         places = self._final_places(candidate, other)
         entries = self._lineup(candidate, other, places[number % len(places)])  # in every role in turn
         assert entries is not None
@@ -340,7 +355,7 @@ class Scheduler:
 def final_is_done(state: LeagueState, scheduler: Scheduler) -> bool:
     """Return whether the final evaluation has been played out."""
     others = any(not is_human(state, ticket) for ticket in state.open.values())
-    return not others and not any(scheduler.final_pairings())
+    return not others and (scheduler.closing or not any(scheduler.final_pairings()))
 
 
 def _any(places: Sequence[int], rng: np.random.Generator) -> int:

@@ -1,30 +1,43 @@
-"""The service: drain the socket, decide, commit once, then answer. No decision is made here."""
+"""The service: drain the socket, decide, commit once, then answer. No decision is made here.
+
+Viewers and trackers are not served here but by the replica. Only the replica talks to the `feed`, with one request
+under way, and at most one is answered in FEED_REST: the cost does not depend on how many people watch.
+"""
 
 import logging
+import math
 import os
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from pathlib import Path
 
+import msgspec
+
+from coordinator import pages
 from coordinator.coordinator import Coordinator
 from coordinator.opening import refold
-from league.events import SnapshotPruned
+from coordinator.pages import first_page
+from league.events import LedgerDamaged, SnapshotPruned
 from league.ids import Hash
-from league.store.fold import write_fold
-from league.store.ledger import Ledger, LedgerFull, Measured
-from league.wire.messages import Done, Follow, Message, Note, Page, Refused, Role
+from league.store.chain import to_text
+from league.store.fold import encode_fold, publish_fold
+from league.store.ledger import Ledger, LedgerError, LedgerFull, Measured
+from league.store.scrub import Scrub
+from league.wire.messages import Done, Follow, Message, Note, Orders, Page, Refused
 from league.wire.ports import Incoming, Server
 
 log = logging.getLogger("ludus.coordinator")
 
 DRAIN = 1000  # messages in one group commit at most
 TICK = 0.1  # seconds between two looks at leases and budget
-METRICS = 5.0  # seconds between two rows of metrics of one process
-PAGE = 2000  # events in one page for a viewer,
-PAGE_BYTES = 1 << 19  # and bytes: a page must fit on the wire
+METRICS = (2.0, 5.0)  # seconds between two rows of metrics of one process: at first, and after some minutes
+GROWTH = 90.0  # one second more for each of these seconds of play
+FEED_REST = 0.02  # seconds between two answers to the replica, at least
 ROWS = 500  # of metrics in one page
-NOTES, NOTE_BYTES = 32, 4096  # how many notes of trackers are kept, and how long one may be
+NOTES = 32  # of trackers that are kept
 CHECKPOINT = 50_000  # events between two checkpoints of the fold
+SCRUB, SCRUB_SHARE = 1.0, 0.01  # seconds between two looks at old rows, and the share of all time that they may take
+ARCHIVE_AGAIN = 60.0  # seconds after which old events that could not be archived are tried again
+VACUUM, SPARE = 256, 4096  # unused pages of the ledger that are given back at a time, and how many it may keep
 BROKEN = 1.0  # seconds to wait before a ledger that could not be written is tried again
 
 
@@ -39,16 +52,24 @@ class Service:
         clock: Callable[[], float],
         delete: Callable[[Hash], None] = lambda snapshot: None,
         checkpoint: Path | None = None,
+        feed: Server | None = None,
     ) -> None:
         self.coordinator = coordinator
+        self._feed, self._fed_at = feed, float("-inf")
         self._ledger, self._server, self._clock, self._delete = ledger, server, clock, delete
         self._played = coordinator.elapsed = float(ledger.meta("elapsed") or 0.0)
         self._begun: float | None = None  # when the first ticket of this term could be handed out
         self._ticked = self._measured = clock()
         self._broken_until, self._broken = 0.0, ""  # until when nothing is tried, and why
-        self._checkpoint, self._checkpointed = checkpoint, ledger.head
+        self._checkpoint, self._checkpointed = checkpoint, 0  # what is on the disk may be old, or of no use
+        self._fold: bytes | None = None  # the newest checkpoint: what a commit that fails falls back to
         self._notes = ledger.notes()
         self._new_notes: dict[str, str] = {}
+        self._scrub, self._scrub_at = Scrub(ledger), clock() + SCRUB
+        self._archive_at = 0.0  # before which nothing is archived
+        self._damage: set[str] = set()  # what was found to be wrong with the ledger in this term
+        if not ledger.sealed:
+            self._tell_damage("the facts about the ledger (table meta) are not those that were sealed")
         self._busy = self._longest = 0.0  # seconds of work since the last metrics: in all, and in one step
         self.commits = 0
 
@@ -65,42 +86,102 @@ class Service:
         incoming = self._server.receive(timeout, DRAIN)
         now = self._clock()
         broken = now < self._broken_until
-        replies = [(i.peer, self._answer(i, now)) for i in incoming if not broken or isinstance(i.message, Follow)]
+        replies = [] if broken else [(i.peer, self._answer(i, now)) for i in incoming]
+        fed = self._take_feed(broken, now)
         metrics: list[tuple[float, str, dict[str, float]]] = []
         if not broken and now - self._ticked >= TICK:
             self._ticked = now
             self.coordinator.tick(now, self.elapsed(now))
             metrics = self._metrics(now)
+            self._look_again(now)
         if self._commit(metrics, now):
-            self._send(replies)
+            self._send(self._server, replies)
+            if self._feed is not None:
+                self._send(self._feed, fed)
+            if now == self._ticked:
+                self._put_away(now)
         if self._ledger.head - self._checkpointed >= CHECKPOINT:
             self._keep_fold()
         worked = self._clock() - now
         self._busy, self._longest = self._busy + worked, max(self._longest, worked)
 
     def _keep_fold(self) -> None:
-        """Write a checkpoint of the fold, if there is anything new in it. It may fail: it only saves time."""
-        if self._checkpoint is None or self._ledger.head == self._checkpointed or self.coordinator.unsaved:
+        """Keep a checkpoint of the fold. Writing it may fail: it only saves time."""
+        if self.coordinator.unsaved:
             return  # a state that is ahead of its ledger must never be taken for the fold of it
         self._checkpointed = self._ledger.head
+        self._fold = self._encoded()
+        if self._checkpoint is None:
+            return
         try:
-            write_fold(self._checkpoint, self.coordinator.state, self._ledger.head)
+            publish_fold(self._checkpoint, self._fold)
         except OSError as error:
             log.warning("no checkpoint of the fold was written: %s", error)
+
+    def _put_away(self, now: float) -> None:
+        """Move old events into the archive, a segment at a time, and give what they took back to the disk."""
+        if now < self._archive_at:
+            return
+        rules, ledger = self.coordinator.state.config.archive, self._ledger
+        try:
+            if rules.due(ledger.live, ledger.live_bytes() / 1e6):
+                ledger.put_away(rules.segment_events)
+            else:
+                ledger.shrink(VACUUM, SPARE)
+        except (LedgerFull, OSError) as error:
+            self._archive_at = now + ARCHIVE_AGAIN
+            log.warning("old events could not be archived, and stay in the ledger: %s", error)
+        except LedgerError as error:
+            self._archive_at = math.inf
+            self._tell_damage(str(error))
+
+    def _look_again(self, now: float) -> None:
+        """Read some old rows of the ledger again, for a bounded share of the time."""
+        if now < self._scrub_at:
+            return
+        problem, then = self._scrub.look(), self._clock()
+        self._scrub_at = then + max(SCRUB, (then - now) / SCRUB_SHARE)
+        if problem:
+            self._tell_damage(problem)
+
+    def _tell_damage(self, problem: str) -> None:
+        if problem not in self._damage:
+            self._damage.add(problem)
+            log.error("the ledger is damaged: %s; stop the league, and see ludus verify", problem)
+            self.coordinator.emit(LedgerDamaged(what=problem))
+
+    def _encoded(self) -> bytes:
+        head = self._ledger.head
+        return encode_fold(self.coordinator.state, head, self._ledger.mark(head))
 
     def _answer(self, incoming: Incoming, now: float) -> Message | None:
         """Decide what a message means. Whatever is wrong with it is its sender's trouble, not ours."""
         try:
-            if isinstance(incoming.message, Follow):
-                if incoming.role not in (None, Role.VIEWER, Role.OPERATOR):
-                    return Refused(reason=f"a {incoming.role} key may not follow the ledger")
-                return self._page(incoming.message, now)
-            if isinstance(incoming.message, Note):
-                return self._note(incoming)
-            return self.coordinator.handle(incoming.role, incoming.message, now)
+            return self.coordinator.handle(incoming.role, incoming.message, now, incoming.name)
         except Exception:
             log.exception("could not handle %s", type(incoming.message).__name__)
             return Refused(reason="the coordinator could not handle this message; see its log")
+
+    def _take_feed(self, broken: bool, now: float) -> list[tuple[bytes, Message | None]]:
+        """Return what to answer the replica, if it is time to: at most one answer. Notes need a ledger that works."""
+        if self._feed is None or now - self._fed_at < FEED_REST:
+            return []
+        incoming = self._feed.receive(0.0, 1)
+        self._fed_at = now if incoming else self._fed_at
+        heard = [i for i in incoming if not broken or isinstance(i.message, Follow)]
+        return [(i.peer, self._feed_answer(i.message, now)) for i in heard]
+
+    def _feed_answer(self, message: Message, now: float) -> Message:
+        try:
+            if isinstance(message, Follow):
+                if message.mark and message.mark != self._ledger.mark(message.since):
+                    return Refused(reason=f"this ledger has another history up to event {message.since}")
+                return self._page(message, now)
+            if isinstance(message, Note):
+                return self._note(message)
+        except Exception:
+            log.exception("could not handle %s of the replica", type(message).__name__)
+        return Refused(reason=f"the coordinator's feed could not answer this {type(message).__name__}; see its log")
 
     def _page(self, follow: Follow, now: float) -> Page:
         state = self.coordinator.state
@@ -124,30 +205,22 @@ class Service:
         )
 
     def _events(self, since: int) -> tuple[bytes, ...]:
-        bodies = [body for _, body in self._ledger.read(since, PAGE)]
-        sizes = accumulate(map(len, bodies))
-        return tuple(
-            body for i, (body, size) in enumerate(zip(bodies, sizes, strict=True)) if not i or size <= PAGE_BYTES
-        )
+        return first_page(body for _, body in self._ledger.read(since, pages.PAGE))
 
     def _rows(self, follow: Follow) -> list[Measured]:
         if follow.measured is None:
             return []
         return self._ledger.metrics(follow.measured, self._ledger.head, ROWS)
 
-    def _note(self, incoming: Incoming) -> Message:
+    def _note(self, note: Note) -> Message:
         """Keep a note with the next commit; the answer goes out after it, as all answers do."""
-        note = incoming.message
-        assert isinstance(note, Note)
-        if incoming.role not in (None, Role.VIEWER, Role.OPERATOR):
-            return Refused(reason=f"a {incoming.role} key may not keep notes")
-        if len(note.text) > NOTE_BYTES or len(note.name) > 64 or len({*self._notes, note.name}) > NOTES:
-            return Refused(reason=f"a note is too long, or there are more than {NOTES} of them")
+        if len({*self._notes, note.name}) > NOTES:
+            return Refused(reason=f"there are {NOTES} notes already")
         self._notes[note.name] = self._new_notes[note.name] = note.text
         return Done(term=self.coordinator.state.term, request=note.request)
 
     def _metrics(self, now: float) -> list[tuple[float, str, dict[str, float]]]:
-        if now - self._measured < METRICS:
+        if now - self._measured < pace(self.elapsed(now)):
             return []
         fresh = self.coordinator.take_metrics()
         if fresh:
@@ -181,10 +254,7 @@ class Service:
             self._broken = f"{error}; no tickets are handed out until it can be written again"
             log.error("%s", self._broken)
             self._broken_until, self._notes = now + BROKEN, self._ledger.notes()
-            state = refold(self._ledger, self.coordinator.state.config)
-            before = self.coordinator
-            self.coordinator = Coordinator(state, before.learners, now)
-            self.coordinator.stopping, self.coordinator.elapsed = before.stopping, before.elapsed
+            self._go_back(now)
             return False
         self.commits, self._broken = self.commits + 1, ""
         for event in batch:
@@ -192,16 +262,29 @@ class Service:
                 self._remove(event.snapshot)
         return True
 
+    def _go_back(self, now: float) -> None:
+        """Forget what could not be written: back to the newest checkpoint, and on from there to the ledger's end."""
+        self._damage.clear()  # whatever was told of it is forgotten, too
+        before = self.coordinator
+        checkpoint = self._checkpoint if self._fold is None else self._fold
+        state = refold(self._ledger, before.state.config, checkpoint)
+        self.coordinator = Coordinator(state, before.learners, now, before.known.roster, before.inspect)
+        self.coordinator.stopping, self.coordinator.elapsed = before.stopping, before.elapsed
+        self._fold = self._encoded()  # the next attempt may fail as well, and then there is nothing to fold
+
     def _remove(self, snapshot: Hash) -> None:
         try:
             self._delete(snapshot)
         except Exception:  # a file that cannot be deleted costs room, and nothing else
             log.exception("could not delete the snapshot %s", snapshot)
 
-    def _send(self, replies: Sequence[tuple[bytes, Message | None]]) -> None:
+    def _send(self, server: Server, replies: Sequence[tuple[bytes, Message | None]]) -> None:
+        head = to_text(self._ledger.end)
         for peer, reply in replies:
-            if reply is not None:
-                self._server.send(peer, reply)
+            if isinstance(reply, Orders) and reply.acks:  # its journal is a witness of the ledger
+                server.send(peer, msgspec.structs.replace(reply, head=head))
+            elif reply is not None:
+                server.send(peer, reply)
 
     def close(self) -> None:
         """Keep the time of play and the fold, and let go of ledger and socket."""
@@ -211,4 +294,16 @@ class Service:
         except LedgerFull as error:
             log.error("%s", error)
         self._server.close()
+        if self._feed is not None:
+            self._feed.close()
         self._ledger.close()
+
+
+def pace(elapsed: float) -> float:
+    """Return the seconds between two rows of metrics: short leagues want tens of points, long ones not thousands.
+
+    >>> pace(0.0), pace(270.0), pace(3600.0)
+    (2.0, 3.0, 5.0)
+    """
+    least, most = METRICS
+    return min(most, max(least, elapsed / GROWTH))
