@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from collectors.actors import Actors, Remote
 from collectors.envs.rows import IntArray, Rows
+from collectors.players.bots import RandomBot
+from collectors.players.scripted import BotError
 from league.policies.actions import Actions, race
 from league.policies.actor import Actor
 from league.policies.layout import FloatArray
@@ -24,6 +26,14 @@ class Acted(NamedTuple):
     actions: Actions
     log_probs: npt.NDArray[np.float32]
     memory: FloatArray | None = None  # [rows, M] what each row's agent remembered before; None if nobody has a memory
+    faults: "tuple[Fault, ...]" = ()  # rows whose player gave no legal action; `actions` has one drawn at random there
+
+
+class Fault(NamedTuple):
+    """A player that broke the rules in one row."""
+
+    row: int
+    reason: str
 
 
 class Recalled(NamedTuple):
@@ -45,6 +55,7 @@ class Acting:
         self._place = places(spec)
         self._memory = np.zeros((slots, len(spec.agents), 0), np.float32)
         self._share = np.float32(1 / max(1, slots - 1))  # from one slot to the next, of the way to the last
+        self._faults: list[Fault] = []  # of one tick
 
     def act(self, rows: Rows, numbers: npt.NDArray[np.int16], recalled: Sequence[Recalled] = ()) -> Acted:
         """Return an action for each row: every actor gets a slice of the sorted rows."""
@@ -77,7 +88,7 @@ class Acting:
             else:
                 mine = None if after is None else after[part]
                 whose = rows.slot[order[part]], rows.agent[order[part]]
-                others.append((part, self._alone(actor, observation[part], mask[part], whose, mine)))
+                others.append((part, self._alone(actor, observation[part], mask[part], whose, mine, order[part])))
         chosen, chances = self._race(networks, remote, observation, mask)
         for part, choice in others:
             chosen[part], chances[part] = choice
@@ -94,15 +105,40 @@ class Acting:
         mask: npt.NDArray[np.bool_],
         whose: tuple[IntArray, IntArray],
         memory: FloatArray | None,
+        places: npt.NDArray[np.intp] | None = None,
     ) -> Choice:
-        """Let one actor act for agents of slots. Bots are told what they see only; `memory` is brought up to date."""
+        """Let one actor act for agents of slots. Bots are told what they see only; `memory` is brought up to date.
+
+        `places` says which rows of the tick these are; None: all of them.
+        """
         slot, agent = whose
         if isinstance(actor, Remote):
             return actor.act(observation, mask, self._rng, slot * self._share)
-        if not isinstance(actor, NumpyActor) or actor.kind is not None:
+        if not isinstance(actor, NumpyActor):
+            return self._scripted(actor, observation, mask, places)
+        if actor.kind is not None:
             return actor.act(observation, mask, self._rng)
         mine = memory[:, : actor.memory] if memory is not None and actor.memory else None
         return actor.act(observation, mask, self._rng, self._place[agent], mine, slot * self._share)
+
+    def _scripted(
+        self,
+        bot: Actor,
+        observation: npt.NDArray[Any],
+        mask: npt.NDArray[np.bool_],
+        places: npt.NDArray[np.intp] | None,
+    ) -> Choice:
+        """Let a bot act. Where it breaks the rules that is noted, and a random legal action replaces its own."""
+        try:
+            return bot.act(observation, mask, self._rng)
+        except BotError as error:
+            wrong = np.ones(len(mask), np.bool_) if error.fine is None else ~error.fine
+            rows = np.arange(len(mask)) if places is None else places
+            self._faults += [Fault(int(row), str(error)) for row in rows[wrong]]
+            actions, log_probs = RandomBot(self._spec).act(observation, mask, self._rng)
+            if error.chosen is not None:
+                actions[~wrong] = error.chosen[~wrong]
+            return actions, log_probs
 
     def _recall(self, rows: Rows) -> FloatArray:
         """Return what each row's agent remembers; at the first decision of an episode that is nothing."""
@@ -116,7 +152,8 @@ class Acting:
     def _keep(self, rows: Rows, choice: Choice, memory: FloatArray | None, after: FloatArray | None) -> Acted:
         if after is not None:
             self._memory[rows.slot, rows.agent] = after
-        return Acted(*choice, memory)
+        faults, self._faults = tuple(self._faults), []
+        return Acted(*choice, memory, faults)
 
     def _race(
         self,

@@ -132,9 +132,22 @@ class Actors:
         found = self._store.get(snapshot)
         actor = NumpyActor.from_snapshot(found.arrays, found.manifest, self._spec)
         size = sum(array.nbytes for array in found.arrays.values())
+        self._drop_pruned(in_use)
         self._evict(size, in_use)
         self._frozen[snapshot] = (self._add(actor), size)
         self.loads += 1
+
+    def _drop_pruned(self, in_use: Callable[[], Collection[int]]) -> None:
+        """Drop weights whose snapshot is not in the store any more: no ticket will name them again."""
+        pruned = [snapshot for snapshot in self._frozen if snapshot not in self._store]
+        busy = in_use() if pruned else ()
+        for snapshot in pruned:
+            if self._frozen[snapshot][0] not in busy:
+                self._drop(snapshot)
+
+    def _drop(self, snapshot: Hash) -> None:
+        number, _ = self._frozen.pop(snapshot)
+        self._actors[number] = None
 
     def _evict(self, needed: int, in_use: Callable[[], Collection[int]]) -> None:
         """Make room: drop the least recently used weights that nobody plays with."""
@@ -146,8 +159,7 @@ class Actors:
             if total <= self._cache_bytes:
                 return
             if number not in busy:
-                del self._frozen[snapshot]
-                self._actors[number] = None
+                self._drop(snapshot)
                 total -= size
 
     def _make_room(self, actor: Actor) -> None:

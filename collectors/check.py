@@ -1,5 +1,6 @@
 """Whether an environment is fit for a league: `ludus check-env` tells at length, and every run tries it."""
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from collectors.conformance import Findings, Problem, Transcript, conform
-from collectors.envs.config import EnvConfig, EnvError, planned
+from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, planned
 from collectors.envs.plan import Plan, plan
 from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.envs.watched import Tell, silent, watched
@@ -20,6 +21,8 @@ from league.policies.actor import Actor
 from league.spec import EnvSpec
 
 SPEED_SECONDS = 0.5
+LOOKED_AT = 4  # episodes in which each observation is held against its space
+EPISODE_SECONDS = 60.0  # within which an episode must end for `ludus check-env` to look at all there is
 TRIAL_SECONDS, PATIENCE = 1.0, 10  # of a trial, and how many times as long it may take to see an outcome
 
 T = TypeVar("T")
@@ -39,6 +42,7 @@ class EnvReport:
     length: tuple[float, int] = (0.0, 0)  # decisions in an episode: median and longest
     steps_per_second: float = 0.0
     notes: list[str] = field(default_factory=list)  # what is lawful, but worth knowing
+    warnings: list[str] = field(default_factory=list)  # what is wrong, though a league can be trained all the same
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -48,7 +52,9 @@ class EnvReport:
 
     def lines(self) -> list[str]:
         """Return the report as text."""
-        lines = [f"{self.name}: {'fit for a league' if self.fit else f'{len(self.problems)} problems'}"]
+        count = len(self.problems)
+        verdict = "fit for a league" if self.fit else f"{count} problem{'' if count == 1 else 's'}"
+        lines = [f"{self.name}: {verdict}"]
         lines += _spec_lines(self.spec, self.spaces) if self.spec is not None else []
         if self.episodes:
             median, longest = self.length
@@ -59,6 +65,7 @@ class EnvReport:
                 f"  speed          {self.steps_per_second:,.0f} decisions/s with random actions",
             ]
         lines += [f"  note           {note}" for note in self.notes]
+        lines += [f"  warning        {warning}" for warning in self.warnings]
         for problem in self.problems:
             lines += [f"  problem        {problem.what}", f"    remedy       {problem.remedy}"]
         return lines
@@ -131,26 +138,33 @@ def check(
     allow: Sequence[str] = (),
     episodes: int = 16,
     tell: Tell = silent,
+    seconds: float = EPISODE_SECONDS,
 ) -> EnvReport:
     """Look at an environment in every way that matters to a league; what is broken is told, never raised.
 
-    `tell` hears what is about to be done.
+    `tell` hears what is about to be done. If no episode ends within `seconds`, that is told, and the rest is left out.
 
     check("pettingzoo", kwargs={"id": "mpe2/simple_tag_v3"}).lines()
     check(EnvConfig(name="connect_four", draw_margin=0.5)).lines()
     """
     report = EnvReport(name=str((kwargs or {}).get("id", name)) if isinstance(name, str) else name.id or name.name)
     remedy = "See the message; it names the place."
-    made = _guard(report, lambda: watched(_plan(name, kwargs, allow), tell), "Check env.name, env.id and env.kwargs.")
+    given = name.kwargs if isinstance(name, EnvConfig) else (kwargs or {}).get("kwargs") or kwargs or {}
+    made = _guard(
+        report, lambda: watched(_plan(name, kwargs, allow), tell), "Check env.name, env.id and env.kwargs.", given
+    )
     if made is None:
         return report
-    _guard(report, lambda: _look(report, made), "Check the environment's spaces, env.seats and env.roles.")
+    _guard(report, lambda: _look(report, made), "Check the environment's spaces, env.seats and env.roles.", given)
     if report.spec is None:
         return report
+    if not (isinstance(name, EnvConfig) and name.roles):
+        _hint_at_roles(report, report.spec)
     looked = len(report.problems)
-    findings = _guard(report, lambda: _conform(made, slots, episodes), remedy)
+    findings = _guard(report, lambda: _conform(made, slots, episodes, seconds), remedy)
     if findings is not None:
         _tell(report, findings)
+        _guard(report, lambda: _warn_of_strays(report, findings, made), remedy)
         report.steps_per_second = _guard(report, lambda: speed(made.build(slots)), remedy) or 0.0
     # PettingZoo's tests come last, though told first: what crashes or hangs should do so where every step is told of.
     report.problems[looked:looked] = _complaints(made, remedy)
@@ -161,13 +175,42 @@ def _plan(name: str | EnvConfig, kwargs: Mapping[str, Any] | None, allow: Sequen
     return plan(name, kwargs, allow) if isinstance(name, str) else planned(name, allow)
 
 
-def _guard(report: EnvReport, work: Callable[[], T], remedy: str) -> T | None:
-    """Do it; if it raises, that is a problem of the report."""
+def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mapping[str, Any] | None = None) -> T | None:
+    """Do it; if it raises, that is a problem of the report. With `kwargs` a constructor is called with them."""
     try:
         return work()
     except Exception as error:
-        report.problems.append(Problem(f"{type(error).__name__}: {error}", remedy))
+        better = "" if kwargs is None else constructor_remedy(error, kwargs)
+        what = f"{type(error).__name__}: {str(error) or 'it gave no reason'}"
+        report.problems.append(Problem(what, f"{better}." if better else remedy))
         return None
+
+
+def _hint_at_roles(report: EnvReport, spec: EnvSpec) -> None:
+    """Note seats whose agents see and do the same, but have roles of their own only because of their names."""
+    alike: dict[tuple[tuple[str, str], ...], list[str]] = {}  # the roles of each kind of seat
+    for seat in spec.seats:
+        kind = tuple(sorted(report.spaces.get(spec.agents[agent], ("", seat.role)) for agent in seat.agents))
+        alike.setdefault(kind, []).append(seat.role)
+    shared = {role: roles[0] for roles in reversed(alike.values()) for role in roles}
+    for roles in alike.values():
+        if len(names := list(dict.fromkeys(roles))) > 1:
+            given = json.dumps([shared[role] for role in spec.roles])
+            report.notes.append(
+                f"the roles {', '.join(names)} have equal spaces and differ only in their names, so each needs players "
+                f"of its own. If they are interchangeable, share a role: env.roles='{given}'"
+            )
+
+
+def _warn_of_strays(report: EnvReport, findings: Findings, made: Plan) -> None:
+    """Warn of observations that leave their spaces, in some of the episodes."""
+    if made.outside is None or not findings.deterministic:
+        return
+    found: dict[str, str] = {}
+    for episode in findings.complete[:LOOKED_AT]:
+        found = made.outside(episode.seed, episode.ticks) | found
+    for agent, stray in found.items():
+        report.warnings.append(f"agent {agent!r} sees {stray}. Correct the space, or clip what it sees")
 
 
 def _look(report: EnvReport, made: Plan) -> None:
@@ -181,11 +224,11 @@ def _look(report: EnvReport, made: Plan) -> None:
 def _complaints(made: Plan, remedy: str) -> list[Problem]:
     aside = EnvReport(name="")
     found = None if made.complaints is None else _guard(aside, made.complaints, remedy)
-    return aside.problems + [Problem(one, "Mend the environment as PettingZoo asks.") for one in found or ()]
+    return aside.problems + [Problem(one, "Fix the environment as PettingZoo asks.") for one in found or ()]
 
 
-def _conform(made: Plan, slots: int, episodes: int) -> Findings:
-    return conform(made.build, range(1, episodes + 1), slots, made.returns)
+def _conform(made: Plan, slots: int, episodes: int, seconds: float) -> Findings:
+    return conform(made.build, range(1, episodes + 1), slots, made.returns, seconds)
 
 
 def _tell(report: EnvReport, findings: Findings) -> None:
@@ -194,6 +237,7 @@ def _tell(report: EnvReport, findings: Findings) -> None:
     report.episodes = len(complete)
     report.deterministic = findings.deterministic
     report.problems += findings.problems
+    report.notes += findings.notes
     if complete:
         report.length = (float(np.median(lengths)), max(lengths))
         report.zero_sum = _zero_sum(complete)

@@ -53,7 +53,7 @@ class Collector:
         run_seed: int,
         config: CollectorConfig,
         clock: Callable[[], float],
-        journal: Callable[[Sequence[Ack]], None] = lambda acks: None,
+        journal: Callable[[Sequence[Ack], str], None] = lambda acks, head: None,
         asking: Asking | None = None,
     ) -> None:
         self._env, self._coordinator = env, coordinator
@@ -62,7 +62,7 @@ class Collector:
         if asking is not None:
             self._env = self._turns
         self._stalled = 0  # turns in a row in which nothing could be done
-        self._desk = Desk(name, session, run_seed, env.slots, config, journal)
+        self._desk = Desk(name, session, run_seed, env.slots, config, journal, env.spec)
         rng = np.random.default_rng(derive_seed(run_seed, "act", name, session))
         self._acting = Acting(env.spec, env.slots, actors, rng)
         self._no_actions = np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
@@ -131,10 +131,20 @@ class Collector:
         recalled: Sequence[Recalled] = (),
     ) -> None:
         acted = self._acting.act(rows, numbers, recalled)
+        for fault in acted.faults:
+            self._spoil(int(rows.slot[fault.row]), int(entry[fault.row]), fault.reason, now)
         self._recorder.decide(self._seating.learnt(rows), entry, acted, self._actors.version(numbers), now)
         self._moved += 1
         self.env_steps += self._seating.note(rows, acted.actions)
         self._settle(self._env.step(acted.actions))
+
+    def _spoil(self, slot: int, entry: int, reason: str, now: float) -> None:
+        """Give back the ticket of a slot in which a player broke the rules. Its episode ends as it may, unrecorded."""
+        playing = self._seating.playing[slot]
+        if playing is not None:
+            self._desk.fail(playing, f"player {playing.ticket.entries[entry].player}: {reason}", again=False)
+        self._recorder.drop(slot)
+        self._recorder.assign(np.array([slot]), [[None] * len(self._env.spec.seats)], [1], now)
 
     # --- taking turns, with central inference ----------------------------------------------------------------
 

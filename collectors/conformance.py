@@ -4,7 +4,10 @@ Episodes are played with actions that depend on nothing but the episode's seed, 
 acted, so that the same episode can be played in any slot, beside any others, and must come out the same.
 """
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,7 +60,8 @@ class Findings:
 
     transcripts: list[Transcript]
     problems: tuple[Problem, ...]
-    deterministic: bool
+    deterministic: bool | None  # None: no episode ended, so there was nothing to compare
+    notes: tuple[str, ...] = ()  # what is lawful, but worth knowing
 
     @property
     def complete(self) -> list[Transcript]:
@@ -71,16 +75,27 @@ SEEDS = "reset(seed) must restore everything and set every source of chance, els
 FRESH = "Or set env.fresh=true: then the environment is built anew for each episode."
 
 
+ENDLESS = (
+    "Give the environment a limit on the length of an episode, such as max_cycles=500 (KEY=VALUE for check-env, "
+    "env.kwargs in a run)."
+)
+
+LIMIT = 10_000  # ticks that an episode may take
+MANY = 1_000  # ticks after which an episode that goes on is a problem of the environment, and not of our patience
+
+
 class Referee:
     """Plays episodes in an environment and notes each rule that it breaks.
 
     transcripts = Referee(env).play([1, 2, 3])
     """
 
-    def __init__(self, env: Environment, limit: int = 10_000) -> None:
+    def __init__(self, env: Environment, limit: int = LIMIT, seconds: float = math.inf) -> None:
         self.env = env
         self.limit = limit  # ticks of one episode
         self.problems: dict[str, Problem] = {}
+        self.endless = ""  # that no episode ended in time
+        self._until = time.monotonic() + seconds
         self._playing: dict[int, Transcript] = {}
 
     def play(self, seeds: Sequence[int]) -> list[Transcript]:
@@ -96,14 +111,22 @@ class Referee:
             if not len(rows) and not len(ends.over) and not ends.faults:
                 self._note("slots play but have no rows", ADAPTER)
                 break
-            if any(len(one.ticks) > self.limit for one in self._playing.values()):
-                self._note(
-                    f"an episode did not end within {self.limit} ticks",
-                    "Give the environment a limit such as max_cycles.",
-                )
+            if self._lasts_too_long(transcripts):
                 break
             self._start(waiting)
         return transcripts
+
+    def _lasts_too_long(self, transcripts: Sequence[Transcript]) -> bool:
+        """Return whether an episode reached the limit, or none ended in the time there was; note what that means."""
+        ticks, none_ended = max(map(_ticks, self._playing.values()), default=0), not any(map(_ended, transcripts))
+        if ticks < self.limit and not (none_ended and time.monotonic() > self._until):
+            return False
+        self.endless = f"no episode ended within {ticks:,} steps"
+        if not none_ended:
+            self._note(f"an episode did not end within {ticks:,} steps, though others did", ENDLESS)
+        elif ticks >= min(self.limit, MANY):
+            self._note(self.endless, ENDLESS)
+        return True
 
     def _start(self, waiting: list[Transcript]) -> None:
         free = [slot for slot in range(self.env.slots) if slot not in self._playing][: len(waiting)]
@@ -174,7 +197,7 @@ class Referee:
         for fault in ends.faults:
             if fault.slot in self._playing:
                 self._playing.pop(fault.slot).fault = fault.reason
-            self._note(fault.reason, "Mend the environment; the league voids every match in which this happens.")
+            self._note(fault.reason, "Fix the environment; the league voids every match in which this happens.")
 
     def _check_end(self, ends: Ends, row: int) -> None:
         slot, agent = int(ends.slot[row]), int(ends.agent[row])
@@ -195,13 +218,24 @@ class Referee:
 
 
 def conform(
-    build: Callable[[int], Environment], seeds: Sequence[int], slots: int = 4, returns: Returns | None = None
+    build: Callable[[int], Environment],
+    seeds: Sequence[int],
+    slots: int = 4,
+    returns: Returns | None = None,
+    seconds: float = math.inf,
 ) -> Findings:
     """Play the same episodes in many slots, again, and in one slot; return every rule that was broken.
 
-    `returns` plays the actions of an episode in PettingZoo's own loop and says what each agent got.
+    `returns` plays the actions of an episode in PettingZoo's own loop and says what each agent got. Nothing is played
+    again if no episode ends within `seconds`.
     """
-    transcripts, problems = _play(build, slots, seeds)
+    referee = Referee(build(slots), seconds=seconds)
+    with closing(referee.env):
+        transcripts, problems = referee.play(seeds), referee.problems
+    if referee.endless:
+        slow = f"{referee.endless}, all there was time for ({seconds:g} s): nothing that needs one was checked"
+        notes = () if problems else (slow,)
+        return Findings(transcripts, tuple(problems.values()), None, notes)
     again, _ = _play(build, slots, seeds)
     deterministic = transcripts == again
     if not deterministic:
@@ -235,6 +269,14 @@ def _play(
         return referee.play(seeds), referee.problems
     finally:
         env.close()
+
+
+def _ticks(episode: Transcript) -> int:
+    return len(episode.ticks)
+
+
+def _ended(episode: Transcript) -> bool:
+    return episode.complete or bool(episode.fault)
 
 
 def _same_returns(episode: Transcript, expected: Mapping[str, float]) -> bool:

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 
 from collectors.config import CollectorConfig
 from collectors.seating import Playing, episodes_to_record
+from league import checking
 from league.ids import PlayerId, TicketNumber
+from league.limits import HELD, REASON
+from league.spec import EnvSpec
 from league.ticket import Fault, Result, Ticket, episode_seeds
 from league.wire.messages import Ack, Held, Orders, Report
 
@@ -51,10 +54,11 @@ class Desk:
         run_seed: int,
         slots: int,
         config: CollectorConfig,
-        journal: Callable[[Sequence[Ack]], None],
+        journal: Callable[[Sequence[Ack], str], None],
+        env: EnvSpec,
     ) -> None:
         self._name, self._session, self._run_seed, self._slots = name, session, run_seed, slots
-        self._config, self._journal = config, journal
+        self._config, self._journal, self._env = config, journal, env
         self._held: dict[Key, Playing] = {}
         self.queue: list[Playing] = []  # those of them with episodes that no slot has taken yet, oldest first
         self._results: dict[Key, Result] = {}
@@ -89,7 +93,7 @@ class Desk:
                 self._request.rest_until = now + REST
         settled = [ack for ack in orders.acks if self._results.pop((ack.ticket, ack.attempt), None) is not None]
         if settled:
-            self._journal(settled)
+            self._journal(settled, orders.head)
         for ack in orders.acks:
             self._faults.pop((ack.ticket, ack.attempt), None)
         for number, attempt in orders.revoked:
@@ -110,9 +114,14 @@ class Desk:
             self.queue.append(playing)
 
     def finish(self, playing: Playing) -> None:
-        """Keep the result of a ticket if all its episodes are finished."""
+        """Keep the result of a ticket if all its episodes are finished. One that nobody would count is a fault."""
         result = playing.result()
-        if result is not None:
+        if result is None:
+            return
+        wrong = checking.problem(playing.ticket, result.episodes, self._env)
+        if wrong:
+            self.fail(playing, f"{self._env.name}: {wrong}. See: ludus check-env {self._env.name}", again=False)
+        else:
             self._held.pop(playing.key, None)
             self._results[playing.key] = result
 
@@ -122,7 +131,7 @@ class Desk:
             playing.revoked = True
             self._held.pop(playing.key, None)
             number, attempt = playing.key
-            self._faults[playing.key] = Fault(ticket=number, attempt=attempt, reason=reason[:500])
+            self._faults[playing.key] = Fault(ticket=number, attempt=attempt, reason=reason[:REASON])
             if again or reason not in self._logged:
                 log.warning("ticket %d, attempt %d: %s", number, attempt, reason)
             if not again:
@@ -175,7 +184,7 @@ class Desk:
         size = 0
         for result in self._results.values():
             size += sum(20 + 12 * len(e.ranks) + len(e.actions) for e in result.episodes)  # as msgpack, at most
-            if chosen and size > REPORT_BYTES:
+            if chosen and (size > REPORT_BYTES or len(chosen) == HELD):
                 break
             chosen.append(result)
         return tuple(chosen)

@@ -1,4 +1,7 @@
-"""A collector's journal: which of its results were acknowledged. `ludus verify` holds it against the ledger."""
+"""A collector's journal: which of its results were acknowledged. `ludus verify` holds it against the ledger.
+
+The hash of the ledger at that time is noted, too: a ledger whose end is cut off, or another one, does not have it.
+"""
 
 import logging
 from collections.abc import Sequence
@@ -17,9 +20,11 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def note(self, acks: Sequence[Ack]) -> None:
-        """Note that these results were acknowledged."""
-        lines = ({"ticket": ack.ticket, "attempt": ack.attempt, "verdict": ack.verdict} for ack in acks)
+    def note(self, acks: Sequence[Ack], head: str = "") -> None:
+        """Note that these results were acknowledged; the last line has the ledger's `head` at that time."""
+        lines = [{"ticket": ack.ticket, "attempt": ack.attempt, "verdict": ack.verdict} for ack in acks]
+        if lines and head:
+            lines[-1]["head"] = head
         try:
             with self._path.open("ab") as file:
                 file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))

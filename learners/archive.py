@@ -19,7 +19,9 @@ from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batcher
 from learners.checkpoint import REMEDY, Checkpoint, CheckpointError, load, save
+from learners.config import LearnerConfig
 from learners.distributed import ALONE, Group
+from learners.probe import Probe
 from learners.served import Served, ServedTrainee
 from learners.trainee import Trainee
 
@@ -44,6 +46,7 @@ class Archive:
     algos: Mapping[str, AlgoConfig] = field(default_factory=dict)
     algorithm: MakeAlgorithm = make_algorithm
     group: Group = ALONE
+    config: LearnerConfig = field(default_factory=LearnerConfig)
     served: Callable[[], Served] | None = None  # for players that learn from a replay; None: it is in this process
 
     def begin(self, assignment: Assignment, decisions: int = 0, spent: float = 0.0) -> Trainee:
@@ -107,6 +110,7 @@ class Archive:
             "batcher": Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
             "rng": np.random.default_rng(derive_seed(*parts)),
             "group": self.group,
+            "probe": Probe(policy, self.spec, self.config),
         }
         if self.served is None or not isinstance(algo, ReplayConfig):
             return Trainee(**common)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 REPLAYS = ("learner", "buffer")
 DEVICES = ("auto", "cpu", "cuda")
+WRITTEN = "is written"  # the learner's log says so of each candidate; whoever restarts learners looks for it
 
 
 @dataclass(kw_only=True, slots=True)
@@ -14,13 +15,16 @@ class LearnerConfig:
     candidate_decisions: int = 65536  # trained decisions between two candidates of a player
     device: str = "auto"  # "cpu"; "cuda": each rank has its GPU; "auto": GPUs if there are any
     join_seconds: float = 120.0  # time for all ranks of a learner to come together
-    max_rollbacks: int = 10  # updates in a row that are not finite, after which a player's training stops
+    max_rollbacks: int = 10  # updates in a row that are rolled back, after which a player's training stops
+    max_weight: float = 1e6  # an update that makes a larger weight is rolled back, and so is one
+    max_growth: float = 100.0  # after which the largest weight is so many times that of the last version (at least 1)
     replay_in: str = "learner"  # where replays are: "learner" inside it; "buffer" in a process beside it
 
     def __post_init__(self) -> None:
         """Refuse what would never report or never write, and devices that there are not."""
-        if min(self.heartbeat, self.candidate_decisions, self.join_seconds, self.max_rollbacks) <= 0:
-            raise ValueError("learner: heartbeat, candidate_decisions, join_seconds and max_rollbacks must be positive")
+        for name in ("heartbeat", "candidate_decisions", "join_seconds", "max_rollbacks", "max_weight", "max_growth"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"learner.{name} must be positive, got {getattr(self, name)}")
         if self.device not in DEVICES:
             raise ValueError(f"learner.device: unknown {self.device!r}; choose one of {', '.join(DEVICES)}")
         if self.replay_in not in REPLAYS:

@@ -8,6 +8,8 @@ from league.policies.layout import FloatArray
 from league.segment import Segments
 from learners.batcher import Batcher
 
+REACH = 1 << 16  # versions that a learner may have published and lost
+
 
 @dataclass(slots=True, kw_only=True)
 class Fed:
@@ -27,6 +29,7 @@ class Fed:
     training: dict[str, int] = field(default_factory=dict)  # decisions of each session in the present update
     stopped: str = ""  # why it trains no more, though the league wants it to
     dropped_stopped: int = 0  # decisions that came nevertheless
+    horizon: int | None = None  # the last version that can have been lost, as it was when somebody first told of one
 
     def held(self, session: str) -> int:
         """Return how many decisions of a session lie here: waiting, or being trained on."""
@@ -40,8 +43,15 @@ class Fed:
         return self.train and self.batcher.add(segments, session, self.version)
 
     def overtake(self, version: int) -> bool:
-        """Jump past a version that a learner published and lost by dying before its checkpoint."""
-        return version > self.version and self.advance(version + 1)
+        """Jump past a version that a learner published and lost by dying before its checkpoint.
+
+        A peer may lie: it cannot push the version further than a learner can have come, however often it tries.
+        """
+        if version <= self.version:
+            return False
+        if self.horizon is None:
+            self.horizon = self.version + REACH
+        return version <= self.horizon and self.advance(version + 1)
 
     def advance(self, version: int) -> bool:
         """Go on from a later version, which another process has already."""

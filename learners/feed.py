@@ -9,7 +9,9 @@ from league.wire.messages import Credit, Pull, Refused, Role, SegmentsHead, Watc
 from league.wire.ports import Incoming, Server
 from learners.credits import Credits
 from learners.fed import Fed
-from learners.inbox import NEWEST, SegmentsError, open_segments
+from learners.inbox import SegmentsError, open_segments
+
+SESSIONS = 4096  # of collectors that may feed one player
 
 Players = Mapping[PlayerId, Fed]
 
@@ -57,8 +59,14 @@ class Feed:
         elif not isinstance(message, SegmentsHead | Pull) or incoming.role not in (None, Role.COLLECTOR):
             self.malformed += 1
             self._refuse(incoming, "segments and pulls are taken here, from collectors only")
+        elif incoming.name not in (None, message.name):
+            self.malformed += 1
+            self._refuse(incoming, f"the key of {incoming.name!r} does not speak for {message.name!r}")
         elif message.player not in players or players[message.player].elsewhere:
             self._refuse(incoming, f"player {message.player!r} does not train here")
+        elif self._is_crowded(message.session, players[message.player]):
+            self.malformed += 1
+            self._refuse(incoming, f"{SESSIONS} collectors feed {message.player!r} already")
         elif isinstance(message, Pull):
             self._pull(incoming.peer, message, players[message.player])
         else:
@@ -87,7 +95,7 @@ class Feed:
         self._watchers[watch.session] = peer
         for player, fed in players.items():
             incarnation, version = watch.known.get(player, (-1, -1))
-            if incarnation == fed.incarnation and version <= NEWEST and fed.overtake(version):
+            if incarnation == fed.incarnation and fed.overtake(version):
                 self.publish(fed)
             elif (incarnation, version) != (fed.incarnation, fed.version):
                 self._send_weights(peer, fed)
@@ -96,7 +104,7 @@ class Feed:
         self._credits_of(fed).heard(pull.session, peer, pull.sent, self.clock(), fed=False)
         self._credits_of(fed).sessions[pull.session].weights = pull.weights
         same = pull.incarnation == fed.incarnation
-        if same and pull.version <= NEWEST and fed.overtake(pull.version):
+        if same and fed.overtake(pull.version):
             self.publish(fed)
         # A collector that is ahead of us would not take the weights of an incarnation that is over.
         elif pull.weights and (pull.incarnation < fed.incarnation or (same and pull.version != fed.version)):
@@ -115,12 +123,21 @@ class Feed:
         known = credits.sessions.get(head.session)
         sent = max(head.sent, (known.sent if known else 0) + head.decisions)
         credits.heard(head.session, incoming.peer, sent, self.clock(), fed=True)
-        if head.incarnation == fed.incarnation and fed.overtake(int(segments.version.max(initial=-1))):
+        newest = int(segments.version.max(initial=-1)) if head.incarnation == fed.incarnation else -1
+        if fed.overtake(newest):
             self.publish(fed)
+        elif newest > fed.version:
+            self.malformed += 1
+            self._refuse(incoming, f"segments of {head.player!r} of version {newest}: there was no such version")
+            return
         if not fed.offer(segments, head.session):
             self._send_credit(head.session, fed)
         elif fed.batcher.full and fed.full_since is None:
             fed.full_since = self.arrivals
+
+    def _is_crowded(self, session: str, fed: Fed) -> bool:
+        sessions = self._credits_of(fed).sessions
+        return session not in sessions and len(sessions) >= SESSIONS
 
     def _credits_of(self, fed: Fed) -> Credits:
         return self._credits.setdefault(fed.player, Credits(fed.batcher.batch))
@@ -131,7 +148,7 @@ class Feed:
 
     def _send_credit(self, session: str, fed: Fed) -> None:
         credits, now = self._credits_of(fed), self.clock()
-        allowance = credits.allowance(session, fed.held(session), now) if fed.train else 0
+        allowance = max(0, credits.allowance(session, fed.held(session), now)) if fed.train else 0
         message = Credit(
             player=fed.player,
             incarnation=fed.incarnation,

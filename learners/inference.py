@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import PlayerId
+from league.policies.actions import bounded
 from league.policies.layout import FloatArray, PolicyConfig, team_size
 from league.policies.numpy_actor import NumpyActor, Places
 from league.spec import EnvSpec
@@ -219,7 +220,7 @@ class Inference:
         before = None if memory is None else memory.copy()
         observation = _joined([asked.arrays["observation"] for asked in together])
         place = _joined([asked.arrays["place"] for asked in together]) if "place" in together[0].arrays else None
-        outputs = network.outputs(observation, place, memory)
+        outputs = bounded(network.outputs(observation, place, memory))  # whatever the weights, it can be sent
         self.rows += len(outputs)
         self.batches += 1
         end = 0

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from league.ids import PlayerId
+from league.limits import within
 from league.policies.layout import PolicyConfig
 from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
@@ -24,7 +25,7 @@ from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
 from learners.archive import Archive, MakeAlgorithm
-from learners.config import LearnerConfig
+from learners.config import WRITTEN, LearnerConfig
 from learners.distributed import ALONE, Group
 from learners.feed import Feed
 from learners.served import AHEAD, Line, Served
@@ -91,6 +92,7 @@ class Learner:
             algos=self.algos,
             algorithm=self.algorithm,
             group=self.group,
+            config=self.config,
         )
         if self.buffer is not None:
             self._line = Line(self.session, self.buffer, self.clock)
@@ -241,6 +243,11 @@ class Learner:
 
     def _rolled_back(self, trainee: Trainee) -> None:
         """Stop a player whose updates explode: the same on every rank, as rollbacks are."""
+        if trainee.in_a_row == 1:
+            log.warning(
+                "player %s: an update is rolled back, version %d stays: %s",
+                trainee.player, trainee.version, trainee.trouble,
+            )  # fmt: skip
         if trainee.in_a_row < self.config.max_rollbacks:
             return
         trainee.stop()
@@ -286,9 +293,10 @@ class Learner:
         except OSError as error:  # a full disk: train on, and try again later
             self._not_written(trainee, error)
             return
-        if trainee.player in self._unwritten:
-            self._unwritten.remove(trainee.player)
-            log.warning("player %s: version %d is written, which failed before", trainee.player, trainee.version)
+        failed_before = trainee.player in self._unwritten
+        self._unwritten.discard(trainee.player)
+        level, what = (logging.WARNING, f"{WRITTEN}, which failed before") if failed_before else (logging.INFO, WRITTEN)
+        log.log(level, "player %s: version %d %s", trainee.player, trainee.version, what)
         self._told.pop(trainee.player, None)
         self._news = True
 
@@ -339,7 +347,7 @@ class Learner:
                 inference=self._feed.inference,
                 doors=doors,
                 candidates=candidates,
-                metrics=self._metrics(now),
+                metrics=within(self._metrics(now)),
             )
         )
         self._reported_at, self._news, self._beside = now, False, (self._feed.inference, *self._buffers)

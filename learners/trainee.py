@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import Hash
+from league.policies.layout import FloatArray
 from league.wire.messages import Candidate
 from learners.algorithms.algorithm import Algorithm
 from learners.distributed import ALONE, Group
 from learners.fed import Fed
+from learners.probe import Probe
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,29 +29,52 @@ class Trainee(Fed):
     candidate: Candidate | None = None  # the newest that was written
     rollbacks: int = 0
     in_a_row: int = 0  # rollbacks since the last good update
+    refused: int = 0  # those of them in which all was finite, and the probe refused the weights
+    trouble: str = ""  # why the last update was rolled back
+    probe: Probe | None = None  # None: whatever is finite is published
     group: Group = ALONE
     _losses: dict[str, float] = field(default_factory=dict)
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
 
     def learn(self, between: Callable[[], None]) -> bool:
         """Train on the oldest batch; True if that made a new version, False if it was rolled back."""
+        good = self.algorithm.state() if self.probe is not None else {}
         metrics, lag = self._update(between)
         self._losses.update(metrics)
         self._lags.append(lag)
         if metrics["losses/rollbacks"]:
-            self.rollbacks += 1
-            self.in_a_row += 1
+            self._roll_back(getattr(self.algorithm, "trouble", "") or "something is not finite")
+            return False
+        weights = self.algorithm.flat()
+        if self.probe is not None and (why := self._fault(self.probe, weights)):
+            self.algorithm.restore(good)
+            self.refused += 1
+            self._roll_back(why)
             return False
         self.in_a_row = 0
         self.version += 1
-        self.weights = self.algorithm.flat()
+        self.weights = weights
         self.decisions += self.group.total(len(lag))
         self.batcher.expire(self.version)
         return True
 
+    def _roll_back(self, why: str) -> None:
+        """Take note that the last good version stays."""
+        self.rollbacks += 1
+        self.in_a_row += 1
+        self.trouble = why
+
+    def _fault(self, probe: Probe, weights: FloatArray) -> str:
+        """Return why weights must not be published: on every rank, if any of them finds a fault."""
+        why = probe.fault(weights, self.weights)
+        anywhere = self.group.total(bool(why))  # asked by all ranks, as each sees other observations
+        return why or ("another rank refused the weights" if anywhere else "")
+
     def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], npt.NDArray[np.int64]]:
         """Update the weights once; return metrics, and the lag of each decision that is new."""
         batch = self.batcher.take(self.version)
+        if self.probe is not None:
+            self.probe.see(batch)
         self.training = batch.sessions
         metrics = self.algorithm.update(batch, self.rng, between)
         self.training = {}
@@ -69,8 +94,7 @@ class Trainee(Fed):
 
     def stop(self) -> None:
         """Train no more: its last good version stays, and what comes for it is dropped."""
-        what = getattr(self.algorithm, "trouble", "") or "something"
-        self.stopped = f"{self.in_a_row} updates in a row were not finite ({what})"
+        self.stopped = f"{self.in_a_row} updates in a row were rolled back ({self.trouble})"
         self.full_since = None
 
     @property
@@ -89,6 +113,7 @@ class Trainee(Fed):
         found = {
             **self._losses,
             "losses/rollbacks": float(self.rollbacks),
+            "losses/refused_weights": float(self.refused),
             "version": float(self.version),
             "decisions": float(self.decisions),
             "dropped_stale": float(batcher.dropped_stale),

@@ -152,11 +152,12 @@ class Adapter:
         return self._games[slot].chair.infos
 
     def picture(self, slot: int) -> npt.NDArray[Any] | None:
-        """Return the environment's own picture, [height, width, 3]; None if it was not made to draw any."""
+        """Return the environment's own picture, [height, width, 3]; None if it draws none."""
         game = self._games.get(slot)
         if game is None or getattr(game.env, "render_mode", None) != "rgb_array":
             return None
-        return np.asarray(game.env.unwrapped.render())  # a wrapper may not know that we reset what it wraps
+        picture = np.asarray(game.env.unwrapped.render())  # a wrapper may not know that we reset what it wraps
+        return picture if picture.ndim == 3 and picture.dtype.kind in "iu" else None
 
     def close(self) -> None:
         """Close every environment."""
@@ -200,4 +201,5 @@ def _reason(name: str, doing: str, error: Exception) -> str:
         return f"{name}: {error}"
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(place.filename).name}:{place.lineno}"
-    return f"{name}: {doing} raised {type(error).__name__}: {error} ({where})"
+    said = f": {error}" if str(error) else ""
+    return f"{name}: {doing} raised {type(error).__name__}{said} ({where})"

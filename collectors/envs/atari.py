@@ -23,6 +23,7 @@ from ale_py.vector_env import AtariVectorEnv
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation, TransformObservation
 
 from collectors.envs.gymnasium import AGENT, solo
+from collectors.envs.known import plain
 from collectors.envs.pettingzoo import adapt
 from collectors.envs.rows import Ends, Environment, IntArray, Rows
 from collectors.envs.slots import Index, check_actions, check_start
@@ -173,13 +174,18 @@ class Atari:
 def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Any = ()) -> Callable[[], Any]:
     """Return the function that builds one game of this id, with its preprocessing."""
     gymnasium.register_envs(ale_py)
+    plain("ale_py", "env.kwargs", kwargs or {}, allow)
     game = dict(kwargs or {})
     stack = game.pop("stack", 4)
     usual = {key: game.pop(key) for key in PREPROCESSING if key in game}
+    if ":" in id:  # Gymnasium would import the module before the colon
+        raise PluginError(f"unknown Atari game {id!r}: an id is written as in ALE/Pong-v5")
     try:
-        gymnasium.spec(id)
+        found = gymnasium.spec(id)
     except gymnasium.error.Error as error:
         raise PluginError(f"unknown Atari game {id!r}: {' '.join(str(error).split())}") from error
+    if found.entry_point != "ale_py.env:AtariEnv":
+        raise PluginError(f"unknown Atari game {id!r}: it is not one of ale_py's; use env=gymnasium for it")
     return partial(_build, id, game, usual, stack)
 
 

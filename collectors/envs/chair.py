@@ -135,7 +135,7 @@ class Chair:
             if state.shape != self.table.spec.state.shape:
                 raise BrokenError(
                     f"state() has shape {state.shape}, but state_space says {self.table.spec.state.shape}; "
-                    "mend the environment, or set env.state=false"
+                    "fix the environment, or set env.state=false"
                 )
             self.table.state[self.slot] = state
 

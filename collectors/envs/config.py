@@ -5,10 +5,12 @@ env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", kwa
 """
 
 import inspect
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from collectors.envs.known import is_known
 from collectors.envs.plan import DOORS, Plan, plan
 from collectors.envs.rows import Environment
 from collectors.outcomes import Referee
@@ -81,12 +83,39 @@ def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ())
     except PluginError:
         raise
     except Exception as error:  # whatever a foreign constructor raises is the fault of the config or of the package
-        detail = " ".join(str(error).split())
-        remedy = " Take it out of env.kwargs." if "unexpected keyword argument" in detail else ""
+        detail = " ".join(str(error).split()) or f"it raised {type(error).__name__} without a word"
+        remedy = constructor_remedy(error, config.kwargs)
         raise EnvError(
-            f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{remedy}"
+            f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{remedy and f'. {remedy}'}"
         ) from error
     return _with_referee(env, config, allow)
+
+
+MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
+UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
+
+
+def constructor_remedy(error: Exception, kwargs: Mapping[str, Any]) -> str:
+    """Return what to change in env.kwargs if a constructor refused its arguments; nothing if that was not the reason.
+
+    >>> constructor_remedy(TypeError("Go() missing 2 required positional arguments: 'size' and 'komi'"), {})
+    'Add env.kwargs.size=VALUE env.kwargs.komi=VALUE (for ludus check-env: size=VALUE komi=VALUE)'
+    >>> constructor_remedy(TypeError("Go() got an unexpected keyword argument 'sice'"), {"sice": 9})
+    "Take 'sice' out of env.kwargs, or spell it as the constructor does"
+    >>> constructor_remedy(TypeError("Board() got an unexpected keyword argument 'colour'"), {"size": 9})
+    "env.kwargs has no 'colour': the environment's own code passes it on. Fix it there"
+    """
+    if not isinstance(error, TypeError):
+        return ""
+    if found := MISSING.search(str(error)):
+        names = re.findall(r"'(\w+)'", found[1])
+        short = " ".join(f"{name}=VALUE" for name in names)
+        return f"Add {' '.join(f'env.kwargs.{name}=VALUE' for name in names)} (for ludus check-env: {short})"
+    if found := UNEXPECTED.search(str(error)):
+        if found[1] in kwargs:
+            return f"Take {found[1]!r} out of env.kwargs, or spell it as the constructor does"
+        return f"env.kwargs has no {found[1]!r}: the environment's own code passes it on. Fix it there"
+    return ""
 
 
 def is_ours(name: str) -> bool:
@@ -125,6 +154,10 @@ def _maker(config: EnvConfig, allow: Collection[str]) -> Any:
     return maker
 
 
+def _is_batched(name: str, allow: Collection[str]) -> bool:
+    return _takes_slots(resolve("ludus.environments", name, allow))
+
+
 def _takes_slots(maker: Any) -> bool:
     return "slots" in inspect.signature(maker).parameters
 
@@ -152,6 +185,6 @@ def parse_environment(text: str, kwargs: Mapping[str, Any], allow: Collection[st
         return EnvConfig(name=door, **{"id": id, "kwargs": options, **others})
     if door == "ALE":
         return EnvConfig(name="atari", **{"id": text, "kwargs": options, **others})
-    if text in names("ludus.environments") or (not found and _takes_slots(resolve("ludus.environments", text, allow))):
+    if text in names("ludus.environments") or (not (found or is_known(text)) and _is_batched(text, allow)):
         return EnvConfig(name=text, **{"kwargs": options, **others})
     return EnvConfig(name="pettingzoo", **{"id": text, "kwargs": options, **others})

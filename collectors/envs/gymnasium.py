@@ -12,8 +12,9 @@ import gymnasium
 from pettingzoo import ParallelEnv
 
 from collectors.envs.adapter import Adapter
+from collectors.envs.known import maker, plain, registered
 from collectors.envs.pettingzoo import adapt
-from league.plugins import PluginError, resolve
+from league.plugins import PluginError
 
 AGENT = "player"
 
@@ -25,7 +26,8 @@ class Solo(ParallelEnv):  # type: ignore[misc]
         self.env = env
         self.possible_agents = [AGENT]
         self.agents: list[str] = []
-        self.metadata = {"name": str(getattr(env.spec, "id", type(env.unwrapped).__name__)), "render_modes": []}
+        modes = list(getattr(env, "metadata", {}).get("render_modes") or ())
+        self.metadata = {"name": str(getattr(env.spec, "id", type(env.unwrapped).__name__)), "render_modes": modes}
         self.render_mode = env.render_mode
 
     def observation_space(self, agent: str) -> Any:
@@ -73,9 +75,11 @@ def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[st
     """Return the function that builds the environment of this id, as Gymnasium has it."""
     options = dict(kwargs or {})
     if ":" in id:
-        return partial(resolve("ludus.environments", id, allow), **options)
+        return maker(id, options, (gymnasium.Env,), allow, gym=True)
     try:
-        gymnasium.spec(id)
+        found = gymnasium.spec(id)
     except gymnasium.error.Error as error:
         raise PluginError(f"unknown Gymnasium environment {id!r}: {' '.join(str(error).split())}") from error
+    registered(id, found.entry_point, allow, gym=True)
+    plain("gymnasium", "env.kwargs", options, allow)
     return partial(gymnasium.make, id, disable_env_checker=True, **options)

@@ -7,32 +7,74 @@ from contextlib import redirect_stdout
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+from gymnasium.spaces import Box, Dict
 from pettingzoo import ParallelEnv
 
 from collectors.envs.actions import Play, read_actions
 
 Build = Callable[[], Any]
+Ticks = Sequence[Mapping[str, Any]]
+Look = Callable[[Any, str, Any], None]
+"""Sees the environment, an agent, and what that agent sees."""
 
 
-def returns(build: Build, seed: int, ticks: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def returns(build: Build, seed: int, ticks: Ticks) -> dict[str, float]:
     """Play these actions, as rows have them, in PettingZoo's own loop; return the sum of rewards of each agent."""
+    return _played(build, seed, ticks, lambda env, agent, seen: None)
+
+
+def outside(build: Build, seed: int, ticks: Ticks) -> dict[str, str]:
+    """Play these actions in PettingZoo's own loop; return which agents see what is not in their space, and what."""
+    found: dict[str, str] = {}
+
+    def look(env: Any, agent: str, seen: Any) -> None:
+        if agent not in found and (stray := _stray(env.observation_space(agent), seen)):
+            found[agent] = stray
+
+    _played(build, seed, ticks, look)
+    return found
+
+
+def _stray(space: Any, seen: Any, part: str = "") -> str:
+    """Return what lies outside of a space, and how far; nothing if all is inside.
+
+    >>> _stray(Box(0.0, 1.0, (2,)), [0.5, 3.0])
+    '3, but its Box goes from 0 to 1'
+    """
+    if isinstance(space, Dict) and isinstance(seen, Mapping):
+        parts = ((name, space[name], seen[name]) for name in space if name in seen)
+        return next((told for name, inner, value in parts if (told := _stray(inner, value, f" in {name!r}"))), "")
+    if not isinstance(space, Box):
+        return ""
+    values = np.asarray(seen, dtype=np.float64)
+    if values.shape != space.shape:
+        return ""  # that is a problem, not a warning, and told as one
+    wrong = (values < space.low) | (values > space.high)
+    if not wrong.any():
+        return ""
+    place = tuple(np.argwhere(wrong)[0])
+    low, high = float(space.low[place]), float(space.high[place])
+    return f"{values[place]:g}{part}, but its Box goes from {low:g} to {high:g}"
+
+
+def _played(build: Build, seed: int, ticks: Ticks, look: Look) -> dict[str, float]:
     env = build()
     try:
         play = _parallel_returns if isinstance(env, ParallelEnv) else _aec_returns
         plays = read_actions("", {agent: env.action_space(agent) for agent in env.possible_agents}).plays
-        return play(env, seed, ticks, plays)
+        return play(env, seed, ticks, plays, look)
     finally:
         env.close()
 
 
-def _aec_returns(
-    env: Any, seed: int, ticks: Sequence[Mapping[str, Any]], plays: Mapping[str, Play]
-) -> dict[str, float]:
+def _aec_returns(env: Any, seed: int, ticks: Ticks, plays: Mapping[str, Play], look: Look) -> dict[str, float]:
     env.reset(seed=seed)
     moves = iter([move for tick in ticks for move in tick.items()])
     total = dict.fromkeys(env.possible_agents, 0.0)
     for agent in env.agent_iter():
-        _, reward, terminated, truncated, _ = env.last()
+        seen, reward, terminated, truncated, _ = env.last()
+        look(env, agent, seen)
         total[agent] += float(reward)
         if terminated or truncated:
             env.step(None)
@@ -44,16 +86,22 @@ def _aec_returns(
     return total
 
 
-def _parallel_returns(
-    env: Any, seed: int, ticks: Sequence[Mapping[str, Any]], plays: Mapping[str, Play]
-) -> dict[str, float]:
-    env.reset(seed=seed)
+def _parallel_returns(env: Any, seed: int, ticks: Ticks, plays: Mapping[str, Play], look: Look) -> dict[str, float]:
+    seen = env.reset(seed=seed)[0]
     total = dict.fromkeys(env.possible_agents, 0.0)
     for tick in ticks:
+        _look_at(seen, env, look)
         actions = {agent: plays[agent](action) for agent, action in tick.items()}
-        for agent, reward in env.step(actions)[1].items():
+        seen, rewards, *_ = env.step(actions)
+        for agent, reward in rewards.items():
             total[agent] += float(reward)
+    _look_at(seen, env, look)
     return total
+
+
+def _look_at(seen: Mapping[str, Any], env: Any, look: Look) -> None:
+    for agent, observation in seen.items():
+        look(env, agent, observation)
 
 
 def spaces(build: Build) -> dict[str, tuple[str, str]]:

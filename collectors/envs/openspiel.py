@@ -19,6 +19,7 @@ from gymnasium.spaces import Discrete
 from collectors.envs.actions import read_actions
 from collectors.envs.adapter import Adapter, Blueprint
 from collectors.envs.chair import Chair
+from collectors.envs.known import plain
 from collectors.envs.seats import Layout, agent_roles, guess_layout, make_seats
 from collectors.envs.spaces import Row
 from league.plugins import PluginError
@@ -59,6 +60,7 @@ def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[st
     kind = given.pop("observation", "")
     parameters = _parameters(id)
     parameters.update(given)
+    plain("pyspiel", "env.kwargs", parameters, allow, texts=False)
 
     def build() -> Spiel:
         game = pyspiel.load_game(parameters["name"], {key: value for key, value in parameters.items() if key != "name"})

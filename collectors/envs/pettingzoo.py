@@ -8,7 +8,6 @@ env = make(slots=16, id="my_package.my_module:parallel_env", kwargs={"size": 8})
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import pettingzoo
@@ -18,16 +17,19 @@ from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 from collectors.envs.actions import read_actions
 from collectors.envs.adapter import Adapter, Blueprint
 from collectors.envs.aec import AecGame
+from collectors.envs.known import maker, plain, registered
 from collectors.envs.parallel import ParallelGame
 from collectors.envs.seats import agent_roles, guess_layout, make_seats
 from collectors.envs.spaces import box_array, mask_writer, observation_layout, reader, without_mask
-from league.plugins import PluginError, resolve
+from league.plugins import PluginError
 from league.spec import Array, EnvSpec, Seat
 
 Build = Callable[[], Any]
 
 LEAKY = ("knights_archers_zombies",)
 """Environments that play otherwise after other episodes, whatever the seed: they are built anew for each one."""
+
+KINDS = (pettingzoo.AECEnv, pettingzoo.ParallelEnv)
 
 
 def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **options: Any) -> Adapter:
@@ -58,30 +60,30 @@ def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[st
     if not id:
         raise ValueError("env.id is missing. Give the id of a PettingZoo environment, e.g. classic/connect_four_v3.")
     if ":" in id:
-        return partial(resolve("ludus.environments", id, allow), **options)
+        return maker(id, options, KINDS, allow)
     if id.startswith("mpe2/"):
-        return partial(_mpe2(id), **options)
+        return _mpe2(id, options, allow)
+    plain("pettingzoo", "env.kwargs", options, allow)
     try:
-        pettingzoo.spec("parallel", id)
-        return partial(pettingzoo.make, "parallel", id, **options)
+        return partial(_registered("parallel", id, allow), **options)
     except PettingZooRegistryError:
-        return partial(_registered(id), **options)
-
-
-def _registered(id: str) -> Callable[..., Any]:
+        pass  # most turn-based games have no parallel form
     try:
-        pettingzoo.spec("aec", id)
+        return partial(_registered("aec", id, allow), **options)
     except PettingZooRegistryError as error:
         raise PluginError(f"unknown PettingZoo environment {id!r}: {error}") from error
-    return partial(pettingzoo.make, "aec", id)
 
 
-def _mpe2(id: str) -> Callable[..., Any]:
+def _registered(kind: Any, id: str, allow: Sequence[str]) -> Callable[..., Any]:
+    registered(id, pettingzoo.spec(kind, id).entry_point, allow)
+    return partial(pettingzoo.make, kind, id)
+
+
+def _mpe2(id: str, options: Mapping[str, Any], allow: Sequence[str]) -> Build:
     try:
-        build: Callable[..., Any] = import_module(id.replace("/", ".")).parallel_env
-    except (ImportError, AttributeError) as error:
+        return maker(f"{id.replace('/', '.', 1)}:parallel_env", options, KINDS, allow)
+    except PluginError as error:
         raise PluginError(f"cannot load {id!r}: {error}. Is it installed (pip install 'ludus[mpe]')?") from error
-    return build
 
 
 def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]], state: bool) -> Blueprint:

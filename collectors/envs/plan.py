@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from collectors.envs.known import is_known
 from collectors.envs.rows import Environment
 from collectors.envs.wrapping import Build, wrap
 from league.plugins import PluginError, resolve
@@ -25,6 +26,7 @@ class Plan:
     returns: Returns | None = None  # from a seed and actions to what each agent is paid
     complaints: Callable[[], list[str]] | None = None  # of the project's own tests
     spaces: Callable[[], dict[str, tuple[str, str]]] | None = None  # what each agent sees and does, in its own words
+    outside: Callable[[int, Any], dict[str, str]] | None = None  # what agents see that is not in their spaces
 
 
 def plan(name: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Plan:
@@ -40,7 +42,7 @@ def plan(name: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str
     options = dict(kwargs or {})
     if name in DOORS:
         return _through(name, options, allow)
-    if "/" in name:
+    if "/" in name or is_known(name):
         return _through("pettingzoo", {"id": name, **options}, allow)
     target = resolve("ludus.environments", name, allow)
     if "slots" not in inspect.signature(target).parameters:
@@ -115,7 +117,7 @@ def _atari(order: Order) -> Plan:
     from collectors.envs.atari import batches, builder, make, returns
     from collectors.envs.gymnasium import solo
 
-    one_by_one = _as_pettingzoo(solo(order.wrap(builder(order.id, order.kwargs), Env)), order)
+    one_by_one = _as_pettingzoo(solo(order.wrap(builder(order.id, order.kwargs, order.allow), Env)), order)
     many = None if order.wrappers or any(order.options.values()) else batches(order.id, order.kwargs)
     if many is None:
         return one_by_one
@@ -127,7 +129,7 @@ def _atari(order: Order) -> Plan:
 
 
 def _as_pettingzoo(official: Build, order: Order) -> Plan:
-    from collectors.envs.official import complaints, returns, spaces
+    from collectors.envs.official import complaints, outside, returns, spaces
     from collectors.envs.pettingzoo import adapt
 
     return Plan(
@@ -135,6 +137,7 @@ def _as_pettingzoo(official: Build, order: Order) -> Plan:
         returns=partial(returns, official),
         complaints=partial(complaints, official),
         spaces=partial(spaces, official),
+        outside=partial(outside, official),
     )
 
 
@@ -143,7 +146,7 @@ def _openspiel(order: Order) -> Plan:
 
     if order.wrappers:
         raise ValueError("env.wrappers: OpenSpiel games take no wrappers; OpenSpiel has transformed games instead")
-    official = builder(order.id, order.kwargs)
+    official = builder(order.id, order.kwargs, order.allow)
     return Plan(lambda slots: adapt(official, slots, name=order.id, **order.options), partial(returns, official))
 
 

@@ -171,7 +171,9 @@ def _members(name: str, patterns: Sequence[str], agents: Sequence[str], strict: 
     """Return the agents that the patterns name, in the order of the environment."""
     for pattern in patterns if strict else ():
         if not any(fnmatchcase(agent, pattern) for agent in agents):
-            raise ValueError(f"{name}: env.seats names {pattern!r}, but the agents are {list(agents)}. Mend env.seats.")
+            raise ValueError(
+                f"{name}: env.seats names {pattern!r}, but the agents are {list(agents)}. Correct env.seats."
+            )
     return [agent for agent in agents if any(fnmatchcase(agent, pattern) for pattern in patterns)]
 
 

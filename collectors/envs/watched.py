@@ -73,6 +73,7 @@ def watched(made: Plan, tell: Tell) -> Plan:
         returns=_telling(made.returns, LOOP, tell),
         complaints=_telling(made.complaints, TESTS, tell),
         spaces=_telling(made.spaces, BUILD, tell),
+        outside=_telling(made.outside, LOOP, tell),
     )
 
 

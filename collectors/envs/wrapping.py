@@ -1,10 +1,9 @@
 """Wrappers by name: `env.wrappers=["my_package.wrappers:flatten", ["supersuit:frame_stack_v1", {stack_size: 4}]]`."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from league.plugins import resolve
+from collectors.envs.known import wrapper
 
 Build = Callable[[], Any]
 
@@ -15,7 +14,7 @@ def wrap(build: Build, wrappers: Sequence[Any], kinds: tuple[type, ...], allow: 
     A wrapper is the name of a function or class that takes an environment and returns one of `kinds`, or a
     pair of that name and its keyword arguments.
     """
-    steps = [(name, partial(resolve("ludus.wrappers", name, allow), **kwargs)) for name, kwargs in map(_read, wrappers)]
+    steps = [(name, wrapper(name, kwargs, allow)) for name, kwargs in map(_read, wrappers)]
     if not steps:
         return build
 
@@ -46,11 +45,11 @@ def _put_on(name: str, step: Callable[[Any], Any], env: Any, kinds: tuple[type, 
     except Exception as error:
         raise ValueError(
             f"env.wrappers: {name!r} raised {type(error).__name__}: {error}. It must take an environment as its first "
-            "argument; mend it, its arguments, or take it out."
+            "argument; fix it, its arguments, or take it out."
         ) from error
     if not isinstance(result, kinds):
         raise ValueError(
             f"env.wrappers: {name!r} returned a {type(result).__name__}, but a wrapper must return an environment "
-            f"({' or '.join(kind.__name__ for kind in kinds)}). Mend it, or take it out."
+            f"({' or '.join(kind.__name__ for kind in kinds)}). Fix it, or take it out."
         )
     return result

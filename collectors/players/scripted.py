@@ -21,7 +21,14 @@ WANTED = "return two arrays, an action for each row and its log-probability (zer
 
 
 class BotError(ValueError):
-    """A bot that cannot be made, or that does not play as it must; the message names it and says what to mend."""
+    """A bot that cannot be made, or that does not play as it must; the message names it and says what to fix.
+
+    `chosen` has the actions of an answer in which only some are illegal, and `fine` says which are not.
+    """
+
+    def __init__(self, message: str, chosen: Actions | None = None, fine: npt.NDArray[np.bool_] | None = None) -> None:
+        super().__init__(message)
+        self.chosen, self.fine = chosen, fine
 
 
 def make_bot(name: str, spec: EnvSpec, allow: Collection[str] = ()) -> Actor:
@@ -58,7 +65,7 @@ def _made(name: str, kind: Any, spec: EnvSpec) -> Actor:
         raise BotError(f"the bot {name!r}: {error}") from error
     except Exception as error:
         raise BotError(
-            f"the bot {name!r}: __init__ raised {type(error).__name__}: {error}. Mend it, or take the player out"
+            f"the bot {name!r}: __init__ raised {type(error).__name__}: {error}. Fix it, or take the player out"
         ) from error
     if not callable(getattr(bot, "act", None)):
         raise BotError(f"the bot {name!r} has no act; add def act(self, observation, mask, rng), and {WANTED}")
@@ -78,7 +85,7 @@ class Scripted:
         try:
             answer: Any = self._bot.act(observation, mask, rng)
         except Exception as error:
-            raise BotError(f"the bot {self._name!r}: act raised {type(error).__name__}: {error}. Mend it") from error
+            raise BotError(f"the bot {self._name!r}: act raised {type(error).__name__}: {error}. Fix it") from error
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise BotError(f"the bot {self._name!r}: act returned a {type(answer).__name__}; {WANTED}")
         actions, log_probs = map(np.asarray, answer)
@@ -95,14 +102,15 @@ class Scripted:
             )
         fine = legal(self._spec, actions, mask)
         if not fine.all():
-            raise self._illegal(actions[~fine][0], mask[~fine][0])
+            chosen = actions.astype(self._spec.action.dtype, copy=False)
+            raise BotError(self._illegal(actions[~fine][0], mask[~fine][0]), chosen, fine)
         return actions.astype(self._spec.action.dtype, copy=False), log_probs.astype(np.float32, copy=False)
 
-    def _illegal(self, action: Any, mask: npt.NDArray[np.bool_]) -> BotError:
+    def _illegal(self, action: Any, mask: npt.NDArray[np.bool_]) -> str:
         if not self._spec.single:
-            return BotError(
+            return (
                 f"the bot {self._name!r}: act chose {action.tolist()}; choose options that the mask allows, and "
                 "numbers between -1 and 1"
             )
         some = np.flatnonzero(mask)[:10].tolist()
-        return BotError(f"the bot {self._name!r}: act chose {action}, which is illegal; the mask allows {some}")
+        return f"the bot {self._name!r}: act chose {action}, which is illegal; the mask allows {some}"

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from league.plugins import resolve
+from league.plugins import load
 from league.policies.layout import FloatArray, PolicyConfig
 from league.spec import EnvSpec
 from learners.algorithms.config import AlgoConfig
@@ -57,7 +57,10 @@ def make_algorithm(
     group: Group = ALONE,
     allow: Collection[str] = (),
 ) -> Algorithm:
-    """Return the algorithm that a config names; raise ValueError if it cannot train such a network."""
+    """Return the algorithm of a config; raise ValueError if it cannot train such a network.
+
+    The class of a config names its algorithm, and that class was resolved, so nobody has to be asked again.
+    """
     config.refuse(policy)
-    algorithm: Algorithm = resolve("ludus.algorithms", config.algorithm, allow)(config, policy, spec, flat, group)
+    algorithm: Algorithm = load(config.algorithm)(config, policy, spec, flat, group)
     return algorithm

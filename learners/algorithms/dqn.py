@@ -10,11 +10,13 @@ from the memory that was stored with it, and the first ticks may only bring that
 Legend of shapes: B decisions, or lanes, of a minibatch, T ticks of a lane, N options.
 """
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig
+from league.policies.layout import FloatArray, PolicyConfig
 from league.policies.torch_policy import Lanes, Seen, TorchPolicy
 from league.spec import EnvSpec
 from learners.algorithms.dqn_config import DQNConfig
@@ -31,7 +33,7 @@ def dqn_loss(value_BN: Tensor, next_BN: Tensor, judged_BN: Tensor, data: Minibat
     """
     value_B = value_BN.gather(1, data.action[:, None]).squeeze(1)
     with torch.no_grad():
-        best_B = (next_BN if double else judged_BN).masked_fill(~data.after["mask"], ILLEGAL).argmax(1)
+        best_B = (next_BN if double else judged_BN).masked_fill(~data.after["mask"], -math.inf).argmax(1)
         target_B = data.reward + data.discount * judged_BN.gather(1, best_B[:, None]).squeeze(1)
     each_B = functional.huber_loss(value_B, target_B, reduction="none")
     return Loss((data.weight * each_B).mean(), (value_B - target_B).detach(), value_B.detach())
@@ -46,7 +48,7 @@ def lanes_loss(value_BTN: Tensor, judged_BTN: Tensor, data: Minibatch, learn_BT:
     value_BT = value_BTN.gather(2, data.action[:, :, None]).squeeze(2)
     with torch.no_grad():
         chooser_BTN = value_BTN if config.double else judged_BTN
-        best_BT = chooser_BTN.masked_fill(~data.seen["mask"], ILLEGAL).argmax(2)
+        best_BT = chooser_BTN.masked_fill(~data.seen["mask"], -math.inf).argmax(2)
         worth_BT = judged_BTN.gather(2, best_BT[:, :, None]).squeeze(2)
         then_BT = torch.arange(value_BT.shape[1], device=value_BT.device) + data.seen["ahead"].long()
         then_BT = torch.where(learn_BT, then_BT, 0)

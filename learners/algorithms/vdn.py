@@ -6,10 +6,12 @@ by adding them up, and that is what learns from the team's reward. Who is dead, 
 Legend of shapes: B joint steps of a minibatch, A agents of the seat, N options, X numbers of an observation.
 """
 
+import math
+
 import torch
 from torch import Tensor, nn
 
-from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig
+from league.policies.layout import FloatArray, PolicyConfig
 from league.policies.torch_policy import Seen, TorchPolicy
 from league.spec import EnvSpec
 from learners.algorithms.values import Loss, Minibatch, Network, Tensors, ValueLearning
@@ -71,7 +73,7 @@ class VDN(ValueLearning):
         with torch.no_grad():
             judged_BAN = self._values(self.target, data.after)
             next_BAN = self._values(self.network, data.after) if self.config.double else judged_BAN
-            best_BA = next_BAN.masked_fill(~data.after["mask"], ILLEGAL).argmax(2)
+            best_BA = next_BAN.masked_fill(~data.after["mask"], -math.inf).argmax(2)
             after_B = self.target.together(judged_BAN, best_BA, data.after)
         return team_loss(total_B, after_B, data)
 
