@@ -7,6 +7,26 @@ for row in league.standings():
     print(row.place, row.player, row.rating)
 """
 
-from launch.api import League, Score, open, run
+import sys
 
-__all__ = ["League", "Score", "open", "run"]
+try:
+    from launch.api import League, Score, Standings, open, run
+    from launch.shadowing import check_packages
+except ModuleNotFoundError as error:
+    if error.name is None or error.name.partition(".")[0] != "launch":
+        raise
+    place = getattr(sys.modules.get("launch"), "__file__", None) or "folder launch/"
+    raise ImportError(f"your {place} hides Ludus's package launch: rename it, or run from another folder") from None
+
+__all__ = ["League", "Score", "Standings", "open", "run"]
+
+check_packages()
+
+
+def __getattr__(name: str) -> str:
+    """Look the version up when somebody asks: reading the metadata of packages takes a while."""
+    if name != "__version__":
+        raise AttributeError(f"module 'ludus' has no attribute {name!r}")
+    from launch.arguments import version
+
+    return version()

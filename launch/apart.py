@@ -22,9 +22,10 @@ import msgspec
 from collectors.check import EnvReport
 from collectors.conformance import Problem
 from collectors.envs.config import EnvError, is_ours
-from collectors.envs.watched import BUILD, CLOSE, LOOP, RESET, STEP, TESTS
+from collectors.envs.watched import BUILD, CLOSE, LOOP, RESET, STEP, TESTS, Tell, silent
 from launch.arguments import TRACEBACK
-from launch.trial import DONE, ENDS, FAILED, Check, Checked, Desk, Order, perform
+from launch.children import places
+from launch.trial import DONE, ENDS, FAILED, WIDTH, Check, Checked, Desk, Order, perform
 
 LOOK = 0.05  # seconds between two looks at the notes
 LONGER = 5  # times the limit of a step, for all else
@@ -67,8 +68,10 @@ class Limit:
         return self.seconds if stage == STEP else LONGER * self.seconds
 
 
-def apart(order: Order, limit: Limit) -> bytes | None:
+def apart(order: Order, limit: Limit, tell: Tell = silent) -> bytes | None:
     """Carry out an order in a process of its own and return its answer; raise LostError if it crashes or hangs.
+
+    `tell` hears what is being done there.
 
     None means that it failed there as anything may fail. Do it here, then: either it raises what there is to say, or it
     works, as only this process knows what a notebook defined or registered.
@@ -76,9 +79,9 @@ def apart(order: Order, limit: Limit) -> bytes | None:
     with tempfile.TemporaryDirectory(prefix="ludus-trial-") as directory:
         desk = Desk(Path(directory))
         desk.put(order)
-        child = subprocess.Popen([sys.executable, "-c", BEGIN, "\n".join(sys.path), directory])
+        child = subprocess.Popen([sys.executable, "-P", "-c", BEGIN, "\n".join(places()), directory])
         try:
-            hung = _wait(child, desk, limit)
+            hung = _wait(child, desk, limit, tell)
             if hung and desk.stage() not in ENDS:
                 _ask_where(child, desk)
         except KeyboardInterrupt:  # it heard that, too, and closes what it opened
@@ -95,7 +98,7 @@ def apart(order: Order, limit: Limit) -> bytes | None:
         raise _lost(desk, limit, None if hung else child.returncode)
 
 
-def _wait(child: "subprocess.Popen[bytes]", desk: Desk, limit: Limit) -> bool:
+def _wait(child: "subprocess.Popen[bytes]", desk: Desk, limit: Limit, tell: Tell) -> bool:
     """Wait for the end; True if it does not come, as nothing was noted for too long.
 
     Looks are counted, not seconds: who was stopped by Ctrl-Z, as the child was, has not waited.
@@ -106,6 +109,7 @@ def _wait(child: "subprocess.Popen[bytes]", desk: Desk, limit: Limit) -> bool:
             child.wait(LOOK)
             return False
         now = desk.noted()
+        tell(doing(now))
         noted, looks = now, (looks + 1 if now == noted else 0)
         if looks * LOOK > limit.of(desk.stage()):
             return True
@@ -122,14 +126,24 @@ def _ask_where(child: "subprocess.Popen[bytes]", desk: Desk) -> None:
             return
 
 
-def check_apart(order: Check, seconds: float) -> Checked:
+def check_apart(order: Check, seconds: float, tell: Tell = silent) -> Checked:
     """Carry out a check, apart unless the game is ours; what crashes or hangs is a problem like any other."""
     try:
         limit = Limit(order.env, seconds, "--hang-seconds ")
-        answer = None if is_ours(order.env) else apart(order, limit)
+        answer = None if is_ours(order.env) else apart(order, limit, tell)
     except LostError as error:
         return Checked(False, EnvReport(order.env, problems=[error.problem]).lines())
     return msgspec.json.decode(perform(order) if answer is None else answer, type=Checked)
+
+
+def doing(note: str) -> str:
+    """Return what a process notes, in words: each note has a number and a stage.
+
+    >>> doing(f"{'7':<40}{'step':<40}")
+    'call 7 of the environment (step)'
+    """
+    number, stage = note[:WIDTH].strip(), note[WIDTH:].strip()
+    return f"call {int(number):,} of the environment ({stage})" if number.isdecimal() else "loading"
 
 
 # --- what is said --------------------------------------------------------------------------------------------
@@ -142,7 +156,7 @@ def _lost(desk: Desk, limit: Limit, code: int | None) -> LostError:
         sys.stderr.write(stack)
     place = where(stack)
     if code is None:
-        remedy = f"Mend it, or give it more time: {limit.setting}{2 * limit.seconds:g}. {SHOW}."
+        remedy = f"Fix it, or give it more time: {limit.setting}{2 * limit.seconds:g}. {SHOW}."
         return LostError(f"{limit.who} does not come back from {stage} within {limit.of(stage):g} s{place}", remedy)
     if code >= 0:
         remedy = "Have it raise an exception where it calls sys.exit or os._exit."
@@ -150,7 +164,7 @@ def _lost(desk: Desk, limit: Limit, code: int | None) -> LostError:
     what = f"{limit.who} crashed with signal {-code} ({_name(-code)}) {WHILE[stage]}{place}"
     if -code == signal.SIGKILL:
         return LostError(what, "Somebody else ended it; where memory is short, that is the kernel.")
-    return LostError(what, f"Python cannot catch this: mend its native code, or tell its authors. {SHOW}.")
+    return LostError(what, f"Python cannot catch this: fix its native code, or tell its authors. {SHOW}.")
 
 
 def _name(number: int) -> str:

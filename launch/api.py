@@ -8,11 +8,10 @@ Everything heavy is imported when it is needed, so `import ludus` costs next to 
 is raised as a ValueError that says how.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from league.player import Player
@@ -24,34 +23,48 @@ INTERRUPTED = 130
 
 
 def run(
-    overrides: Sequence[str] = (), *, quiet: bool = True, allow: Sequence[str] = (), accept_changes: bool = False
+    overrides: Sequence[str] = (),
+    *,
+    quiet: bool = True,
+    allow: Sequence[str] = (),
+    accept_changes: bool = False,
+    config_dir: str | Path | None = None,
 ) -> "League":
     """Do what `ludus run OVERRIDE...` does: start a league, or go on with it if its run exists; return it.
 
     `launch=inline` plays in this process, `launch=local` (the default) starts processes. Both return when the
-    league is over. `allow` names packages whose code the config may name.
+    league is over. `allow` names packages whose code the config may name, `config_dir` a folder with config groups.
+    `quiet` prints nothing but errors.
 
     league = ludus.run(["env=connect_four", "name=second", "league.budget.minutes=3"], quiet=False)
     """
     from launch.compose import compose
+    from launch.progress import hushed
     from launch.start import begin
 
     if isinstance(overrides, str):
         raise ValueError(f"overrides must be a list of texts: write [{overrides!r}]")
-    found = begin(compose(overrides, allow), allow=allow, accept=accept_changes, say=lambda line: None)
-    return League(found, allow).resume(quiet=quiet)
+    config = compose(overrides, allow, None if config_dir is None else Path(config_dir))
+    with hushed(quiet), begin(config, allow=allow, accept=accept_changes, say=lambda line: None) as found:
+        return League(found, allow)._launch(quiet, given=True)
 
 
-def open(run: str) -> "League":
-    """Return a league by the name of its run, its path, or `latest`; it may be stopped or alive."""
+def open(run: str, *, allow: Sequence[str] = ()) -> "League":
+    """Return a league by the name of its run, its path, or `latest`; it may be stopped or alive.
+
+    `allow` names packages whose code its config, or you, may name: needed to play in an environment of your own.
+    """
     from league.store.run_directory import RunDirectory
 
-    return League(RunDirectory.find(run))
+    return League(RunDirectory.find(run), allow)
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What came of some games between two players, told for the first of them.
+    """Games between two players, counted for the first of them. A score of 0.5 is chance level.
+
+    With more than two sides, each pair of sides is one game, as in the standings. The games of one episode are not
+    independent, so the interval counts episodes (0: each game was an episode of its own).
 
     >>> Score(wins=8, draws=1, losses=1).score
     0.85
@@ -60,6 +73,7 @@ class Score:
     wins: int
     draws: int
     losses: int
+    episodes: int = 0
 
     @property
     def games(self) -> int:
@@ -76,8 +90,38 @@ class Score:
         """The 95 % interval of the score."""
         from league.interval import wilson
 
-        low, high = wilson(self.wins + self.draws / 2, self.games)
+        episodes = self.episodes or self.games
+        low, high = wilson(self.score * episodes, episodes)
         return float(low), float(high)
+
+
+class Standings(list["Standing"]):
+    """The rows of the standings: a list that can be turned into a data frame."""
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return a flat dict for each row: scores against anchors are under v_ANCHOR, None where nothing is known."""
+        return [_flat(row) for row in self]
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame with a row for each player. Pandas is not a part of Ludus: install it first."""
+        from importlib import import_module
+
+        try:
+            frame = import_module("pandas").DataFrame
+        except ImportError as error:
+            raise ValueError("to_pandas needs pandas: pip install pandas. Without it: to_dicts()") from error
+        return frame(self.to_dicts())
+
+
+def _flat(row: "Standing") -> dict[str, Any]:
+    import msgspec
+
+    plain: dict[str, Any] = msgspec.to_builtins(row)
+    anchors = {f"v_{anchor}": score for anchor, score in plain.pop("anchors").items()}
+    own, cross = plain.pop("own"), plain.pop("cross")
+    returns = {"own": own, "cross": cross} if own or cross else {}  # in co-operation, instead of a rating
+    means = {name: found and found["mean"] for name, found in returns.items()}
+    return plain | anchors | means
 
 
 class League:
@@ -115,11 +159,15 @@ class League:
         """Return all players, in the order in which they came."""
         return list(self.state.population)
 
-    def standings(self) -> "list[Standing]":
-        """Return the ratings with their intervals, the strongest player first; in co-operation the mean returns."""
+    def standings(self) -> "Standings":
+        """Return the ratings with their intervals, the strongest player first; in co-operation the mean returns.
+
+        league.standings()[0].player
+        league.standings().to_pandas()
+        """
         from launch.tables import all_standings
 
-        return all_standings(self.state)
+        return Standings(all_standings(self.state))
 
     def payoff(self, purpose: str = "evaluate") -> "PayoffTable":
         """Return who scores what against whom, in matches of purpose `evaluate` or `train`."""
@@ -136,16 +184,21 @@ class League:
 
         Both are players of the league or names of bots; a learning player plays with its newest candidate.
         Actions are sampled, and interchangeable seats are swapped in every other episode. If there are more
-        than two seats, `b` has all the others, and each of them is a game.
+        than two sides, `b` has all the others, and each of them is a game: chance level is always 0.5. This is
+        what `ludus duel` counts; the same seed plays the same games.
         """
+        from launch.arguments import allowing
+        from launch.dueling import contest
+
         if episodes < 1:
             raise ValueError(f"episodes must be at least 1, got {episodes}")
-        wins = draws = losses = 0
-        for mine, others in _ranks(self._run, (a, b), episodes, seed, self._allow):
-            wins += sum(rank > mine for rank in others)
-            draws += others.count(mine)
-            losses += sum(rank < mine for rank in others)
-        return Score(wins, draws, losses)
+        found = contest(self._run, a, b, episodes, seed, self._allow)
+        if found.score is None:
+            raise ValueError(
+                f"nobody is beaten in {found.env}, so there is no score. For the returns: "
+                f"ludus duel {self.name} {a} {b}{allowing(self._allow)}"
+            )
+        return found.score
 
     def verify(self) -> bool:
         """Print what `ludus verify` prints; return whether all is well. The league must not be alive."""
@@ -153,37 +206,27 @@ class League:
 
         return verify(self._run) == 0
 
-    def resume(self, *, quiet: bool = True) -> Self:
-        """Go on with the league until it is over; at once if it is."""
-        from launch.start import launch
+    def resume(self, *, quiet: bool = True, trust: bool = False) -> Self:
+        """Go on with the league until it is over; at once if it is.
 
-        code = launch(self._run, plain=False, quiet=quiet, allow=list(self._allow))
+        `trust` goes on though the run brings shell for Slurm jobs, or links, that you did not put there yourself.
+        """
+        from launch.start import held, stored
+
+        if not trust:
+            self._run.refuse_links()
+        with held(self._run, slurm=stored(self._run).launch.name == "slurm"):
+            return self._launch(quiet, given=trust)
+
+    def _launch(self, quiet: bool, given: bool) -> Self:
+        """Run the league, whose lock is held."""
+        from launch.start import launch
+        from launch.terminal import cleaned
+
+        with cleaned():
+            code = launch(self._run, plain=False, quiet=quiet, allow=list(self._allow), given=given)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         if code:
             raise RuntimeError(f"the league {self.name} failed; its logs are in {self._run.logs}")
         return self
-
-
-def _ranks(
-    run: "RunDirectory", names: tuple[str, str], episodes: int, seed: int, allow: Sequence[str]
-) -> Iterator[tuple[int, list[int]]]:
-    """Play episodes one after the other; yield the rank of the first player, and those in the other seats."""
-    import msgspec
-
-    from collectors.envs.config import make_environment
-    from collectors.replay import outcome_of, play
-    from launch.playing import casting, find_entry, seat
-    from launch.start import stored
-    from launch.view import open_view
-    from league.ids import derive_seed
-
-    config, state = stored(run), open_view(run).state
-    first, second = (find_entry(state, name) for name in names)
-    with closing(make_environment(config.env, 1, allow)) as env:
-        ticket = msgspec.structs.replace(seat(state, env.spec, first, second), episodes=episodes)
-        place = ticket.entries.index(first)
-        choose = casting(config, run, env.spec, ticket, seed, allow)
-        for episode in range(episodes):
-            outcome = outcome_of(play(env, ticket, episode, derive_seed(seed, "play", episode), choose))
-            yield outcome.ranks[place], [*outcome.ranks[:place], *outcome.ranks[place + 1 :]]

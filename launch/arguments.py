@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 EXAMPLES = {
@@ -11,6 +12,8 @@ EXAMPLES = {
     "logs": "ludus logs latest learner -f",
     "stop": "ludus stop latest",
     "scale": "ludus scale latest collectors=64",
+    "list": "ludus list",
+    "keys": "ludus keys latest revoke collector-3",
     "status": "ludus status latest",
     "standings": "ludus standings first --json",
     "payoff": "ludus payoff runs/first",
@@ -60,14 +63,38 @@ class Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print and exit."""
-        from importlib import metadata
-
-        try:
-            version = metadata.version("ludus")
-        except metadata.PackageNotFoundError:
-            version = "(not installed: run from its source)"
-        sys.stdout.write(f"ludus {version}\n")
+        sys.stdout.write(f"ludus {version()}\n")
         parser.exit()
+
+
+def version() -> str:
+    """Return the version that is installed; 0+source where Ludus runs from its source."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("ludus")
+    except metadata.PackageNotFoundError:
+        return "0+source"
+
+
+def refuse_unknown_command(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
+    """End with the nearest command if there is none of this name; argparse would only list them all."""
+    if not argv or argv[0].startswith("-") or argv[0] in EXAMPLES:
+        return
+    import difflib
+
+    close = difflib.get_close_matches(argv[0], EXAMPLES, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(EXAMPLES)}"
+    parser.error(f"there is no command {argv[0]!r}; {hint}")
+
+
+def allowing(allow: Iterable[str]) -> str:
+    """Return the options that a command needs to name code of these packages.
+
+    >>> "ludus resume first" + allowing(["mine"])
+    'ludus resume first --allow mine'
+    """
+    return "".join(f" --allow {package}" for package in allow)
 
 
 def _add(commands: Commands, name: str, help: str, run: bool = True) -> argparse.ArgumentParser:
@@ -84,7 +111,7 @@ def _add(commands: Commands, name: str, help: str, run: bool = True) -> argparse
 
 
 def _add_allow(command: argparse.ArgumentParser) -> None:
-    help = "let the config name code of this package; may be repeated"
+    help = "let the config name code of this package, also in the current directory; may be repeated"
     command.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=help)
 
 
@@ -95,6 +122,11 @@ def _add_starting(commands: Commands) -> None:
     run.add_argument("pairs", metavar="OVERRIDE", nargs="*", default=[], help=help)
     run.add_argument("-m", "--multirun", action="store_true", help="sweep: a league for each of seed=1,2,3")
     run.add_argument("--accept-changes", action="store_true", help="go on with a run under another config")
+    run.add_argument("--config-dir", metavar="DIR", help="add options to groups: DIR/experiment/mine.yaml")
+    run.add_argument("--cfg", action="store_true", help="print the config and where each value comes from, and end")
+    run.add_argument("--dry-run", action="store_true", help="try the environment, print what would start, and end")
+    help = "go on though the run brings shell for Slurm jobs, keys, or links that you did not put there yourself"
+    resume.add_argument("--trust", action="store_true", help=help)
     for command in (run, resume):
         _add_allow(command)
         command.add_argument("--plain", action="store_true", help="print lines instead of a live table")
@@ -112,26 +144,35 @@ def _add_operating(commands: Commands) -> None:
     logs.add_argument("-f", "--follow", action="store_true", help="go on as they write more")
     logs.add_argument("-n", "--lines", metavar="N", type=int, default=20, help="how many of each (20)")
     _add(commands, "stop", "let everybody finish and end a run; it can be resumed")
-    scale = _add(commands, "scale", "have more or fewer collectors while a run is under way on Slurm")
+    scale = _add(commands, "scale", "change the number of collectors while a run is under way on Slurm")
     scale.add_argument("pairs", metavar="collectors=N", nargs="+")
+    keys = _add(
+        commands, "keys", "list the keys of a run, shut one out, or replace it, also while the run is under way"
+    )
+    help = "revoke: shut its key out; new: shut it out and make another one"
+    keys.add_argument("action", metavar="revoke|new", nargs="?", choices=("revoke", "new"), help=help)
+    keys.add_argument("name", metavar="NAME", nargs="?", help="of a process, as the list has it: collector-3")
+    keys.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
 def _add_reading(commands: Commands) -> None:
+    runs = _add(commands, "list", "list the runs here, with their states and best players", run=False)
+    runs.add_argument("runs", metavar="DIR", nargs="?", default="runs", help="where they are (runs)")
     tables = [
         _add(commands, "status", "show how far a run is, and which processes work on it"),
         _add(commands, "standings", "show the ratings with their intervals"),
         _add(commands, "payoff", "show who beats whom"),
         _add(commands, "matches", "list the newest matches"),
     ]
-    for command in tables:
+    for command in (runs, *tables):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     tables[-1].add_argument("--player", help="only matches of this player")
     tables[-1].add_argument("--limit", metavar="N", type=int, default=20, help="how many (20)")
-    explain = _add(commands, "explain", "say whom a player is matched with, and why")
+    explain = _add(commands, "explain", "show whom a player is matched with, and why")
     explain.add_argument("player", metavar="PLAYER")
     report = _add(commands, "report", "write all of a run into one HTML file, with its plots beside it")
     report.add_argument("--out", metavar="DIR", help="where to (RUN/report)")
-    export = _add(commands, "export", "draw all curves of a run anew, from its ledger")
+    export = _add(commands, "export", "rebuild all curves of a run from its ledger")
     export.add_argument("--to", required=True, choices=("csv", "tensorboard", "wandb"), help="who draws them")
     export.add_argument("--out", metavar="DIR", help="where to (RUN/export/TO)")
     _add_allow(export)
@@ -140,11 +181,11 @@ def _add_reading(commands: Commands) -> None:
 
 def _add_playing(commands: Commands) -> None:
     watch = _add(commands, "watch", "let two players play, and look on")
-    watch.add_argument("first", metavar="A", help="a player of the league, or a bot")
+    watch.add_argument("first", metavar="A", help="a player of the league, a bot, or your own: package.module:Bot")
     watch.add_argument("second", metavar="B", help="its opponent")
     watch.add_argument("--seed", type=int, default=0, help="another seed is another game (0)")
-    duel = _add(commands, "duel", "let two players play many games, and tell the score with its interval")
-    duel.add_argument("first", metavar="A", help="a player of the league, or a bot")
+    duel = _add(commands, "duel", "let two players play many games, and print the score with its interval")
+    duel.add_argument("first", metavar="A", help="a player of the league, a bot, or your own: package.module:Bot")
     duel.add_argument("second", metavar="B", help="its opponent")
     duel.add_argument("--games", metavar="N", type=int, default=200, help="how many, from all seats in turn (200)")
     duel.add_argument("--seed", type=int, default=0, help="another seed is other games (0)")
@@ -162,7 +203,7 @@ def _add_playing(commands: Commands) -> None:
         command.add_argument("--delay", metavar="SECONDS", type=float, default=0.5, help="between two moves (0.5)")
         _add_allow(command)
     record = _add(commands, "record", "write episodes between two players as videos")
-    record.add_argument("first", metavar="A", help="a player of the league, or a bot")
+    record.add_argument("first", metavar="A", help="a player of the league, a bot, or your own: package.module:Bot")
     record.add_argument("second", metavar="B", help="its opponent")
     record.add_argument("--episodes", metavar="N", type=int, default=1, help="how many, one file each (1)")
     record.add_argument("--format", choices=("gif", "mp4"), default="gif", help="mp4 needs 'ludus[video]' (gif)")
@@ -170,7 +211,7 @@ def _add_playing(commands: Commands) -> None:
     record.add_argument("--seed", type=int, default=0, help="another seed is another game (0)")
     record.add_argument("--fps", type=float, default=2.0, help="pictures per second (2)")
     _add_allow(record)
-    check = _add(commands, "check-env", "tell whether an environment is fit for a league", run=False)
+    check = _add(commands, "check-env", "check whether an environment is fit for a league", run=False)
     check.add_argument("env", metavar="ENV", help="connect_four, classic/go_v5, or package.module:function")
     check.add_argument("pairs", metavar="KEY=VALUE", nargs="*", default=[], help="options of the environment")
     help = "a step that takes longer is a hang (as collector.hang_seconds)"

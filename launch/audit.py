@@ -3,7 +3,7 @@
 `ludus verify` holds the fold against it, so nothing here may use the fold.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -25,10 +25,10 @@ from league.events import (
     kind_of,
 )
 from league.ids import Hash, PlayerId, TicketNumber
+from league.store.archive import Row
 from league.store.ledger import Ledger
 from league.ticket import Purpose, Ticket
 
-Row = tuple[int, str, int | None, str]
 PAGE = 10_000
 
 
@@ -38,12 +38,15 @@ class Audit:
 
     carry: float  # how much the evaluation games of an older candidate still count
     rows: int = 0
+    last: int = 0  # the number of the last row
+    gaps: list[int] = field(default_factory=list)  # the numbers of rows before which others are missing
     sides: tuple[int, ...] = ()  # of the seats
     unreadable: list[str] = field(default_factory=list)
     disorder: list[str] = field(default_factory=list)  # tickets and results that do not belong together
     issued: set[TicketNumber] = field(default_factory=set)
     open: dict[TicketNumber, tuple[Ticket, int]] = field(default_factory=dict)  # with the current attempt
     counted: dict[TicketNumber, int] = field(default_factory=dict)  # the attempt whose result counts
+    results: Counter[TicketNumber] = field(default_factory=Counter)
     stored: set[Hash] = field(default_factory=set)  # snapshots that must have a file
     frozen: set[Hash] = field(default_factory=set)
     points: defaultdict[tuple[PlayerId, PlayerId], float] = field(default_factory=lambda: defaultdict(float))
@@ -55,6 +58,9 @@ def walk(ledger: Ledger, carry: float) -> Audit:
     audit = Audit(carry)
     for seq, kind, ticket, body in _rows(ledger):
         audit.rows += 1
+        if seq != audit.last + 1:
+            audit.gaps.append(seq)
+        audit.last = seq
         try:
             event = decode(body.encode())
         except msgspec.DecodeError as error:
@@ -70,9 +76,8 @@ def walk(ledger: Ledger, carry: float) -> Audit:
 
 
 def _rows(ledger: Ledger) -> Iterator[Row]:
-    query = "select seq, kind, ticket, body from events where seq > ? order by seq limit ?"
     since = 0
-    while page := msgspec.convert(ledger.query(query, since, PAGE), list[Row]):
+    while page := msgspec.convert(ledger.rows(since, PAGE), list[Row]):
         yield from page
         since = page[-1][0]
 
@@ -100,6 +105,7 @@ def _follow(audit: Audit, seq: int, event: Event) -> None:
             if audit.open.pop(event.ticket, None) is None:
                 audit.disorder.append(f"event {seq}: ticket {event.ticket} was not open, but is settled")
         case ResultCounted():
+            audit.results[event.ticket] += 1
             _count(audit, seq, event)
         case _:
             _follow_players(audit, event)

@@ -21,14 +21,17 @@ from collectors.journal import Journal
 from collectors.links import Links
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
+from coordinator.replica import Replica
 from coordinator.service import Service
 from launch.config import Config, algo_of, own_algos, own_policies
+from launch.topology import key_holders, topology
 from league.spec import EnvSpec
 from league.state import OVER
 from league.store.files import publish
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
-from league.store.snapshots import SnapshotStore
+from league.store.snapshots import SnapshotError, SnapshotMissing, SnapshotStore
+from league.wire.messages import Candidate
 from league.wire.ports import Client, Server
 from learners.buffer import Buffer
 
@@ -64,15 +67,40 @@ def read_spec(run: RunDirectory) -> EnvSpec:
     return msgspec.json.decode(run.env.read_bytes(), type=EnvSpec)
 
 
-def build_coordinator(config: Config, run: RunDirectory, ledger: Ledger, server: Server, clock: Clock) -> Service:
+def build_coordinator(
+    config: Config, run: RunDirectory, ledger: Ledger, server: Server, clock: Clock, feed: Server | None = None
+) -> Service:
     """Return the coordinator of a new term; a league that was over goes on if its budget was raised."""
     state = open_league(ledger, config.league, config.seed, read_spec(run), run.config_hash(), run.fold)
     store = SnapshotStore(run.snapshots)
-    coordinator = Coordinator(state, learner_names(config), clock())
-    service = Service(coordinator, ledger, server, clock, store.remove, run.fold)
+    roster = key_holders(topology(config))
+    coordinator = Coordinator(state, learner_names(config), clock(), roster, inspector(store, read_spec(run)))
+    service = Service(coordinator, ledger, server, clock, store.remove, run.fold, feed)
     if state.phase == OVER and not coordinator.budget_spent(service.elapsed(clock())):
         coordinator.reopen()
     return service
+
+
+def build_replica(config: Config, run: RunDirectory, feed: Client, server: Server, clock: Clock) -> Replica:
+    """Return the replica of a league, which serves its viewers and trackers."""
+    return Replica(feed, server, config.league, clock, run.fold, config.track.to)
+
+
+def inspector(store: SnapshotStore, spec: EnvSpec) -> Callable[[Candidate], str | None]:
+    """Return what looks at the file of a candidate: whether it is there, whole, and what the learner says it is."""
+
+    def inspect(candidate: Candidate) -> str | None:
+        try:
+            manifest = store.get(candidate.snapshot).manifest
+        except SnapshotMissing:
+            return None
+        except SnapshotError as error:
+            return str(error)
+        found = (manifest.player, manifest.incarnation, manifest.version, manifest.decisions, manifest.signature)
+        told = (candidate.player, candidate.incarnation, candidate.version, candidate.decisions, spec.signature)
+        return "" if found == told else f"its file says {found}, the learner {told}"
+
+    return inspect
 
 
 def build_collector(

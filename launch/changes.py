@@ -19,6 +19,7 @@ HARMLESS = (
     "launch",  # how it is started
     "track",  # who looks on
     "league.budget",  # when it ends
+    "league.archive",  # where its old events are
     "collector.slots",  # how fast it plays
 )
 

@@ -5,12 +5,17 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from launch.arguments import TRACEBACK, build_parser
+from launch.arguments import TRACEBACK, build_parser, refuse_unknown_command
+from launch.children import find_own
+from launch.shadowing import ShadowedError, check_packages
+from launch.terminal import cleaned, show_error
 
 if TYPE_CHECKING:
+    from launch.config import Config
     from league.store.run_directory import RunDirectory
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
@@ -18,14 +23,23 @@ FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 2 and one line on stderr if the user can mend what is wrong."""
+    sys.excepthook = show_error
+    with cleaned():
+        return _dispatch(argv)
+
+
+def _dispatch(argv: Sequence[str] | None) -> int:
     parser = build_parser()
+    refuse_unknown_command(parser, sys.argv[1:] if argv is None else argv)
     arguments, rest = parser.parse_known_args(argv)
     # argparse takes overrides only in one block; they may as well stand before and after options.
     if any(text.startswith("-") for text in rest) or (rest and not hasattr(arguments, "pairs")):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if rest:
         arguments.pairs += rest
+    find_own(getattr(arguments, "allow", ()))
     try:
+        check_packages()
         code = COMMANDS[arguments.command](arguments)
         sys.stdout.flush()
         return code
@@ -35,6 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader, e.g. `head`, has seen enough; python would complain when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except ShadowedError as error:
+        say(str(error))
+        return REFUSED
     except Exception as error:
         if os.environ.get(TRACEBACK) or not _expected(error):
             raise
@@ -73,32 +90,75 @@ def _find(arguments: Namespace) -> "RunDirectory":
 
 def _run(arguments: Namespace) -> int:
     from launch.compose import compose
+    from launch.progress import hushed
     from launch.start import begin
 
     if arguments.multirun:
         return _sweep(arguments)
-    config = compose(arguments.pairs, arguments.allow)
+    if arguments.cfg:
+        return _show_config(arguments)
+    config = compose(arguments.pairs, arguments.allow, _config_dir(arguments))
+    if arguments.dry_run:
+        return _preview([config], arguments)
     note = (lambda line: None) if arguments.quiet else say
-    return _launch(begin(config, allow=arguments.allow, accept=arguments.accept_changes, say=note), arguments)
+    started = begin(config, allow=arguments.allow, accept=arguments.accept_changes, say=note)
+    with hushed(arguments.quiet), started as run:
+        return _launch(run, arguments, given=True)
+
+
+def _config_dir(arguments: Namespace) -> Path | None:
+    return None if arguments.config_dir is None else Path(arguments.config_dir)
+
+
+def _show_config(arguments: Namespace) -> int:
+    from launch.compose import compose_layers
+    from launch.origins import as_columns, as_json, settings
+
+    config, layers = compose_layers(arguments.pairs, arguments.allow, _config_dir(arguments))
+    found = list(settings(config, layers))
+    sys.stdout.write(as_json(config, found) if arguments.json else as_columns(found))
+    return 0
+
+
+def _preview(configs: "Sequence[Config]", arguments: Namespace) -> int:
+    from launch.previewing import as_lines, preview
+
+    found = [preview(config, allow=arguments.allow, accept=arguments.accept_changes) for config in configs]
+    if arguments.json:
+        sys.stdout.write("".join(f"{json.dumps(asdict(one))}\n" for one in found))
+    else:
+        sys.stdout.write("\n\n".join(map(as_lines, found)) + "\nnothing was started, and nothing was written\n")
+    return 0
 
 
 def _sweep(arguments: Namespace) -> int:
-    from launch.sweeping import sweep
+    from launch.config import ConfigError
+    from launch.sweeping import rehearsed, sweep
 
+    if arguments.cfg:
+        raise ConfigError("--cfg shows the config of one league: leave out -m, and choose one value of each key")
+    if arguments.dry_run:
+        return _preview(rehearsed(arguments.pairs, arguments.allow, _config_dir(arguments)), arguments)
     flags = ("plain", "quiet", "json", "accept_changes")
     options = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(arguments, flag)]
-    return sweep(arguments.pairs, options, arguments.allow)
+    return sweep(arguments.pairs, options, arguments.allow, _config_dir(arguments))
 
 
 def _resume(arguments: Namespace) -> int:
-    return _launch(_find(arguments), arguments)
+    from launch.start import held, stored
+
+    run = _find(arguments)
+    if not arguments.trust:
+        run.refuse_links()
+    with held(run, slurm=stored(run).launch.name == "slurm"):
+        return _launch(run, arguments, given=arguments.trust)
 
 
-def _launch(run: "RunDirectory", arguments: Namespace) -> int:
+def _launch(run: "RunDirectory", arguments: Namespace, given: bool) -> int:
     from launch.start import launch
 
     show = {"plain": arguments.plain, "quiet": arguments.quiet, "as_json": arguments.json}
-    return launch(run, allow=arguments.allow, **show)
+    return launch(run, allow=arguments.allow, given=given, **show)
 
 
 def _record(arguments: Namespace) -> int:
@@ -140,6 +200,18 @@ def _scale(arguments: Namespace) -> int:
     from launch.operating import scale
 
     return scale(_find(arguments), arguments.pairs)
+
+
+def _list(arguments: Namespace) -> int:
+    from launch.listing import list_runs
+
+    return list_runs(Path(arguments.runs), arguments.json)
+
+
+def _keys(arguments: Namespace) -> int:
+    from launch.locksmith import keys
+
+    return keys(_find(arguments), arguments.action, arguments.name, arguments.json)
 
 
 def _status(arguments: Namespace) -> int:
@@ -225,8 +297,8 @@ def _check_env(arguments: Namespace) -> int:
     seconds = CollectorConfig().hang_seconds if arguments.hang_seconds is None else arguments.hang_seconds
     if not seconds > 0:
         raise ValueError(f"--hang-seconds must be more than 0, got {seconds:g}")
-    with Progress(f"playing {arguments.env} at random"):
-        found = check_apart(order, seconds)
+    with Progress(f"playing {arguments.env} at random") as progress:
+        found = check_apart(order, seconds, progress.tell)
     sys.stdout.write("\n".join(found.lines) + "\n")
     return 0 if found.fit else FAILED
 
@@ -249,6 +321,8 @@ COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "logs": _logs,
     "stop": _stop,
     "scale": _scale,
+    "list": _list,
+    "keys": _keys,
     "status": _status,
     "standings": _standings,
     "payoff": _payoff,

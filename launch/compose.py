@@ -2,29 +2,35 @@
 
     compose(["env=tic_tac_toe", "league=pfsp", "algo.lr=0.001", "~league.players.league_exploiter"])
 
-A package adds groups of its own with a `hydra_plugins` namespace package that appends `pkg://package.conf` to
-Hydra's search path. Nobody but this file and launch.sweeping imports hydra.
+`config_dir` is a folder with groups of the user's own. A package adds groups with a `hydra_plugins` namespace package
+that appends `pkg://package.conf` to Hydra's search path. Only this file, launch.groups and launch.sweeping import it.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field, make_dataclass
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
 
 from hydra import compose as hydra_compose
-from hydra import initialize_config_module
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
-from hydra.errors import HydraException
+from hydra.errors import HydraException, MissingConfigException
+from hydra.types import RunMode
 from omegaconf import OmegaConf
 from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationError
+from yaml import YAMLError
 
-from launch.config import Config, ConfigError, algo_class, from_plain, own_algos, with_algo
+from launch.config import Config, ConfigError, algo_class, from_plain, own_algos, with_algo, wrong_name
+from launch.groups import file_of, find, groups_of, listed, opened, options, place
+from launch.origins import COMMAND_LINE, Layer, below, origin
 from launch.schema import UNKNOWN, complaint, nearest, type_at, type_name
+from launch.strings import wrong_resolver
 from league.plugins import PluginError, names
 from learners.algorithms.ppo_config import PPOConfig
 
@@ -38,31 +44,45 @@ GAME = re.compile(
     r"\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # a game may have games in its brackets
 )
 NOTHING = {"experiment": (None,)}  # groups of which nothing may be chosen
+Layers = Callable[[], list[Layer]]  # only who asks for them waits for them
 Open = make_dataclass("Open", [("algo", dict[str, Any], field(default_factory=dict))], bases=(Config,), kw_only=True)
 
 
-def compose(overrides: Sequence[str], allow: Collection[str] = ()) -> Config:
+def compose(overrides: Sequence[str], allow: Collection[str] = (), config_dir: Path | None = None) -> Config:
     """Return the config that the overrides ask for; raise ConfigError, in one line, if there is none.
 
-    `allow` names packages of which an algorithm may come.
+    `allow` names packages of which an algorithm may come; `config_dir` has groups of the user's own.
     """
+    return _compose(overrides, allow, config_dir)[0]
+
+
+def compose_layers(
+    overrides: Sequence[str], allow: Collection[str] = (), config_dir: Path | None = None
+) -> tuple[Config, list[Layer]]:
+    """Return the config, and the layers that it was composed from: files and overrides, each with the keys it sets."""
+    config, layers = _compose(overrides, allow, config_dir)
+    return config, layers()
+
+
+def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path | None) -> tuple[Config, Layers]:
     parsed = [_parse(text) for text in overrides]
-    with initialize_config_module("conf", version_base="1.3", job_name="ludus"):
-        loader = GlobalHydra.instance().config_loader()
-        groups = [group for group in _listed("", ObjectType.GROUP, loader) if group != "hydra"]
+    with opened(config_dir) as loader:
+        groups = groups_of(loader)
         parsed = [_named(override, loader) for override in parsed]
         for override in parsed:
             _check(override, groups, loader)
-        config = _with_algorithm(parsed, _fitting_experiment(parsed, loader), allow)
+        config, layers = _with_algorithm(parsed, _fitting_experiment(parsed, loader), allow, loader)
     try:
         own_algos(config, allow)
     except ValueError as error:
-        raise ConfigError(str(error)) from error
-    return config
+        raise ConfigError(_with_file(str(error), layers())) from error
+    return config, layers
 
 
-def _with_algorithm(parsed: Sequence[Override], experiment: list[str], allow: Collection[str]) -> Config:
-    """Return the config; which keys `algo` has is known only when its name is.
+def _with_algorithm(
+    parsed: Sequence[Override], experiment: list[str], allow: Collection[str], loader: ConfigLoader
+) -> tuple[Config, Layers]:
+    """Return the config and its layers; which keys `algo` has is known only when its name is.
 
     The settings of an experiment are tuned for the algorithm that it chooses. To another one they mean nothing.
     """
@@ -71,18 +91,50 @@ def _with_algorithm(parsed: Sequence[Override], experiment: list[str], allow: Co
     named = any(override.key_or_group in (ALGO, f"{ALGO}.name") for override in chosen)
     source = (parsed, experiment)
     plain = _composed(Open, *source)
+    layers: Layers = partial(_layers, *source, loader)
     name = plain[ALGO]["name"]
     if named and _composed(Open, others, experiment)[ALGO]["name"] != name:
         source = (chosen, ["~experiment"])
         plain[ALGO] = _composed(Open, *source)[ALGO]
+        layers = partial(_joined, layers, partial(_layers, *source, loader))
     kind = _kind(str(name), allow)
     for override in chosen:
         _refuse_unknown(kind, override)
     try:
-        return from_plain(plain, allow)
-    except ConfigError:
+        return from_plain(plain, allow), layers
+    except ConfigError as error:
         _composed(kind, *source)  # if Hydra refuses it, too, it knows which file or override is to blame
-        raise
+        raise ConfigError(_with_file(str(error), layers())) from error
+
+
+def _joined(others: Layers, algo: Layers) -> list[Layer]:
+    return [*(layer.without(ALGO) for layer in others()), *(layer.only(ALGO) for layer in algo())]
+
+
+def _layers(overrides: Sequence[Override], experiment: list[str], loader: ConfigLoader) -> list[Layer]:
+    """Return which file, and which override, sets which keys; later ones win."""
+    lines = [_line(override) for override in overrides] + experiment
+    found = loader.compute_defaults_list("config", lines, RunMode.RUN)
+    layers = []
+    for default in found.defaults:
+        path, package = str(default.config_path), default.package or ""
+        source = find(path, loader)
+        if source is None or path == SCHEMA or package.split(".")[0] == "hydra":
+            continue
+        content = OmegaConf.to_container(source.load_config(path).config, resolve=False)
+        assert isinstance(content, dict)
+        content.pop("defaults", None)
+        layers.append(Layer(file_of(source, path), below(package, content)))
+    groups = groups_of(loader)
+    mine = [override for override in overrides if override.key_or_group not in groups and not override.is_delete()]
+    return [*layers, *(Layer(COMMAND_LINE, below(override.key_or_group, override.value())) for override in mine)]
+
+
+def _with_file(message: str, layers: Sequence[Layer]) -> str:
+    """Return a message that begins with a key, and the file that sets this key, unless the command line does."""
+    key = message.partition(" ")[0].partition("=")[0].rstrip(":")
+    found = origin(key, layers)
+    return f"{message} (in {found})" if found and found != COMMAND_LINE else message
 
 
 def _kind(name: str, allow: Collection[str]) -> type[Config]:
@@ -98,9 +150,13 @@ def _composed(kind: type[Config], overrides: Sequence[Override], experiment: lis
         ConfigStore.instance().store(name=SCHEMA, node=kind)
     try:
         node = hydra_compose("config", [_line(override) for override in overrides] + experiment)
+        if wrong := wrong_resolver(cast(dict[str, Any], OmegaConf.to_container(node))):
+            raise ConfigError(wrong)
         plain = OmegaConf.to_container(node, resolve=True)
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(_explain(kind, error, overrides)) from error
+    except (YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(_unreadable(error, overrides)) from error
     assert isinstance(plain, dict)
     return {str(key): value for key, value in plain.items()}
 
@@ -126,6 +182,9 @@ def _parse(text: str) -> Override:
     try:
         override = OverridesParser.create().parse_override(quoted(text))
     except HydraException as error:
+        key, _, value = text.partition("=")
+        if key == "name" and (wrong := wrong_name(value)):  # Hydra knows no such letters, and would not say so
+            raise ConfigError(wrong) from error
         reason = str(error).splitlines()[0]
         raise ConfigError(f"cannot read {text!r}: write key=value, e.g. algo.lr=0.001 ({reason})") from error
     if override.is_sweep_override():
@@ -136,7 +195,7 @@ def _parse(text: str) -> Override:
 def _named(override: Override, loader: ConfigLoader) -> Override:
     """Return algo.name=X instead of algo=X where X is no option of the group, but the name of an algorithm."""
     choice = str(override.value())
-    if override.key_or_group != ALGO or override.is_delete() or choice in _options(ALGO, loader):
+    if override.key_or_group != ALGO or override.is_delete() or choice in options(ALGO, loader):
         return override
     plugged = isinstance(override.value(), str) and (":" in choice or choice in names("ludus.algorithms"))
     return _parse(f"{ALGO}.name={override.get_value_element_as_str()}") if plugged else override
@@ -165,9 +224,9 @@ def _check(override: Override, groups: Sequence[str], loader: ConfigLoader) -> N
         if not _about(override, ALGO):
             _refuse_unknown(with_algo(PPOConfig), override, groups)
         return
-    choice, options = override.value(), _options(key, loader)
-    if not override.is_delete() and choice not in [*options, *NOTHING.get(key, ())]:
-        raise ConfigError(_unknown_option(key, str(choice), options))
+    choice, known = override.value(), options(key, loader)
+    if not override.is_delete() and choice not in [*known, *NOTHING.get(key, ())]:
+        raise ConfigError(_unknown_option(key, str(choice), known))
 
 
 def _refuse_unknown(kind: type[Config], override: Override, groups: Sequence[str] = ()) -> None:
@@ -176,23 +235,6 @@ def _refuse_unknown(kind: type[Config], override: Override, groups: Sequence[str
     guess = nearest(key, groups) if "." not in key else None
     if wrong:
         raise ConfigError(f"unknown key {key!r}; did you mean {guess!r}?" if guess else wrong)
-
-
-def _options(group: str, loader: ConfigLoader) -> list[str]:
-    """Return what may be chosen of a group; those in folders inside it are written folder/option."""
-    inside = [
-        f"{folder}/{option}"
-        for folder in _listed(group, ObjectType.GROUP, loader)
-        for option in _listed(f"{group}/{folder}", ObjectType.CONFIG, loader)
-    ]
-    return [*_listed(group, ObjectType.CONFIG, loader), *inside]
-
-
-def _listed(group: str, kind: ObjectType, loader: ConfigLoader) -> list[str]:
-    """Return what is in a group. The loader would list the same, but copies the schema of everything for it."""
-    return sorted(
-        {name for source in loader.get_sources() if source.is_group(group) for name in source.list(group, kind)}
-    )
 
 
 def _unknown_option(group: str, choice: str, options: Sequence[str]) -> str:
@@ -212,12 +254,14 @@ def _fitting_experiment(parsed: Sequence[Override], loader: ConfigLoader) -> lis
     chosen = {override.key_or_group: override.value() for override in parsed}
     if "env" not in chosen or "experiment" in chosen:
         return []
-    fits = chosen["env"] in _listed("experiment", ObjectType.CONFIG, loader)
+    fits = chosen["env"] in listed("experiment", ObjectType.CONFIG, loader)
     return [f"experiment={chosen['env']}" if fits else "~experiment"]
 
 
 def _explain(config: type[Config], error: Exception, parsed: Sequence[Override]) -> str:
-    """Return one line on what Hydra refused: which key, which value, what was expected."""
+    """Return one line on what Hydra refused: which key, which value, what was expected, in which file."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        return _missing(error.missing_cfg_file, error.options, parsed)
     cause = _blamed(error)
     key = str("" if cause is None else cause.full_key).split("[")[0]
     if key.isdecimal():  # a place in a list, and not of which
@@ -226,13 +270,37 @@ def _explain(config: type[Config], error: Exception, parsed: Sequence[Override])
     if source is not None and key.startswith(PLAYERS) and isinstance(cause, ConfigKeyError):
         return f"this league has no player {key.removeprefix(PLAYERS)!r}; to add one write +{source.input_line}"
     kind = type_at(config, key) if key else Any
+    if key == "experiment":
+        return f"an experiment must begin with the line `# @package _global_`{place(error)}"
     if kind is UNKNOWN:
-        return f"{complaint(config, key)}{_place(error)}"
+        return f"{complaint(config, key)}{place(error)}"
     if kind is not Any and isinstance(cause, ValidationError):
         given = source.input_line if source else f"{key}={getattr(cause, 'value', None)}"
         example = ", e.g. [[a,b],[c]]" if "list of lists" in type_name(kind) else ""
-        return f"{given}: expected {type_name(kind)}{example}{_place(error)}"
+        return f"{given}: expected {type_name(kind)}{example}{place(error)}"
+    if found := place(error):
+        return f"{' '.join(str(error).split()).partition(': ')[2].partition(' full_key:')[0]}{found}"
     return " ".join(str(cause or error).split())
+
+
+def _missing(path: str, known: Sequence[str], parsed: Sequence[Override]) -> str:
+    """Return that a file asks for an option that is not there, and which file."""
+    group, _, choice = path.rpartition("/")
+    asked = [name for name, defaults in _chosen(parsed) if f"'{choice}'" in str(defaults)]
+    return _unknown_option(group, choice, known) + (f" (in {asked[0]})" if asked else "")
+
+
+def _chosen(parsed: Sequence[Override]) -> Iterator[tuple[str, Any]]:
+    """Yield each file that an override chooses, and its defaults list; None if it cannot be read."""
+    loader = GlobalHydra.instance().config_loader()
+    for override in parsed:
+        path = f"{override.key_or_group}/{override.value()}"
+        if source := find(path, loader):
+            try:
+                content = OmegaConf.to_container(source.load_config(path).config, resolve=False)
+            except (YAMLError, UnicodeDecodeError):
+                content = None
+            yield file_of(source, path), content.get("defaults", []) if isinstance(content, dict) else None
 
 
 def _about(override: Override, key: str) -> bool:
@@ -250,7 +318,10 @@ def _blamed(error: BaseException | None) -> OmegaConfBaseException | None:
     return None
 
 
-def _place(error: BaseException) -> str:
-    """Return the file that is to blame, if Hydra's message begins with it (In 'experiment/mine': ...)."""
-    text = str(error)
-    return f" (in {text.split(chr(39))[1]}.yaml)" if text.startswith("In '") else ""
+def _unreadable(error: Exception, parsed: Sequence[Override]) -> str:
+    """Return what is wrong with a file that is no YAML: its name, the line, and what was expected there."""
+    mark = getattr(error, "problem_mark", None)
+    line = f", line {mark.line + 1}" if mark else ""
+    problem = getattr(error, "problem", None) or " ".join(str(error).split())
+    names = [name for name, defaults in _chosen(parsed) if defaults is None]
+    return f"{names[0] if names else 'a config'}{line}: this is not YAML: {problem}"

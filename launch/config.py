@@ -19,6 +19,7 @@ from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
 from launch.schema import complaint, leaves
 from launch.slurm.config import SlurmConfig
+from launch.strings import wrong_text
 from launch.trackers.config import TrackConfig
 from league.plugins import BUILTIN, PluginError, resolve
 from league.policies.layout import PolicyConfig
@@ -43,7 +44,7 @@ class LaunchConfig:
     collectors: int = 0  # collector processes; 0: as many as there are cores
     learners: int = 1  # learners, which share the learning players
     ranks: int = 1  # processes of each learner, which share its batches; with GPUs one for each
-    transport: str = "ipc"  # "ipc": sockets that only you can reach; "tcp": encrypted, a key for each role
+    transport: str = "ipc"  # "ipc": sockets that only you can reach; "tcp": encrypted, a key for each process
     drain_seconds: float = 20.0  # time to finish open tickets when the league is interrupted
     dry_run: bool = False  # "slurm" only: write the scripts into the run directory, and submit nothing
     slurm: SlurmConfig = field(default_factory=SlurmConfig)
@@ -89,12 +90,19 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse a name that cannot be the name of a directory, or means something else."""
-        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+=,@-]*", self.name) or self.name == "latest":
-            raise ValueError(
-                f"name: {self.name!r} cannot name a run; use letters, digits and . _ - (but not 'latest'), "
-                "and runs=DIRECTORY to choose where runs land"
-            )
+        if wrong := wrong_name(self.name):
+            raise ValueError(wrong)
         own_policies(self)
+
+
+def wrong_name(name: str) -> str:
+    """Return why a text cannot name a run; nothing if it can."""
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+=,@-]*", name) and name != "latest":
+        return ""
+    return (
+        f"name: {name!r} cannot name a run; use letters (a to z), digits and . _ - (but not 'latest'), "
+        "and runs=DIRECTORY to choose where runs land"
+    )
 
 
 def own_policies(config: Config) -> dict[str, PolicyConfig]:
@@ -169,6 +177,9 @@ def from_plain(plain: Mapping[str, Any], allow: Collection[str] | None = None) -
     An algorithm of another package is loaded and checked only by who has to: `compose`, which says what is allowed,
     and learners. Everybody else takes it as it is, and needs neither that package nor torch.
     """
+    wrong = wrong_text(plain)
+    if wrong:
+        raise ConfigError(wrong)
     kind = _class_of(plain, allow)
     try:
         config = msgspec.convert(dict(plain), kind)

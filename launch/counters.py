@@ -5,6 +5,10 @@
 Names are sentences for people: "env steps (train)", "main beat random (evaluate)".
 """
 
+import sqlite3
+from collections import Counter
+from contextlib import closing
+
 import msgspec
 import numpy as np
 
@@ -12,16 +16,23 @@ from league.payoff import Payoff
 from league.state import LeagueState
 from league.store.ledger import Ledger
 
+WINDOW = 20_000  # rows that SQL sees at a time, with the tickets that are open before them
+_TABLE = "create table events(seq integer primary key, kind text, ticket integer, body text)"
+_INDEX = "create index by_ticket on events(ticket, kind)"
+_FORGET = """
+delete from events where kind <> 'league_founded' and (kind <> 'ticket_issued' or ticket in
+    (select ticket from events where kind in ('result_counted', 'ticket_voided', 'ticket_withdrawn')))
+"""
 _PLAYED = """
 from events r join events i on i.kind = 'ticket_issued' and i.ticket = r.ticket
 """
 _RESULTS = f"""
 select json_extract(i.body, '$.ticket.purpose'), count(*), sum(json_array_length(r.body, '$.episodes')) {_PLAYED}
-where r.kind = 'result_counted' group by 1
+where r.kind = 'result_counted' and r.seq > :since group by 1
 """
 _STEPS = f"""
 select json_extract(i.body, '$.ticket.purpose'), sum(json_extract(e.value, '$[2]')) {_PLAYED}
-join json_each(r.body, '$.episodes') e where r.kind = 'result_counted' group by 1
+join json_each(r.body, '$.episodes') e where r.kind = 'result_counted' and r.seq > :since group by 1
 """
 _PAIRS = f"""
 select json_extract(i.body, '$.ticket.purpose'), json_extract(a.value, '$[0]') me, json_extract(b.value, '$[0]') you,
@@ -29,7 +40,7 @@ select json_extract(i.body, '$.ticket.purpose'), json_extract(a.value, '$[0]') m
        sum(json_extract(e.value, '$[0][' || a.key || ']') = json_extract(e.value, '$[0][' || b.key || ']'))
 {_PLAYED} join json_each(r.body, '$.episodes') e
 join json_each(i.body, '$.ticket.entries') a join json_each(i.body, '$.ticket.entries') b
-where r.kind = 'result_counted' and me <> you group by 1, 2, 3
+where r.kind = 'result_counted' and r.seq > :since and me <> you group by 1, 2, 3
 """
 _SIDES = """
 select coalesce(json_extract(s.value, '$.side'), s.key) from events join json_each(body, '$.env.seats') s
@@ -48,29 +59,48 @@ with sides as (
     {_PLAYED} join json_each(r.body, '$.episodes') e
     join json_each(i.body, '$.ticket.entries') a join json_each(i.body, '$.ticket.entries') b
     join sides x on x.seat = a.key join sides y on y.seat = b.key
-    where r.kind = 'result_counted' and me <> you and x.side <> y.side
+    where r.kind = 'result_counted' and r.seq > :since and me <> you and x.side <> y.side
     group by r.ticket, e.key, x.side, y.side, me, you
 )
 select purpose, me, you, sum(mine < yours), sum(mine = yours) from games group by 1, 2, 3
 """
-_KINDS = "select kind, count(*) from events group by kind"
+_KINDS = "select kind, count(*) from events where seq > :since group by kind"
 
 
 def by_sql(ledger: Ledger) -> dict[str, int]:
-    """Count the rows of the ledger, without the fold."""
-    kinds = msgspec.convert(dict(ledger.query(_KINDS)), dict[str, int])  # type: ignore[arg-type]
+    """Count the rows of the ledger, archived or not, without the fold."""
+    told: Counter[str] = Counter()
+    with closing(sqlite3.connect(":memory:")) as window:
+        window.execute(_TABLE)
+        window.execute(_INDEX)
+        since = 0
+        while page := ledger.rows(since, WINDOW):
+            window.executemany("insert into events values(?, ?, ?, ?)", page)
+            told.update(_counted(window, since))
+            window.execute(_FORGET)
+            since = page[-1][0]
+    return dict(told)
+
+
+def _counted(window: sqlite3.Connection, since: int) -> dict[str, int]:
+    """Count the rows of a window after `since`; those before it are open tickets."""
+
+    def ask(query: str) -> list[tuple[object, ...]]:
+        return window.execute(query, {"since": since}).fetchall()
+
+    kinds = msgspec.convert(dict(ask(_KINDS)), dict[str, int])  # type: ignore[arg-type]
     told = {
         "players": kinds.get("player_added", 0) + kinds.get("player_frozen", 0),
         "tickets": kinds.get("ticket_issued", 0),
         "void tickets": kinds.get("ticket_voided", 0),
     }
-    for purpose, results, episodes in msgspec.convert(ledger.query(_RESULTS), list[tuple[str, int, int]]):
+    for purpose, results, episodes in msgspec.convert(ask(_RESULTS), list[tuple[str, int, int]]):
         told |= {f"results ({purpose})": results, f"episodes ({purpose})": episodes}
-    for purpose, steps in msgspec.convert(ledger.query(_STEPS), list[tuple[str, int]]):
+    for purpose, steps in msgspec.convert(ask(_STEPS), list[tuple[str, int]]):
         told[f"env steps ({purpose})"] = steps
-    sides = [side for (side,) in ledger.query(_SIDES)]
+    sides = [side for (side,) in ask(_SIDES)]
     pairs = msgspec.convert(
-        ledger.query(_PAIRS if len(set(sides)) == len(sides) > 1 else _TEAMS), list[tuple[str, str, str, int, int]]
+        ask(_PAIRS if len(set(sides)) == len(sides) > 1 else _TEAMS), list[tuple[str, str, str, int, int]]
     )
     for purpose, me, you, wins, draws in pairs:
         told |= {f"{me} beat {you} ({purpose})": wins, f"{me} drew with {you} ({purpose})": draws}

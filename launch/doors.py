@@ -1,6 +1,6 @@
 """Doors: how a process of a run serves and reaches the others, by ipc on one host or by tcp with keys.
 
-with Doors(run, Role.COLLECTOR, config.launch.transport, SEGMENTS_LIMIT) as doors:
+with Doors(run, "collector-3", config.launch.transport, SEGMENTS_LIMIT) as doors:
     coordinator = doors.coordinator()          # found by the rendezvous file, found again when it moves
     learner = doors.connect(host.address)
 """
@@ -15,14 +15,23 @@ from collections.abc import Callable
 from launch.config import LaunchConfig
 from league.store.run_directory import Rendezvous, RunDirectory
 from league.wire.addresses import AddressError, is_ipc
-from league.wire.keys import load_client_keys, load_server_keys
-from league.wire.messages import Message, Role
+from league.wire.keys import KeysError, load_client_keys, load_server_keys
+from league.wire.messages import Message, Refused, Role
 from league.wire.ports import Arrays
-from league.wire.sockets import CONTROL_LIMIT, Sockets, ZmqClient, ZmqServer
+from league.wire.sockets import CONTROL_LIMIT, REVOKED, UNLIMITED, PeerLimits, Sockets, ZmqClient, ZmqServer
 
 SIOCGIFADDR = 0x8915  # what Linux calls "the address of this interface"
 SILENCE = 3.0  # seconds without an answer after which the rendezvous file is read again
+REPLICA_SILENCE = 1.0  # the same for a replica: it listens elsewhere whenever it is started again
+UNHEARD = 10.0  # seconds after which a connection that never brought an answer is made again, with the key of then
 LOOPBACK, EVERYWHERE = "127.0.0.1", "*"
+
+ADMITTED = {  # roles whose keys open the door of a process; at all other processes those of PEERS
+    "coordinator": (Role.COLLECTOR, Role.LEARNER, Role.OPERATOR),
+    "replica": (Role.VIEWER, Role.TRACKER, Role.OPERATOR),
+}
+PEERS = (Role.COLLECTOR, Role.LEARNER, Role.INFERENCE)
+LIMITS = {"coordinator": PeerLimits(share=256), "replica": PeerLimits(share=8, unread=1)}
 
 
 def listening_host(config: LaunchConfig) -> str:
@@ -51,12 +60,15 @@ def interface_address(name: str) -> str:
 
 
 class Doors:
-    """The sockets of one process."""
+    """The sockets of one process, or of one of the user's commands (`viewer`, `operator`, `human`).
+
+    By tcp it proves with its own key that it is the one of this name; no other key is read.
+    """
 
     def __init__(
-        self, run: RunDirectory, role: Role, transport: str, max_message: int = CONTROL_LIMIT, host: str = LOOPBACK
+        self, run: RunDirectory, name: str, transport: str, max_message: int = CONTROL_LIMIT, host: str = LOOPBACK
     ) -> None:
-        self._run, self._role, self._transport, self._host = run, role, transport, host
+        self._run, self._name, self._transport, self._host = run, name, transport, host
         self._sockets = Sockets(max_message)
 
     def __enter__(self) -> "Doors":
@@ -67,9 +79,19 @@ class Doors:
 
     def serve(self, process: str) -> ZmqServer:
         """Listen as this process."""
+        limits = LIMITS.get(process, UNLIMITED)
         if self._transport == "ipc":
-            return self._sockets.serve(self._run.address(process))
-        return self._sockets.serve(f"tcp://{self._host}:0", load_server_keys(self._run.keys))
+            return self._sockets.serve(self._run.address(process), limits=limits)
+        keys = load_server_keys(self._run.keys, ADMITTED.get(process, PEERS))
+        return self._sockets.serve(f"tcp://{self._host}:0", keys, limits=limits)
+
+    def serve_feed(self) -> ZmqServer:
+        """Listen for the replica of this coordinator: always on this host, whatever the transport."""
+        return self._sockets.serve(self._run.address("feed"))
+
+    def feed(self) -> ZmqClient:
+        """Talk to the feed of the coordinator, as its replica."""
+        return self._sockets.connect(self._run.address("feed"))
 
     def rendezvous(self, server: ZmqServer, term: int = 0) -> Rendezvous:
         """Return what a server tells everybody."""
@@ -80,11 +102,15 @@ class Doors:
         """Talk to a server."""
         if is_ipc(address):
             return self._sockets.connect(address)
-        return self._sockets.connect(address, load_client_keys(self._run.keys, self._role))
+        return self._sockets.connect(address, load_client_keys(self._run.keys, self._name))
 
     def coordinator(self) -> "ProcessLink":
         """Talk to the coordinator of this run, wherever it is."""
         return ProcessLink(self._run, self.connect, "coordinator")
+
+    def replica(self) -> "ProcessLink":
+        """Talk to the replica of this run, which serves viewers and trackers."""
+        return ProcessLink(self._run, self.connect, "replica", silence=REPLICA_SILENCE)
 
     def learner(self, index: int) -> "ProcessLink":
         """Talk to a learner of this run, wherever it is; to its first rank, if there are several."""
@@ -104,11 +130,14 @@ class ProcessLink:
         connect: Callable[[str], ZmqClient],
         process: str,
         clock: Callable[[], float] = time.monotonic,
+        silence: float = SILENCE,
     ) -> None:
         self._run, self._connect, self._process, self._clock = run, connect, process, clock
+        self._silence = silence
         self._client: ZmqClient | None = None
         self._address = ""
-        self._heard = float("-inf")
+        self._heard = self._made = float("-inf")
+        self._answered = False  # whether anything came by this connection
 
     def send(self, message: Message, arrays: Arrays | None = None) -> bool:
         """Send; False if the process has not been found yet, or its queue is full."""
@@ -123,20 +152,24 @@ class ProcessLink:
             return []
         found = self._client.receive(timeout)
         if found:
-            self._heard = self._clock()
+            self._heard, self._answered = self._clock(), True
+        if any(isinstance(message, Refused) and message.reason == REVOKED for message, _ in found):
+            raise KeysError(f"the {self._process} refused: {REVOKED}. It needs a new one: ludus keys RUN new NAME")
         return found
 
     def _look(self) -> None:
         """After a silence, read again where the process listens."""
         now = self._clock()
-        if self._client is not None and now - self._heard < SILENCE:
+        if self._client is not None and now - self._heard < self._silence:
             return
         self._heard = now if self._client is not None else self._heard
         found = self._run.read_rendezvous(self._process)
-        if found is not None and found.address != self._address:
+        unheard = not self._answered and now - self._made >= UNHEARD
+        if found is not None and (found.address != self._address or unheard):
             if self._client is not None:
                 self._client.close()
             self._client, self._address, self._heard = self._connect(found.address), found.address, now
+            self._made, self._answered = now, False
 
     def close(self) -> None:
         """Close the link."""

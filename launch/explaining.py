@@ -1,11 +1,12 @@
 """`ludus explain`: why a player meets whom it meets, and what its next freeze lacks."""
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from coordinator.promoting import opponent_roles
 from coordinator.scheduler import Scheduler
+from launch.console import Console
 from launch.tables import short
 from launch.view import View, find_player, open_view
 from league.player import Player
@@ -19,7 +20,7 @@ def explain(run: RunDirectory, player: str) -> int:
     view = open_view(run)
     found = find_player(view.state, player)
     console = Console()
-    console.print(f"[bold]{found.id}[/] is {_origin(view, found)}", highlight=False)
+    console.print(Text.assemble((found.id, "bold"), f" is {_origin(view, found)}"))
     if found.learning:
         for role, mate in _other_seats(view.state, found):
             console.print(_choices_table(view.state, found, role, mate))

@@ -55,7 +55,9 @@ def export(
     """
     check_trackers([to])
     config = stored(run)
-    folder = out or run.root / "export" / to
+    folder = out or run.inside(run.root / "export" / to)
+    if config.track.videos:
+        run.inside(run.videos)  # videos that are there already are sent as they are
     try:
         place = place_of(config, run, folder, say, Films(run, allow, say), *_identity(folder))
         with Progress(f"export to {to}") as progress, ending(make_sink(to, place)) as sink:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from launch.children import environment, python, settle
 from launch.supervisor import describe
 from launch.trackers.points import Scene
 from league.store.run_directory import RunDirectory
@@ -26,6 +27,7 @@ log = logging.getLogger("ludus.filming")
 
 PATIENCE = 120.0  # seconds that an episode may take to be drawn
 LOOK = 0.05  # seconds between two looks whether it is
+STOPPED = "the tracker had to stop before it was drawn; ludus export makes it"
 
 
 class Films:
@@ -50,26 +52,26 @@ class Films:
         try:
             why = self._draw(scene, path)
         except OSError as error:
-            why = str(error)
+            why = str(error) or type(error).__name__
         if path.exists():
             return path
         log.warning("no video of match %s: %s", scene.name, why)
-        if why and not self._said:
+        if why != STOPPED and not self._said:
             self._said = True
             self._say(f"videos are left out, the match {scene.name} cannot be drawn: {why}")
         return None
 
     def _draw(self, scene: Scene, path: Path) -> str:
-        """Draw in a process of its own; return what went wrong, nothing if it only was time to stop."""
+        """Draw in a process of its own; return what went wrong, STOPPED if it only was time to stop."""
         if self._stopped():
-            return ""
+            return STOPPED
         path.parent.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "launch.filming", "--run", str(self._run.root.resolve()), "--out", str(path)]
+        command = python("launch.filming", "--run", str(self._run.root.resolve()), "--out", str(path))
         command += [word for package in self._allow for word in ("--allow", package)]
         with tempfile.TemporaryFile() as order, tempfile.TemporaryFile() as told:
             order.write(msgspec.json.encode(scene))
             order.seek(0)
-            child = subprocess.Popen(command, stdin=order, stdout=subprocess.DEVNULL, stderr=told)
+            child = subprocess.Popen(command, stdin=order, stdout=subprocess.DEVNULL, stderr=told, env=environment())
             try:
                 late = self._wait(child)
             finally:
@@ -84,7 +86,7 @@ class Films:
         deadline = time.monotonic() + self._patience
         while child.poll() is None:
             if self._stopped():
-                return ""
+                return STOPPED
             if time.monotonic() > deadline:
                 return f"it took longer than {self._patience:g} s"
             time.sleep(LOOK)
@@ -98,6 +100,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--allow", action="append", default=[])
     arguments = parser.parse_args(argv)
+    settle(arguments.allow)
     from launch.recording import draw_scene
 
     scene = msgspec.json.decode(sys.stdin.buffer.read(), type=Scene)

@@ -11,7 +11,6 @@ from contextlib import closing, contextmanager
 from itertools import count
 
 import numpy as np
-from rich.console import Console
 
 from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.replay import Choose, play
@@ -19,9 +18,11 @@ from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from launch.build import learner_names, read_spec
 from launch.config import Config, from_plain
+from launch.console import Console
 from launch.doors import Doors
 from launch.playing import casting, show, showing_environment
 from launch.tables import all_standings, rating_text
+from launch.terminal import clean
 from launch.view import ViewError, find_player, open_view
 from league.ids import PlayerId
 from league.spec import EnvSpec
@@ -29,7 +30,7 @@ from league.state import LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.ticket import Fault, Result, Ticket, episode_seed
-from league.wire.messages import Challenge, Message, Orders, Refused, Report, Role, Verdict
+from league.wire.messages import Challenge, Message, Orders, Refused, Report, Verdict
 
 ANSWER = 10.0  # seconds to wait for the coordinator
 QUIT = ("q", "quit", "exit")
@@ -72,7 +73,7 @@ def play_human(
 @contextmanager
 def _by_wire(run: RunDirectory, config: Config) -> Iterator[Ask]:
     """Ask the coordinator that runs."""
-    with Doors(run, Role.COLLECTOR, config.launch.transport) as doors, closing(doors.coordinator()) as link:
+    with Doors(run, "human", config.launch.transport) as doors, closing(doors.coordinator()) as link:
 
         def ask(message: Message) -> Message:
             link.send(message)
@@ -171,7 +172,7 @@ def _ask_move(agent: str, legal: list[int], read: Read) -> int:
     """Read a move until it is legal."""
     prompt = f"you are {agent}; legal moves: {' '.join(map(str, legal))}; q quits > "
     while True:
-        text = read(prompt).strip().lower()
+        text = read(clean(prompt)).strip().lower()
         if text in QUIT:
             raise QuitError
         if text.isdecimal() and int(text) in legal:

@@ -4,11 +4,13 @@ A logical clock, ids from counters and messages through memory make it reproduci
 events and the same snapshots. Tests, debuggers and notebooks like it, too.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 
 from launch.build import Lines, build_buffer, build_collector, build_coordinator, describe_environment, learner_names
 from launch.build_learner import build_inference, build_learner
 from launch.config import Config
+from launch.ending import untrained
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
@@ -115,22 +117,33 @@ def play(
                 break
         return service.coordinator.state
     finally:
-        for learner in learners:
-            learner.ask_to_stop()
-            learner.step(0)
-        service.close()
+        try:
+            for learner in learners:
+                learner.ask_to_stop()
+                learner.step(0)
+        finally:
+            service.close()
 
 
 def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] = (), as_json: bool = False) -> int:
     """`ludus run launch=inline`: play, then print the final report."""
     from launch.exporting import export
+    from launch.final import final_words
     from launch.live import final_report
     from launch.progress import Progress
 
     with Progress(run.name) as progress:
-        state = play(config, run, allow, lambda state: progress.tell(f"{state.phase}, {state.env_steps:,} env steps"))
+
+        def tell(state: LeagueState) -> None:
+            if progress.due:
+                progress.tell(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
+
+        state = play(config, run, allow, tell)
     for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger
         export(run, name, run.track / name, allow=allow)
     if not quiet:
-        final_report(state, run.name, as_json=as_json)
-    return 0
+        final_report(state, run.name, as_json=as_json, allow=allow)
+    shortfall = untrained(state, config)
+    if shortfall is not None and (shortfall.failed or not quiet):
+        sys.stderr.write(f"ludus: {shortfall.line}\n")
+    return 1 if shortfall is not None and shortfall.failed else 0

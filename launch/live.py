@@ -9,14 +9,17 @@ final_report(viewer.state, "first")
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from rich.console import Console, Group, RenderableType
+import rich.console
+from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.markup import escape
 from rich.text import Text
 
+from launch.arguments import allowing
+from launch.console import Console
+from launch.final import final_words
 from launch.tables import (
     all_standings,
     candidate_scores,
@@ -29,7 +32,7 @@ from launch.tables import (
 from launch.view import View
 from league.player import Kind
 from league.standings import MeanReturn, Standing
-from league.state import LeagueState
+from league.state import FINAL, OVER, LeagueState
 
 REPAINT = 0.5  # seconds between two paintings on a terminal
 REFIT = 2.0  # seconds between two fits of the ratings, which cost more than a painting
@@ -47,15 +50,18 @@ class LiveTable:
         plain: bool = False,
         quiet: bool = False,
         as_json: bool = False,
-        console: Console | None = None,
+        console: rich.console.Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._name, self._quiet, self._json, self._clock = run_name, quiet, as_json, clock
         self._console = console or Console(stderr=as_json)  # standard output is for the program that reads it
+        self._errors = console or Console(stderr=True)
         self._paints = self._console.is_terminal and not (plain or quiet or as_json)
         self._live: Live | None = None
         self._shown_at = self._fitted_at = float("-inf")
         self._body: RenderableType = ""
+        self._whole = False  # whether a view was complete once
+        self._final = False  # whether it was said that the final evaluation begins
 
     def __enter__(self) -> Self:
         if self._paints:
@@ -69,15 +75,27 @@ class LiveTable:
             self._live = None
 
     def say(self, text: str) -> None:
-        """Print a line that stays."""
-        self._console.print(escape(text), highlight=False, soft_wrap=True)
+        """Print a line that stays; nothing if it is to be quiet."""
+        if not self._quiet:
+            self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def warn(self, text: str) -> None:
+        """Print a line on what went wrong, also if it is to be quiet: then to standard error."""
+        console = self._errors if self._quiet else self._console
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def show(self, view: View) -> None:
-        """Show the view if it is time to."""
-        now = self._clock()
-        if self._quiet or now - self._shown_at < (REPAINT if self._live is not None else LINE):
+        """Show the view if it is time to; at once when it is complete for the first time, or the final phase begins."""
+        now, whole = self._clock(), self._whole or view.seq >= view.head
+        news = whole > self._whole or (whole and view.state.phase == FINAL and not self._final)
+        early = now - self._shown_at < (REPAINT if self._live is not None else LINE)
+        if self._quiet or (early and not news):
             return
-        self._shown_at = now
+        self._shown_at, self._whole = now, whole
+        if not whole:  # the numbers of an old event would look as if something was lost
+            self._wait_for(view)
+            return
+        self._announce(view)
         if self._json:
             emit_line(status_json(view))
             return
@@ -88,6 +106,22 @@ class LiveTable:
             self._fitted_at = now
             self._body = standings_table(view.state, ROWS)
         self._live.update(Group(status_text(self._name, view), self._body), refresh=True)
+
+    def _wait_for(self, view: View) -> None:
+        """Say how far a view is that does not know yet what there is."""
+        line = f"reading the ledger: event {view.seq:,} of {view.head:,}"
+        if self._live is not None:
+            self._live.update(Text(f"{self._name}  {line}"), refresh=True)
+        elif not self._json:
+            self.say(line)
+
+    def _announce(self, view: View) -> None:
+        """Say once that training is over, and what is still to come."""
+        if view.state.phase == FINAL and not self._final:
+            self._final, words = True, final_words(view.state)
+            allowed = view.state.config.final_seconds()
+            most = "" if allowed is None else f", within {clock_time(allowed)} (league.evaluation.final_share)"
+            self.say(f"training ends ({view.state.why}). What is left is the {words}{most}")
 
 
 def emit_line(plain: dict[str, Any]) -> None:
@@ -104,6 +138,8 @@ def status_text(name: str, view: View) -> Text:
     lines = [head, Text(f"{_league(status)}\n{_work(status)}")]
     if view.broken:
         lines.append(Text(view.broken, style="red"))
+    if view.state.damaged:
+        lines.append(Text(_damaged(view), style="red"))
     if status["silent"]:
         lines.append(Text(f"silent: {', '.join(status['silent'])}", style="red"))
     return Text("\n").join(lines)
@@ -114,11 +150,20 @@ def plain_line(view: View) -> str:
     status = status_json(view)
     strength = [f"{row.player} {_strength(row)}" for row in _mains(view.state)]
     parts = [f"{view.state.phase}: {_time_left(status)}", _league(status), *strength, _work(status)]
-    return "; ".join([view.broken, *parts] if view.broken else parts)
+    troubles = [view.broken] * bool(view.broken) + [_damaged(view)] * bool(view.state.damaged)
+    return "; ".join([*troubles, *parts])
+
+
+def _damaged(view: View) -> str:
+    return f"the ledger is damaged: {view.state.damaged}. Stop the league, and see ludus verify"
 
 
 def _time_left(status: dict[str, Any]) -> str:
-    left = status["seconds_left"]
+    if status["final_wanted"] is not None:
+        left = status["final_seconds_left"]
+        games = f"{status['final_done']:,} of {status['final_wanted']:,} games"
+        return games if left is None else f"{games}, about {clock_time(left)} left"
+    left = None if status["phase"] == OVER else status["seconds_left"]
     return f"{clock_time(status['elapsed'])} played" if left is None else f"{clock_time(left)} left"
 
 
@@ -160,12 +205,12 @@ def _mains(state: LeagueState) -> list[Standing]:
 
 def _strength(row: Standing) -> str:
     if row.own is not None or row.cross is not None:
-        return " ".join(f"{mean.mean:.4g} with {whom}" for mean, whom in _returns(row))
+        return " ".join(f"{mean.mean:z.4g} with {whom}" for mean, whom in _returns(row))
     if row.rating is None:
         return "Elo -"
     if row.low is None or row.high is None:
-        return f"Elo {row.rating:.0f} ±?"
-    return f"Elo {row.rating:.0f} ±{(row.high - row.low) / 2:.0f}"
+        return f"Elo {row.rating:z.0f} ±?"
+    return f"Elo {row.rating:z.0f} ±{(row.high - row.low) / 2:.0f}"
 
 
 def _returns(row: Standing) -> list[tuple[MeanReturn, str]]:
@@ -173,19 +218,26 @@ def _returns(row: Standing) -> list[tuple[MeanReturn, str]]:
     return [(mean, whom) for mean, whom in ((row.own, "itself"), (row.cross, "others")) if mean is not None]
 
 
-def final_report(state: LeagueState, run_name: str, console: Console | None = None, *, as_json: bool = False) -> None:
+def final_report(
+    state: LeagueState,
+    run_name: str,
+    console: rich.console.Console | None = None,
+    *,
+    as_json: bool = False,
+    allow: Sequence[str] = (),
+) -> None:
     """Print the standings, the payoff, what each main scores against the anchors, and what to try next."""
     if as_json:
         emit_line({"phase": state.phase, "why": state.why, "standings": standings_json(state)})
         return
     out = console or Console()
-    out.print(f"[bold]{escape(run_name)}[/] is {state.phase}: {escape(state.why or 'no reason was given')}")
+    out.print(Text.assemble((run_name, "bold"), f" is {state.phase}: {state.why or 'no reason was given'}"))
     out.print(standings_table(state, 2 * ROWS))
     out.print(payoff_matrix(state, state.evaluation, "Evaluation", out.width))
     for line in candidate_lines(state):
         out.print(line, highlight=False)
     out.print("\nNext:")
-    for command in next_commands(state, run_name):
+    for command in next_commands(state, run_name, allow):
         out.print(f"  {command}", style="cyan", highlight=False, markup=False, soft_wrap=True)
 
 
@@ -195,7 +247,7 @@ def candidate_lines(state: LeagueState) -> list[str]:
     for row in _mains(state):
         for mean, whom in _returns(row):
             reach = "" if mean.high is None else f" ±{mean.high - mean.mean:.2g}"
-            lines.append(f"{row.player}: returns {mean.mean:.4g}{reach} with {whom} over {mean.games:.0f} games")
+            lines.append(f"{row.player}: returns {mean.mean:z.4g}{reach} with {whom} over {mean.games:.0f} games")
         for anchor, (score, low, high, games) in candidate_scores(state, row.player).items():
             lines.append(
                 f"{row.player}: its last candidate scores {score:.1%} against {anchor} over {games} games "
@@ -204,13 +256,14 @@ def candidate_lines(state: LeagueState) -> list[str]:
     return lines or ["no main has met an anchor since its last candidate"]
 
 
-def next_commands(state: LeagueState, run_name: str) -> list[str]:
-    """Return commands that work on this very run."""
+def next_commands(state: LeagueState, run_name: str, allow: Sequence[str] = ()) -> list[str]:
+    """Return commands that work on this very run; those that play need what its own command was allowed."""
+    also = allowing(allow)
     mains = [p.id for p in state.population.of_kind(Kind.MAIN)] or [p.id for p in state.population.learning()]
     anchors = [p.id for p in state.population.anchors()] or [p.id for p in state.population.frozen()] or mains
     commands = [f"ludus standings {run_name}"]
     if mains:
-        commands += [f"ludus watch {run_name} {mains[0]} {anchors[-1]}", f"ludus explain {run_name} {mains[0]}"]
+        commands += [f"ludus watch {run_name} {mains[0]} {anchors[-1]}{also}", f"ludus explain {run_name} {mains[0]}"]
     if state.results["evaluate"]:
-        commands.append(f"ludus matches {run_name}      # then: ludus replay {run_name} TICKET")
+        commands.append(f"ludus matches {run_name}      # then: ludus replay {run_name} TICKET{also}")
     return [*commands, f"ludus verify {run_name}"]

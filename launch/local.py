@@ -6,22 +6,24 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
+from launch.arguments import allowing
 from launch.build import describe_environment
 from launch.config import Config
 from launch.doors import Doors
+from launch.ending import untrained
 from launch.live import LiveTable, final_report
+from launch.progress import QUIET
 from launch.supervisor import GivenUp, Supervisor
-from launch.topology import topology
-from launch.view import PAGE_LIMIT, Viewer, read_offline
-from league.events import Event, TicketVoided
+from launch.topology import key_holders, topology
+from launch.view import Viewer, read_offline
+from league.events import CollectorQuarantined, Event, TicketVoided
 from league.state import OVER, LeagueState
-from league.store.ledger import Ledger, LedgerLocked
-from league.store.run_directory import RunDirectory, RunError
+from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
-from league.wire.messages import Command, Done, Role
+from league.wire.messages import Command, Done
+from league.wire.sockets import PAGE_LIMIT
 
 REFRESH = 0.5  # seconds between two looks at the league
-LET_GO = 5.0  # seconds for the processes of a league whose `ludus run` was killed to see that, and to end
 MOST_TROUBLES = 5  # reasons that are said before the logs have to do
 
 
@@ -47,56 +49,52 @@ def run(
     config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = (), as_json: bool = False
 ) -> int:
     """Run a league until it is over or interrupted; either way it can be resumed."""
-    _refuse_another(run)
     describe_environment(config, run, allow)
-    make_keys(run.keys)
+    if config.launch.transport == "tcp":
+        make_keys(run.keys, key_holders(topology(config)))
     run.drop_claims()
     troubles = Troubles()
     with (
         ExitStack() as stack,
         LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
         Interrupts() as interrupts,
-        Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
+        Doors(run, "viewer", config.launch.transport, PAGE_LIMIT) as doors,
         Supervisor(
-            run, topology(config), allow, table.say, config.track.seconds, env=config.env.id or config.env.name
+            run,
+            topology(config),
+            allow,
+            table.warn,
+            config.track.seconds,
+            env=config.env.id or config.env.name,
+            note=table.say,
         ) as supervisor,
     ):
         stack.callback(shutil.rmtree, run.sockets, ignore_errors=True)
-        if not quiet:
-            table.say(f"{len(supervisor.parts)} processes start; their logs are in {run.logs}")
-        viewer = Viewer(doors.coordinator(), config.league, troubles)
+        table.say(f"{len(supervisor.parts)} processes start; their logs are in {run.logs}")
+        viewer = Viewer(doors.replica(), config.league, troubles, skips=True)
         try:
             over = _follow(supervisor, viewer, table, interrupts, troubles)
         except GivenUp as error:
-            table.say(str(error))
+            table.warn(str(error))
             return 1
         if viewer.state.phase != OVER:
-            if not quiet:
-                table.say("everybody finishes and writes down what it has; Ctrl-C again stops at once")
+            table.say("everybody finishes and writes down what it has; Ctrl-C again stops at once")
             drain(config, run)
-        _farewell(supervisor, interrupts, config.launch.drain_seconds)
+        _farewell(supervisor, interrupts, config.launch.drain_seconds, table.say)
     if not over:
-        table.say(f"interrupted; the league goes on with: ludus resume {run.name}")
+        table.say(f"interrupted; the league goes on with: ludus resume {run.name}{allowing(allow)}")
         return 130
+    state = read_offline(run).state
     if not quiet:
-        final_report(read_offline(run).state, run.name, as_json=as_json)
-    return 0
-
-
-def _refuse_another(run: RunDirectory) -> None:
-    """Raise if this league is under way already: the processes of both would take each other's places."""
-    try:
-        if run.ledger.exists():
-            Ledger.open(run.ledger, LET_GO).close()
-    except LedgerLocked as error:
-        raise RunError(
-            f"the league {run.name} is under way already. Look at it: ludus attach {run.name}. Stop it: ludus stop "
-            f"{run.name}. Start another one: give another name="
-        ) from error
+        final_report(state, run.name, as_json=as_json, allow=allow)
+    shortfall = untrained(state, config)
+    if shortfall is not None:
+        (table.warn if shortfall.failed else table.say)(shortfall.line)
+    return 1 if shortfall is not None and shortfall.failed else 0
 
 
 class Troubles:
-    """Why tickets are void: each reason once, and not for ever."""
+    """Why tickets are void, and collectors quarantined: each reason once, and not for ever."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -106,6 +104,9 @@ class Troubles:
         """Observe an event."""
         if isinstance(event, TicketVoided) and event.why not in self._said:
             self._new.setdefault(event.why, f"ticket {event.ticket} is void, nobody wins it: {event.why}")
+        if isinstance(event, CollectorQuarantined):
+            line = f"{event.name} gets no more tickets: it fails everything, and others do not: {event.why}"
+            self._new[event.name] = line
 
     def tell(self, say: Callable[[str], None]) -> None:
         """Say what is new."""
@@ -133,14 +134,14 @@ def _follow(
                     if viewer.complete and not looked and viewer.state.phase == OVER and viewer.term > 1:
                         table.say("it was over already: raise league.budget to go on with it, or give another name=")
                     if looked:
-                        troubles.tell(table.say)
+                        troubles.tell(table.warn)
                     elif viewer.complete:
                         troubles.forget()
                     looked = looked or viewer.complete
                     table.show(viewer)
             except Exception as error:  # a viewer may die; the league does not care
                 watching = False
-                table.say(f"the table stops ({error}), the league goes on; look with: ludus status latest")
+                table.warn(f"the table stops ({error}), the league goes on; look with: ludus status latest")
         if viewer.state.phase == OVER or supervisor.finished:
             return True
         time.sleep(REFRESH / 5)
@@ -149,18 +150,22 @@ def _follow(
 
 def drain(config: Config, run: RunDirectory, patience: float = 5.0) -> bool:
     """Ask the coordinator to let everybody stop; True if it heard."""
-    with Doors(run, Role.OPERATOR, config.launch.transport) as doors:
+    with Doors(run, "operator", config.launch.transport) as doors:
         link = doors.coordinator()
         link.send(Command(request=1, action="drain"))
         return any(isinstance(message, Done) for message, _ in link.receive(patience))
 
 
-def _farewell(supervisor: Supervisor, interrupts: Interrupts, seconds: float) -> None:
+def _farewell(supervisor: Supervisor, interrupts: Interrupts, seconds: float, say: Callable[[str], None]) -> None:
     """Let workers say their last words: results that are finished, candidates that were trained."""
-    before = interrupts.count
+    before, began, wait = interrupts.count, time.monotonic(), QUIET
     supervisor.stopping = True
-    deadline = time.monotonic() + seconds
-    while supervisor.alive("collector") or supervisor.alive("learner"):
-        if time.monotonic() > deadline or interrupts.count > before:
+    while count := len(supervisor.alive("collector")) + len(supervisor.alive("learner")):
+        waited = time.monotonic() - began
+        if waited > seconds or interrupts.count > before:
             return
+        if waited > wait:
+            wait *= 2
+            who = "a process" if count == 1 else f"{count} processes"
+            say(f"waiting for {who} to end, at most {seconds - waited:.0f} s more (launch.drain_seconds)")
         time.sleep(0.05)

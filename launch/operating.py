@@ -7,11 +7,12 @@ from pathlib import Path
 
 from launch.doors import Doors
 from launch.live import LiveTable, final_report
+from launch.progress import Progress
 from launch.start import stored
-from launch.view import PAGE_LIMIT, Viewer, ViewError, read_offline
+from launch.view import Viewer, ViewError, may_answer, read_offline
 from league.state import OVER, LeagueState
 from league.store.run_directory import RunDirectory
-from league.wire.messages import Role
+from league.wire.sockets import PAGE_LIMIT
 
 REFRESH = 0.5  # seconds between two looks at the league, or at a log
 GONE = 3.0  # seconds without an answer after which the ledger is asked whether the league is over
@@ -29,16 +30,17 @@ def attach(run: RunDirectory, plain: bool = False, quiet: bool = False, as_json:
     config = stored(run)
     with (
         LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
-        Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors,
+        Doors(run, "viewer", config.launch.transport, PAGE_LIMIT) as doors,
     ):
-        state = _follow(run, Viewer(doors.coordinator(), config.league), table)
+        state = _follow(run, Viewer(doors.replica(), config.league), table)
     final_report(state, run.name, as_json=as_json)
     return 0
 
 
 def _follow(run: RunDirectory, viewer: Viewer, table: LiveTable) -> LeagueState:
-    """Show the table until the league is over; return its state then. A coordinator that is gone cannot tell."""
-    patience, heard = GONE, time.monotonic()
+    """Show the table until the league is over; return its state then. A replica that is gone cannot tell."""
+    there = any(may_answer(run.read_rendezvous(process)) for process in ("coordinator", "replica"))
+    patience, heard = GONE if there else 0.0, time.monotonic()
     while viewer.state.phase != OVER or not viewer.complete:
         if viewer.refresh(REFRESH):
             patience, heard = GONE, time.monotonic()
@@ -47,7 +49,7 @@ def _follow(run: RunDirectory, viewer: Viewer, table: LiveTable) -> LeagueState:
             if run.ledger.exists() and (state := read_offline(run).state).phase == OVER:
                 return state
             if patience == SILENCE:
-                table.say(f"no coordinator answers for {SILENCE:g} s; why may be in: ludus status {run.name}")
+                table.warn(f"no coordinator answers for {SILENCE:g} s; why may be in: ludus status {run.name}")
             patience, heard = SILENCE, time.monotonic()
         time.sleep(REFRESH / 5)
     return viewer.state
@@ -62,7 +64,9 @@ def stop(run: RunDirectory) -> int:
         return stop_jobs(run, say)
     from launch.local import drain
 
-    if not drain(config, run):
+    with Progress(f"asking the coordinator of {run.name}"):
+        heard = may_answer(run.read_rendezvous()) and drain(config, run)
+    if not heard:
         raise ViewError(f"no coordinator of the run {run.name} answers: it does not run")
     say(f"everybody finishes; it goes on with: ludus resume {run.name}")
     return 0

@@ -10,7 +10,6 @@ from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
-from rich.console import Console
 
 from collectors.acting import Acting
 from collectors.actors import Actors
@@ -19,6 +18,8 @@ from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.replay import Choose, Frame, Frames, difference, play
 from collectors.replay import replay as replay_episode
 from launch.config import Config, from_plain
+from launch.console import Console
+from launch.searching import newest_settled
 from launch.view import ViewError, find_player, open_view
 from league.events import Event, ResultCounted
 from league.ids import PlayerId, TicketNumber
@@ -27,12 +28,14 @@ from league.plugins import names
 from league.policies.actions import Actions
 from league.spec import EnvSpec
 from league.state import LeagueState
+from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.ticket import Entry, Episode, Purpose, Ticket, seating
 
 TEXT = "ansi"  # the render mode in which an environment returns text
-RECENT = 5  # recorded episodes that are named when the one that was asked for is not there
+RECENT = 5  # recorded episodes that are named when the one that was asked for is not there,
+SEARCHED = 2000  # of the newest matches
 
 Sleep = Callable[[float], None]
 
@@ -60,8 +63,11 @@ def watch(
 
 
 def find_entry(state: LeagueState, name: str) -> Entry:
-    """Return who plays under a name: a frozen player, the newest candidate of a learning one, or a bot."""
-    if PlayerId(name) not in state.population and name in names("ludus.bots"):
+    """Return who plays under a name: a frozen player, the newest candidate of a learning one, or a bot.
+
+    A bot is a name of the group ludus.bots or `package.module:Class`; whoever makes it asks whether it is allowed.
+    """
+    if PlayerId(name) not in state.population and (":" in name or name in names("ludus.bots")):
         return Entry(PlayerId(name), None, name)
     player = find_player(state, name)
     if player.kind == Kind.HUMAN:
@@ -119,7 +125,10 @@ def casting(
     acting = Acting(spec, 1, actors, np.random.default_rng(seed))
 
     def choose(rows: Rows, entry: IntArray) -> Actions:
-        return acting.act(rows, np.array(numbers, np.int16)[entry]).actions
+        acted = acting.act(rows, np.array(numbers, np.int16)[entry])
+        for fault in acted.faults:
+            raise ViewError(fault.reason)
+        return acted.actions
 
     return choose
 
@@ -142,6 +151,20 @@ class Records:
             return
         if event.ticket == self._number:
             self.ticket, self.result = state.open[event.ticket], event
+        self._note(event)
+
+    def search(self, ledger: Ledger, state: LeagueState) -> None:
+        """Find the ticket from the end of the ledger, and among the newest results those that were recorded."""
+        self.ticket = self.result = None
+        self.recent.clear()
+        for ticket, event in newest_settled(ledger, 1, lambda ticket: ticket.number == self._number):
+            if isinstance(event, ResultCounted):
+                self.ticket, self.result = ticket, event
+        for _, event in reversed(newest_settled(ledger, SEARCHED)):
+            if isinstance(event, ResultCounted):
+                self._note(event)
+
+    def _note(self, event: ResultCounted) -> None:
         self.recent.extend(f"{event.ticket}.{i}" for i, episode in enumerate(event.episodes) if episode.actions)
 
     def find(self, episode: int | None) -> tuple[Ticket, ResultCounted, int]:

@@ -10,36 +10,44 @@ import faulthandler
 import gc
 import logging
 import os
+import resource
 import secrets
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 from coordinator.coordinator import Coordinator
-from launch.build import Lines, build_buffer, build_collector, build_coordinator
+from launch.beside import Beside
+from launch.build import Lines, build_buffer, build_collector, build_coordinator, build_replica
+from launch.children import settle
 from launch.config import Config, from_plain
 from launch.doors import Doors, listening_host
+from launch.ending import untrained
 from launch.lifeline import end_with_parent
-from launch.topology import HUNG
-from league.state import OVER
+from launch.terminal import cleaned, show_error
+from launch.topology import HUNG, rank_name
+from league.state import OVER, LeagueState
 from league.store.files import publish
 from league.store.ledger import Ledger, LedgerLocked
 from league.store.run_directory import RunDirectory
-from league.wire.messages import Role
-from league.wire.sockets import SEGMENTS_LIMIT
+from league.wire.keys import KeysError
+from league.wire.sockets import PAGE_LIMIT, SEGMENTS_LIMIT, WISH_LIMIT
 
 log = logging.getLogger("ludus.process")
 
-ROLES = ("coordinator", "collector", "learner", "inference", "buffer", "tracker")
+ROLES = ("coordinator", "collector", "learner", "inference", "buffer", "tracker", "replica")
 POLITE = 5  # collectors give way to the learner and the coordinator on a crowded machine: all wait for those two
 REPLACED = 71  # exit code of a process that found another one of its name
 QUIET = 5.0  # seconds without a word from anybody after which a coordinator of a league that is over may go
 LAST_WORDS = 120.0  # seconds after which it goes in any case
 ORDER = "LUDUS_ORDER"  # the variable with which a batch system tells its later processes from its earlier ones
 CLAIM = 1.0  # seconds between two looks at whose name it is
+MODEST = 10  # viewers give way to everybody
+REPLICA_BYTES = 2 << 30  # of memory: a replica that is made to take more ends, and is started again
 LOCK_PATIENCE = 10.0  # seconds between two lines that say who holds the ledger
 
 
@@ -79,7 +87,7 @@ def watch_progress(ticks: Callable[[], int], seconds: float, env: str) -> None:
                 seen, since = now, time.monotonic()
             elif time.monotonic() - since > seconds:
                 log.error(
-                    "no tick for %g s: the environment %s hangs. Mend it (see: ludus check-env %s), or set "
+                    "no tick for %g s: the environment %s hangs. Fix it (see: ludus check-env %s), or set "
                     "collector.hang_seconds if it is only slow. This is where it is:", seconds, env, env
                 )  # fmt: skip
                 faulthandler.dump_traceback(all_threads=True)
@@ -139,18 +147,52 @@ def run_coordinator(config: Config, run: RunDirectory, stop: Stop, lone: bool) -
     if ledger is None:
         return
     host, farewell = listening_host(config.launch), Farewell()
-    with Doors(run, Role.OPERATOR, config.launch.transport, host=host) as doors:
-        server = doors.serve("coordinator")
-        service = build_coordinator(config, run, ledger, server, time.monotonic)
+    replica = Beside("replica", run, time.monotonic)
+    with Doors(run, "operator", config.launch.transport, host=host) as doors, closing(replica):
+        server, feed = doors.serve("coordinator"), doors.serve_feed()
+        service = build_coordinator(config, run, ledger, server, time.monotonic, feed)
         term = service.coordinator.state.term
         run.publish_rendezvous(doors.rendezvous(server, term))
         log.info("term %d at %s", term, server.address)
         while not stop.asked:
-            service.step(0.05)
+            replica.poll()
+            service.step(0.02)
             if lone and farewell.said(service.coordinator, time.monotonic()):
                 log.info("%s: nobody is left, the coordinator goes too", service.coordinator.state.why or "stopped")
+                note_failure(service.coordinator.state, config, run)
                 break
         service.close()
+    with suppress(OSError):  # others still listen there, or it is gone
+        run.sockets.rmdir()
+
+
+def run_replica(config: Config, run: RunDirectory, stop: Stop) -> None:
+    """Serve viewers and trackers on behalf of the coordinator that started this process, until SIGTERM."""
+    os.nice(MODEST)  # before libzmq starts its threads: play comes first, whatever viewers want
+    resource.setrlimit(resource.RLIMIT_DATA, (REPLICA_BYTES, REPLICA_BYTES))
+    host, transport = listening_host(config.launch), config.launch.transport
+    with (
+        Doors(run, "viewer", transport, PAGE_LIMIT) as inner,
+        Doors(run, "viewer", transport, WISH_LIMIT, host) as doors,
+    ):
+        server = doors.serve("replica")
+        replica, published = build_replica(config, run, inner.feed(), server, time.monotonic), False
+        gc.freeze()
+        while not stop.asked:
+            replica.step(0.05)
+            if replica.ready and not published:
+                published = True
+                run.publish_rendezvous(doors.rendezvous(server, replica.term), "replica")
+                log.info("term %d, event %d, at %s", replica.term, replica.mirror.seq, server.address)
+
+
+def note_failure(state: LeagueState, config: Config, run: RunDirectory) -> None:
+    """Write where `ludus status` looks that a league on Slurm is over and was never trained."""
+    shortfall = untrained(state, config)
+    if shortfall is not None and shortfall.failed:
+        log.error("%s", shortfall.line)
+        if run.slurm.exists():
+            publish(run.ended, f"{shortfall.line}\n".encode())
 
 
 def open_ledger(run: RunDirectory, stop: Stop) -> Ledger | None:
@@ -166,7 +208,7 @@ def open_ledger(run: RunDirectory, stop: Stop) -> Ledger | None:
 def run_collector(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> None:
     """Play until the coordinator says stop, or until SIGTERM."""
     os.nice(POLITE)
-    with Doors(run, Role.COLLECTOR, config.launch.transport, SEGMENTS_LIMIT) as doors:
+    with Doors(run, f"collector-{index}", config.launch.transport, SEGMENTS_LIMIT) as doors:
         session = secrets.token_hex(8)
         collector = build_collector(
             config, run, index, session, Lines(doors.coordinator(), doors.connect), time.monotonic, allow
@@ -189,8 +231,8 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
     if group.size > 1:
         end_with_parent()  # torchrun's agent: else it could not be told apart from a rank of the next group
     host = listening_host(config.launch)
-    with Doors(run, Role.LEARNER, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
-        name = f"learner-{index}" if group.rank == 0 else f"learner-{index}.{group.rank}"
+    name = rank_name(f"learner-{index}", group.rank)
+    with Doors(run, name, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
         session, inbox = secrets.token_hex(8), doors.serve(name)
         claim = Claim(run.claim(name), session)
         run.publish_rendezvous(doors.rendezvous(inbox), name)
@@ -210,8 +252,9 @@ def run_inference(config: Config, run: RunDirectory, index: int, stop: Stop) -> 
     from launch.build_learner import build_inference
 
     host = listening_host(config.launch)
-    with Doors(run, Role.INFERENCE, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
-        session, server = secrets.token_hex(8), doors.serve(f"inference-{index}")
+    name = f"inference-{index}"
+    with Doors(run, name, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
+        session, server = secrets.token_hex(8), doors.serve(name)
         inference = build_inference(config, run, session, doors.learner(index), server, time.monotonic)
         while not stop.asked:
             inference.step(0.02)
@@ -220,8 +263,8 @@ def run_inference(config: Config, run: RunDirectory, index: int, stop: Stop) -> 
 def run_buffer(config: Config, run: RunDirectory, index: int, stop: Stop, allow: Sequence[str]) -> None:
     """Keep the replays of the players of one learner, or of one of its ranks, until SIGTERM."""
     host = listening_host(config.launch)
-    with Doors(run, Role.LEARNER, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
-        name, session = f"buffer-{index}", secrets.token_hex(8)
+    name, session = f"buffer-{index}", secrets.token_hex(8)
+    with Doors(run, name, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
         server = doors.serve(name)
         run.publish_rendezvous(doors.rendezvous(server), name)
         buffer = build_buffer(config, run, index, session, server, time.monotonic, allow)
@@ -245,6 +288,15 @@ def run_tracker(config: Config, run: RunDirectory, index: int, stop: Stop, allow
 
 
 def main(argv: Sequence[str] | None = None) -> None:
+    """Serve one role; a key that is missing or revoked ends it with one line in its log."""
+    try:
+        serve(argv)
+    except KeysError as error:
+        log.error("%s", error)
+        sys.exit(1)
+
+
+def serve(argv: Sequence[str] | None = None) -> None:
     """Serve one role."""
     parser = argparse.ArgumentParser(prog="python -m launch.process", description=__doc__)
     parser.add_argument("--run", required=True, type=Path)
@@ -253,6 +305,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--lone", action="store_true", help="there is no parent to obey")
     parser.add_argument("--allow", action="append", default=[])
     arguments = parser.parse_args(argv)
+    settle(arguments.allow)
     faulthandler.enable()
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stop = Stop()
@@ -268,6 +321,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         run_inference(config, run, arguments.index, stop)
     elif arguments.role == "buffer":
         run_buffer(config, run, arguments.index, stop, arguments.allow)
+    elif arguments.role == "replica":
+        run_replica(config, run, stop)
     elif arguments.role == "tracker":
         sys.exit(run_tracker(config, run, arguments.index, stop, arguments.allow))
     else:
@@ -275,4 +330,6 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.excepthook = show_error
+    with cleaned():
+        main()

@@ -10,16 +10,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from launch.console import Console
 from launch.explaining import explain as explain  # it is one of these commands, too
 from launch.live import status_text
+from launch.searching import newest_settled
 from launch.tables import payoff_json, payoff_matrix, standings_json, standings_table, status_json
 from launch.view import View, ViewError, find_player, open_view
 from league.events import Event, ResultCounted, TicketVoided
+from league.ids import PlayerId
+from league.payoff import head_to_head
 from league.state import OVER, LeagueState
+from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.ticket import Episode, Ticket
 from league.wire.messages import Worker
@@ -50,6 +54,9 @@ def _print_status(console: Console, run: RunDirectory, view: View) -> None:
     console.print(status_text(run.name, view))
     if view.state.phase == OVER:
         console.print(f"over: {view.state.why}", highlight=False)
+    for name, why in view.state.quarantined.items():
+        line = f"{name} is quarantined, it failed everything while others succeeded; the last time: {why}"
+        console.print(line, style="red", highlight=False, markup=False)
     if not view.live:
         console.print("no coordinator answers: this is what the ledger tells", style="dim")
 
@@ -129,8 +136,21 @@ class Matches:
         elif isinstance(event, TicketVoided):
             self._note(state, state.open[event.ticket], (), event.why)
 
+    def search(self, ledger: Ledger, state: LeagueState) -> None:
+        """Find the newest matches from the end of the ledger."""
+        self.newest.clear()
+        limit = self.newest.maxlen or 0
+        for ticket, event in reversed(newest_settled(ledger, limit, self._wants)):
+            if isinstance(event, ResultCounted):
+                self._note(state, ticket, event.episodes, None)
+            else:
+                self._note(state, ticket, (), event.why)
+
+    def _wants(self, ticket: Ticket) -> bool:
+        return self._player is None or any(entry.player == self._player for entry in ticket.entries)
+
     def _note(self, state: LeagueState, ticket: Ticket, episodes: tuple[Episode, ...], void: str | None) -> None:
-        if self._player is None or any(entry.player == self._player for entry in ticket.entries):
+        if self._wants(ticket):
             sides = None if state.env is None else state.env.sides
             self.newest.append(match_json(ticket, episodes, void, sides))
 
@@ -145,14 +165,16 @@ def match_json(
     recorded: the episodes that can be replayed; void: why nobody won it, null if it was played.
     """
     seats = range(len(ticket.entries))
-    where = list(sides or seats)
+    where, players = list(sides or seats), [entry.player for entry in ticket.entries]
     return {
         "ticket": ticket.number,
         "attempt": ticket.attempt,
         "purpose": ticket.purpose.value,
-        "players": [entry.player for entry in ticket.entries],
+        "players": players,
         "sides": where,
-        "scores": [_score(episodes, seat, where) for seat in seats] if episodes and len(set(where)) > 1 else None,
+        "scores": [_score(episodes, seat, players, where) for seat in seats]
+        if episodes and len(set(where)) > 1
+        else None,
         "returns": [sum(e.returns[seat] for e in episodes) / len(episodes) for seat in seats] if episodes else None,
         "lengths": [episode.length for episode in episodes],
         "recorded": [i for i, episode in enumerate(episodes) if episode.actions],
@@ -160,14 +182,17 @@ def match_json(
     }
 
 
-def _score(episodes: tuple[Episode, ...], entry: int, sides: Sequence[int]) -> float:
-    """Return the share of points that an entry made against the entries of other sides."""
-    others = [other for other, side in enumerate(sides) if side != sides[entry]]
-    points = 0.0
-    for episode in episodes:
-        mine = episode.ranks[entry]
-        points += sum(0.5 if episode.ranks[o] == mine else float(episode.ranks[o] > mine) for o in others)
-    return points / (len(episodes) * len(others))
+def _score(episodes: tuple[Episode, ...], entry: int, players: Sequence[PlayerId], sides: Sequence[int]) -> float:
+    """Return the share of points of an entry, counted as in the standings: only other players, each side once.
+
+    Where a player meets nobody but itself, its entries are told apart instead.
+    """
+    others = [o for o, side in enumerate(sides) if side != sides[entry]]
+    foes = {(sides[o], players[o]): o for o in others if players[o] != players[entry]}
+    places = [entry, *(foes.values() or others)]
+    ranks = ([episode.ranks[place] for place in places] for episode in episodes)
+    wins, draws, losses = head_to_head({0}, range(len(places)), ranks)
+    return (wins + draws / 2) / (wins + draws + losses)
 
 
 def matches(run: RunDirectory, player: str | None = None, limit: int = 20, as_json: bool = False) -> int:

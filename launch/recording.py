@@ -2,10 +2,12 @@
 
 record(run, ("main", "one_ply"), Film(episodes=3), Path("videos"))
 
-A PettingZoo environment draws itself (`render_mode="rgb_array"`); of a native game the text is drawn.
+A PettingZoo environment draws itself (`render_mode="rgb_array"`); of a native game, and of an environment that renders
+nothing but text ("ansi"), the text is drawn.
 """
 
 import io
+import re
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -21,7 +23,7 @@ import numpy.typing as npt
 from collectors.envs.config import EnvConfig, EnvError, make_environment
 from collectors.envs.rows import Environment
 from collectors.replay import Frame, Frames, play, replay
-from launch.playing import casting, find_entry, seat, told
+from launch.playing import TEXT, casting, find_entry, seat, told
 from launch.progress import Progress
 from launch.start import stored
 from launch.trackers.points import Scene
@@ -38,9 +40,11 @@ if TYPE_CHECKING:
 Picture = npt.NDArray[np.uint8]
 
 FORMATS = ("gif", "mp4")
+PICTURE = "rgb_array"  # the render mode in which an environment returns a picture
 PICTURES, LARGEST, SECONDS = 200, 480, 20.0  # of a scene: at most so many, so many pixels wide, shown so long
 LAST = 4  # times as long as the others the last picture is shown
 LINE, SIZE, MARGIN = 22, 17, 16  # pixels
+ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[@-_])")  # what colours a terminal, or moves its cursor
 
 
 class RecordError(ValueError):
@@ -69,7 +73,7 @@ def record(
     encode = encoder(film.kind)
     config, state = stored(run), open_view(run).state
     first, second = (find_entry(state, name) for name in names)
-    folder = out or run.videos
+    folder = out or run.inside(run.videos)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     with closing(drawing_environment(config.env, allow)) as env, Progress("record") as progress:
@@ -120,13 +124,19 @@ def _small(picture: Picture) -> Picture:
 
 
 def drawing_environment(config: EnvConfig, allow: Collection[str]) -> Environment:
-    """Return an environment that draws pictures, if it can; else one that is drawn from its text."""
-    if config.name == "pettingzoo":
-        try:
-            return make_environment(replace(config, kwargs={**config.kwargs, "render_mode": "rgb_array"}), 1, allow)
-        except EnvError:
-            pass  # it has no such option: its text will do
-    return make_environment(config, 1, allow)
+    """Return an environment that draws pictures, if it says that it can; else one that is drawn from its text."""
+    env = make_environment(config, 1, allow)
+    told = getattr(env, "render_modes", ())
+    modes = told or ((PICTURE,) if config.name == "pettingzoo" else ())  # who says nothing may draw all the same
+    for mode in (PICTURE, TEXT):
+        if mode in modes and "render_mode" not in config.kwargs:
+            try:
+                drawing = make_environment(replace(config, kwargs={**config.kwargs, "render_mode": mode}), 1, allow)
+            except EnvError:
+                continue  # it has no such option: what its agents see will do
+            env.close()
+            return drawing
+    return env
 
 
 def _pictures(env: Environment, ticket: Ticket, frames: Frames) -> Iterator[Picture]:
@@ -147,7 +157,16 @@ def _pictures(env: Environment, ticket: Ticket, frames: Frames) -> Iterator[Pict
 def _lines(spec: EnvSpec, ticket: Ticket, frame: Frame, number: int) -> list[str]:
     players = " v ".join(str(entry.player) for entry in ticket.entries)
     moves = [f"{ticket.entries[move.entry].player} plays {move.action}" for move in frame.moves]
-    return [players, f"{number}. {', '.join(moves)}" if moves else spec.name, "", *frame.text.splitlines()]
+    return [players, f"{number}. {', '.join(moves)}" if moves else spec.name, "", *_plain(frame.text).splitlines()]
+
+
+def _plain(text: str) -> str:
+    r"""Return text without what only a terminal understands: colours and tabs.
+
+    >>> _plain("\x1b[31mred\x1b[0m\tblue")
+    'red     blue'
+    """
+    return "".join(c for c in ESCAPE.sub("", text).expandtabs() if c == "\n" or c.isprintable())
 
 
 # --- pictures ------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 from launch.drawing import family_figure, payoff_figure, png_of, ratings_figure, throughput_figure
 from launch.live import candidate_lines, clock_time
 from launch.progress import Progress
-from launch.tables import relevant, spread, standings_json, status_json
+from launch.tables import all_standings, footnotes, relevant, short, spread, standings_json, status_json
 from launch.trackers.config import TrackConfig
 from launch.trackers.points import Curves, Row
 from launch.view import View, open_view
@@ -57,7 +57,7 @@ def read_story(run: RunDirectory) -> Story:
             progress.tell(f"match {row.matches:,}")
 
         curves = Curves(TrackConfig(every=20, payoff_every=1 << 30), keep, dense=DENSE)
-        view = open_view(run, watcher=curves)
+        view = open_view(run, curves.observe, curves)
     return Story(run.name, view, rows, {row.frozen: row.matches for row in rows if row.frozen is not None})
 
 
@@ -78,7 +78,7 @@ def draw(story: Story) -> dict[str, bytes]:
 
 def write_report(run: RunDirectory, out: Path | None = None) -> Path:
     """Write the report of a run and return where it is."""
-    folder = out or run.report
+    folder = out or run.inside(run.report)
     folder.mkdir(parents=True, exist_ok=True)
     with Progress(f"report of {run.name}"):
         story = read_story(run)
@@ -138,20 +138,22 @@ def _standings(story: Story) -> Iterator[str]:
     yield f"<table><tr>{''.join(f'<th>{escape(head)}</th>' for head in heads)}</tr>"
     for row in standings_json(state):
         cells = [row["place"], row["player"], row["kind"], _number(row["rating"]), _interval(row)]
-        cells += [_number(row["elo"]), _number(row["games"]), *(_score(row, anchor) for anchor in anchors)]
+        cells += [_number(row["elo"]), short(row["games"]), *(_score(row, anchor) for anchor in anchors)]
         past = ' class="past"' if row["kind"] == "frozen" else ""
         yield f"<tr{past}>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
     yield "</table>"
+    for line in footnotes(state, all_standings(state)):
+        yield f'<p class="dim">{escape(line)}</p>'
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0f}"
+    return "-" if value is None else f"{value:z.0f}"
 
 
 def _interval(row: dict[str, Any]) -> str:
     if row["low"] is None or row["high"] is None:
         return "-"
-    return "pinned" if row["low"] == row["high"] else f"{row['low']:.0f} to {row['high']:.0f}"
+    return "pinned" if row["low"] == row["high"] else f"{row['low']:z.0f} to {row['high']:z.0f}"
 
 
 def _score(row: dict[str, Any], anchor: str) -> str:

@@ -1,46 +1,92 @@
 """From a config to a run directory that holds it: a new run, or one that goes on.
 
-run = begin(config, allow=["my_package"], accept=False, say=print)
-launch(run, plain=False, quiet=False, allow=["my_package"])
+with begin(config, allow=["my_package"], accept=False, say=print) as run:
+    launch(run, plain=False, quiet=False, allow=["my_package"])
+
+Both hold the lock of the run: `begin` while its block runs, and for a run that exists there is `held(run)`.
 """
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from collectors.check import try_out
 from collectors.envs.config import is_ours, make_environment
+from collectors.envs.watched import silent
 from collectors.players.scripted import make_bots
 from coordinator.opening import check_seats
 from launch.apart import Limit, apart
+from launch.arguments import allowing
 from launch.changes import Change, differences
 from launch.config import Config, ConfigError, algo_of, from_plain, own_algos, own_policies, to_plain
-from launch.progress import Progress
+from launch.progress import Progress, hushed
+from launch.strings import leaked
 from launch.trackers.sink import check_trackers
 from launch.trial import Try
 from league.player import Player
-from league.plugins import resolve
+from league.plugins import load
 from league.policies.layout import describe
 from league.rulebook import founders
 from league.spec import EnvSpec
-from league.store.ledger import Ledger
+from league.store.ledger import Ledger, LedgerLocked
 from league.store.run_directory import RunDirectory, RunError
+from league.store.run_lock import RunLocked, locked
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
 
 Say = Callable[[str], None]
 
+UNTOLD = ("name", "runs")  # how the run was found
 TRIALS = 2  # slots in which an environment is tried before its first run
+LET_GO = 5.0  # seconds for the processes of a league whose `ludus run` was killed to see that, and to end
 
 
-def launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as_json: bool = False) -> int:
-    """Start a league in the way that its stored config names; return the exit code when it ends."""
+@contextmanager
+def held(run: RunDirectory, slurm: bool = False) -> Iterator[None]:
+    """Hold the lock of a run; raise RunError, with nothing changed, if its league is under way.
+
+    After a kill -9 the lock is free at once, but the coordinator needs a moment to end: its ledger is waited for. Jobs
+    of Slurm outlive the command that submits them, which looks for them in the queue itself.
+    """
+    try:
+        with locked(run):
+            if run.ledger.exists() and not slurm:
+                with Progress("waiting for the ledger"):
+                    Ledger.open(run.ledger, LET_GO).close()
+            yield
+    except (RunLocked, LedgerLocked) as error:
+        raise RunError(
+            f"the league {run.name} is under way already. Look at it: ludus attach {run.name}. Stop it: ludus stop "
+            f"{run.name}. Start another one: give another name="
+        ) from error
+
+
+def launch(
+    run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as_json: bool = False, given: bool = False
+) -> int:
+    """Start a league in the way that its stored config names; return the exit code when it ends.
+
+    Quiet: nothing is printed but errors, and those to standard error. The caller holds the lock of the run (`begin`,
+    `held`). `given` says that the user gave the config in this call, or trusts it: what it has of shell may run.
+    """
+    with hushed(quiet):
+        return _launch(run, plain=plain, quiet=quiet, allow=allow, as_json=as_json, given=given)
+
+
+def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as_json: bool, given: bool) -> int:
     config = stored(run)
+    if config.launch.transport == "tcp" and config.launch.name != "inline":
+        from launch.slurm.trust import approve_keys
+
+        approve_keys(run, given)
     if config.launch.name == "slurm":
         from launch.slurm.submit import run as run_slurm
+        from launch.slurm.trust import approve
 
+        approve(run, config, given)
         return run_slurm(config, run, say=(lambda line: None) if quiet else _print, allow=allow)
     if config.launch.name == "inline":
         from launch.inline import run as run_inline
@@ -71,20 +117,39 @@ def _print(line: str) -> None:
     sys.stdout.flush()
 
 
-def begin(config: Config, *, allow: Collection[str], accept: bool, say: Say) -> RunDirectory:
-    """Return the run of this config: made now, or found with the same config, or with changes that are allowed."""
-    with Progress("trying the environment"):
-        rehearse(config, allow)
+@contextmanager
+def begin(config: Config, *, allow: Collection[str], accept: bool, say: Say) -> Iterator[RunDirectory]:
+    """Hold the run of this config: made now, or found with the same config, or with changes that are allowed."""
+    with Progress("trying the environment") as progress:
+        rehearse(config, allow, progress.tell)
+    _check_slurm(config)
     run = RunDirectory(Path(config.runs) / config.name)
+    with held(run, slurm=config.launch.name == "slurm"):
+        if exists(run):
+            run.refuse_links()
+            _go_on(run, config, accept, say, allow)
+        else:
+            run.create().write_config(to_plain(config))
+        yield run
+
+
+def _check_slurm(config: Config) -> None:
+    """Refuse jobs where there is no Slurm, before a run is made for them or changed."""
+    if config.launch.name == "slurm" and not config.launch.dry_run:
+        from launch.slurm.commands import require
+
+        require()
+
+
+def exists(run: RunDirectory) -> bool:
+    """Return whether there is a run to go on with; raise RunError if there is half of one."""
     if run.layout.exists() and run.check().config.exists():
-        _go_on(run, config, accept, say)
-        return run
+        return True
     if run.ledger.exists():
         raise RunError(
             f"{run.root} has a ledger, but no {run.config.name}: it is not a whole run. Choose another name="
         )
-    run.create().write_config(to_plain(config))
-    return run
+    return False
 
 
 def stored(run: RunDirectory) -> Config:
@@ -95,35 +160,44 @@ def stored(run: RunDirectory) -> Config:
         raise ConfigError(f"{run.config} was written by another version of Ludus, or by hand: {error}") from error
 
 
-def _go_on(run: RunDirectory, config: Config, accept: bool, say: Say) -> None:
+def accepted_changes(run: RunDirectory, config: Config, accept: bool, allow: Collection[str] = ()) -> list[Change]:
+    """Return what is different from the config that a run has; raise ConfigError if it may not change."""
     changes = differences(to_plain(stored(run)), to_plain(config))
-    told = [change for change in changes if change.key not in ("name", "runs")]
-    grave = [change for change in told if not change.harmless]
+    grave = [change for change in changes if not change.harmless]
     if grave and not accept:
-        raise ConfigError(_refusal(run, grave))
+        raise ConfigError(_refusal(run, grave, allow))
+    return changes
+
+
+def _go_on(run: RunDirectory, config: Config, accept: bool, say: Say, allow: Collection[str]) -> None:
+    changes = accepted_changes(run, config, accept, allow)
     if not changes:
         return
-    for change in told:
-        say(f"changed: {change}")
+    for change in changes:
+        if change.key not in UNTOLD:
+            say(f"changed: {change}")
     if run.ledger.exists():
-        Ledger.open(run.ledger, 0.0).close()  # raises if a coordinator has it: its config must not change beneath it
+        Ledger.open(run.ledger, 0.0).close()  # on Slurm a coordinator may have it: its config must not change
     run.write_config(to_plain(config))
 
 
-def _refusal(run: RunDirectory, changes: Sequence[Change]) -> str:
+def _refusal(run: RunDirectory, changes: Sequence[Change], allow: Collection[str]) -> str:
     lines = "\n".join(f"  {change}" for change in changes)
     return (
         f"the run {run.name!r} exists with another config:\n{lines}\n"
-        f"Go on with the old one: ludus resume {run.name}. Go on with the new one: add --accept-changes. "
-        "Start another run: add name=ANOTHER."
+        f"Go on with the old one: ludus resume {run.name}{allowing(allow)}. "
+        "Go on with the new one: add --accept-changes. Start another run: add name=ANOTHER."
     )
 
 
-def rehearse(config: Config, allow: Collection[str] = ()) -> EnvSpec:
+def rehearse(config: Config, allow: Collection[str] = (), tell: Say = silent) -> EnvSpec:
     """Make every part once, so that what cannot work fails here, in one line, before there is a run directory."""
+    if secret := leaked(to_plain(config)):
+        raise ConfigError(secret)
     _founders(config)
+    _check_device(config)
     check_trackers(config.track.to)
-    spec = _tried_apart(config, allow)
+    spec = _tried_apart(config, allow, tell)
     if spec is not None:
         _check_against(config, spec, allow)
         return spec
@@ -136,13 +210,13 @@ def rehearse(config: Config, allow: Collection[str] = ()) -> EnvSpec:
         env.close()
 
 
-def _tried_apart(config: Config, allow: Collection[str]) -> EnvSpec | None:
+def _tried_apart(config: Config, allow: Collection[str], tell: Say) -> EnvSpec | None:
     """Try foreign code where it can break nothing; None if that is not needed, or has to be done here to know why."""
     if is_ours(config.env.name) and config.env.outcome is None:
         return None
     order = Try(env=config.env, slots=TRIALS, league=config.league, allow=tuple(allow))
     who = config.env.id or config.env.name
-    answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="))
+    answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="), tell)
     return None if answer is None else msgspec.json.decode(answer, type=EnvSpec)
 
 
@@ -157,6 +231,19 @@ def _founders(config: Config, roles: Sequence[str] = ()) -> list[Player]:
         return founders(config.league, roles)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+
+
+def _check_device(config: Config) -> None:
+    """Refuse a GPU that is not there. On Slurm it is elsewhere: whether a node has one shows when its job starts."""
+    if config.learner.device != "cuda" or config.launch.name == "slurm":
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        raise ConfigError(
+            "learner.device=cuda: torch finds no GPU here. Use learner.device=auto, which takes a GPU if there is one, "
+            "or install a driver and a torch with CUDA"
+        )
 
 
 def _check_span(algo: AlgoConfig, config: Config) -> None:
@@ -188,4 +275,4 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
         )
     for algo in algos.values():
         if not algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time
-            resolve("ludus.algorithms", algo.algorithm, allow)
+            load(algo.algorithm)

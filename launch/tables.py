@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from launch.final import final_json
 from launch.view import View
 from league.ids import PlayerId
 from league.interval import wilson
@@ -26,6 +27,7 @@ from league.standings import (
     cross_play,
     payoff_table,
     standings,
+    worst_misfit,
 )
 from league.state import LeagueState
 from league.wire.messages import Role, Worker
@@ -38,6 +40,7 @@ NOTHING = Text("-", style="dim")
 NAME, ANCHOR = 18, 8  # characters of a player's name in a table, and of an anchor's at the head of a column
 STALE = 10.0  # seconds without a word after which a worker is named
 WEAK, STRONG = 0.4, 0.6  # scores beyond which a cell of the payoff matrix is coloured
+BETTER, WORSE = "dodger_blue1", "dark_orange"  # everybody can tell these two apart
 
 
 # --- the standings -------------------------------------------------------------------------------------------
@@ -104,9 +107,28 @@ def standings_table(state: LeagueState, limit: int | None = None) -> Table:
         table.add_column(f"v {name}", justify="right", no_wrap=True, overflow="ellipsis", min_width=8)
     for row in shown:
         table.add_row(*_standing_cells(state, row), style="" if _matters(state, row.player) else "dim")
-    if len(shown) < len(rows):
-        table.caption = f"{len(rows) - len(shown)} more frozen players: ludus standings"
+    more = [f"{len(rows) - len(shown)} more frozen players: ludus standings"] if len(shown) < len(rows) else []
+    table.caption = "\n".join(more + footnotes(state, rows)) or None
+    table.caption_justify = "left"
     return table
+
+
+def footnotes(state: LeagueState, rows: Sequence[Standing]) -> list[str]:
+    """Return what has to be said under the standings: where they mislead."""
+    notes = []
+    if any(0 < row.games < 1 for row in rows):
+        carry = f"{state.config.evaluation.carry:g}"
+        notes.append(f"less than one game: each new candidate multiplies the games of older ones by {carry}")
+    misfit = None if is_cooperative(state) else worst_misfit(rows, state.evaluation)
+    if misfit is not None:
+        ratings = {row.player: row.rating or 0.0 for row in rows}
+        apart = ratings[misfit.player] - ratings[misfit.opponent]  # the stronger one is the first
+        notes.append(
+            f"{misfit.player} is {apart:.0f} Elo above {misfit.opponent}, which predicts a score of "
+            f"{misfit.predicted:.0%}, but it scored {misfit.scored:.0%} over {short(misfit.games)} games: one rating "
+            "for each player cannot describe every pair (ludus payoff shows them)"
+        )
+    return notes
 
 
 def _matters(state: LeagueState, player: PlayerId) -> bool:
@@ -126,7 +148,7 @@ def _standing_cells(state: LeagueState, row: Standing) -> list[str | Text]:
     cells: list[str | Text] = [str(row.place), fitted(row.player), KINDS.get(row.kind, row.kind.value)]
     if is_cooperative(state):
         return [*cells, _returned(row.own), _returned(row.cross), short(row.games)]
-    cells += [_rating(row), NOTHING if row.elo is None else f"{row.elo:.0f}", short(row.games)]
+    cells += [_rating(row), NOTHING if row.elo is None else f"{row.elo:z.0f}", short(row.games)]
     for anchor in state.population.anchors():
         plain = row.anchors.get(anchor.id)
         if anchor.id in scores:
@@ -147,16 +169,16 @@ def _rating(row: Standing) -> str | Text:
     if row.rating is None:
         return NOTHING
     if row.low is None or row.high is None:
-        return f"{row.rating:.0f} ±?"
+        return f"{row.rating:z.0f} ±?"
     reach = (row.high - row.low) / 2
-    return f"{row.rating:.0f} ±{reach:.0f}" if reach else f"{row.rating:.0f} fix"
+    return f"{row.rating:z.0f} ±{reach:.0f}" if reach else f"{row.rating:z.0f} fix"
 
 
 def _returned(found: MeanReturn | None) -> str | Text:
     if found is None:
         return NOTHING
     reach = "?" if found.high is None else f"{found.high - found.mean:.2g}"
-    return f"{found.mean:.4g} ±{reach}"
+    return f"{found.mean:z.4g} ±{reach}"
 
 
 # --- the payoff matrix ---------------------------------------------------------------------------------------
@@ -221,8 +243,8 @@ def _cell(cell: Cell | MeanReturn | None, same: bool) -> Text:
     if cell is None:
         return Text("·" if same else "-", style="dim")
     if isinstance(cell, MeanReturn):
-        return Text.assemble(f"{cell.mean:.4g}", (f" {short(cell.games):>4}", "dim"))
-    style = "green" if cell.score > STRONG else "red" if cell.score < WEAK else "yellow"
+        return Text.assemble(f"{cell.mean:z.4g}", (f" {short(cell.games):>4}", "dim"))
+    style = BETTER if cell.score > STRONG else WORSE if cell.score < WEAK else ""
     return Text.assemble((f"{100 * cell.score:.0f}", style), (f" {short(cell.games):>4}", "dim"))
 
 
@@ -232,15 +254,18 @@ def _cell(cell: Cell | MeanReturn | None, same: bool) -> Text:
 def status_json(view: View) -> dict[str, Any]:
     """Return how a run is doing.
 
-    live, broken (why nothing can be written now, or null), phase, why, paused, term, elapsed, seconds_left (null: no
-    limit); players, frozen, matches, void, env_steps;
+    live, broken (why nothing can be written now, or null), damaged (which row of the ledger is, or null), phase, why,
+    paused, term, elapsed, seconds_left (of training; null: no limit); final_done, final_wanted (games of the final
+    evaluation), final_seconds_left (about): null before and after it; players, frozen, matches, void, quarantined
+    (collectors that get no tickets, and why), env_steps;
     env_steps_per_second, collectors, collector_wait, learners, learner_wait (shares of their time), lag_mean, lag_p95
     (versions; the worst player): null when no worker told; silent: workers that said nothing for a while.
     """
     state = view.state
-    return {
+    status: dict[str, Any] = {
         "live": view.live,
         "broken": view.broken or None,
+        "damaged": state.damaged or None,
         "phase": state.phase,
         "why": state.why,
         "paused": state.paused,
@@ -251,8 +276,11 @@ def status_json(view: View) -> dict[str, Any]:
         "frozen": len(state.population.frozen()),
         "matches": sum(state.results.values()),
         "void": state.voids,
+        "quarantined": state.quarantined,
         "env_steps": state.env_steps,
-    } | _workers_json(view.workers)
+    }
+    status |= _workers_json(view.workers)
+    return status | final_json(state, status["env_steps_per_second"])
 
 
 def _workers_json(workers: Sequence[Worker]) -> dict[str, Any]:
@@ -294,11 +322,11 @@ def fitted(name: str, width: int = NAME) -> str:
 def short(number: float) -> str:
     """Return a count in few characters. What has faded is not nothing.
 
-    >>> short(812), short(12_345), short(3_200_000), short(0.3), short(0)
-    ('812', '12k', '3.2M', '<1', '0')
+    >>> short(812), short(12_345), short(3_200_000), short(0.25), short(0)
+    ('812', '12k', '3.2M', '0.2', '0')
     """
-    if 0 < number < 0.5:
-        return "<1"
+    if 0 < number < 0.95:
+        return f"{max(number, 0.01):.1g}"
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= size:
             return f"{number / size:.1f}{unit}" if number < 10 * size else f"{number / size:.0f}{unit}"

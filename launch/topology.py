@@ -1,9 +1,11 @@
 """From a config to the list of processes that make up its league."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from launch.config import Config
+from league.wire.messages import Role
 
 HUNG = 70  # exit code of a process whose environment hung
 
@@ -20,6 +22,28 @@ class Part:
     def name(self) -> str:
         """What its log and the status call it."""
         return f"{self.role}-{self.index}"
+
+
+ROLES = {"collector": Role.COLLECTOR, "learner": Role.LEARNER, "inference": Role.INFERENCE, "tracker": Role.TRACKER}
+
+
+def key_holders(parts: Sequence[Part]) -> dict[str, Role]:
+    """Return the processes that connect to others, by the names that their keys and messages carry.
+
+    >>> list(key_holders([Part("coordinator", 0), Part("learner", 0, ranks=2), Part("collector", 3)]))
+    ['learner-0', 'learner-0.1', 'collector-3']
+    """
+    return {
+        rank_name(part.name, rank): ROLES[part.role]
+        for part in parts
+        if part.role in ROLES
+        for rank in range(part.ranks)
+    }
+
+
+def rank_name(process: str, rank: int) -> str:
+    """Return the name of one rank of a process; the first one has the name of the process."""
+    return f"{process}.{rank}" if rank else process
 
 
 def topology(config: Config) -> list[Part]:

@@ -1,7 +1,7 @@
 """`ludus verify`: hold a run against itself. It can fail, and says where.
 
-Each check reads the evidence in its own way: SQL counts without the fold, the audit follows tickets without the
-fold, ratings are refitted from results. A check returns what is wrong; nothing means that all is well.
+Each check reads the evidence in its own way: hashes cover every row, SQL counts without the fold, the audit follows
+tickets without the fold, ratings are refitted from results. A check returns what is wrong; nothing: all is well.
 """
 
 import fcntl
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from rich.console import Console
 
 from launch.audit import Audit, walk
+from launch.console import Console
 from launch.counters import by_fold, by_sql
 from launch.progress import Progress
 from launch.view import ViewError, read_rules
@@ -23,7 +23,7 @@ from league.ratings import bradley_terry
 from league.rulebook import LeagueConfig
 from league.standings import standings
 from league.state import LeagueState, apply
-from league.store.fold import encode_fold, read_fold
+from league.store.fold import encode_fold, read_fold, resume_fold
 from league.store.ledger import Ledger, LedgerError, open_copy
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
@@ -42,6 +42,7 @@ class JournalLine(msgspec.Struct, frozen=True):
     ticket: TicketNumber
     attempt: int
     verdict: Verdict
+    head: str = ""  # the number and the hash of the ledger's newest event at that time
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Evidence:
     run: RunDirectory
     rules: LeagueConfig
     ledger: Ledger
+    damage: Problems  # rows that are not what was committed
     audit: Audit
     state: LeagueState
     stopped: str  # why the fold could not go on
@@ -64,17 +66,19 @@ def verify(run: RunDirectory) -> int:
     console = Console(highlight=False, markup=False, soft_wrap=True)
     rules = read_rules(run)
     journals = {path.name: path.read_bytes() for path in sorted(run.journals.glob("*.jsonl"))}
+    damage: Problems = []
     try:
         with open_copy(run.ledger) as ledger:
             with Progress("reading all events"):
+                damage = ledger.damage()
                 walked, folded = walk(ledger, rules.evaluation.carry), _fold(ledger, rules)
-            evidence, wrong = Evidence(run, rules, ledger, walked, *folded, journals), 0
+            evidence, wrong = Evidence(run, rules, ledger, damage, walked, *folded, journals), 0
             for title, check in CHECKS.items():
                 with Progress(title):
                     problems = check(evidence)
                 wrong += _tell(console, title, problems)
-    except (LedgerError, sqlite3.DatabaseError) as error:
-        wrong = _tell(console, "the ledger can be read", [str(error)])
+    except (LedgerError, sqlite3.DatabaseError, msgspec.MsgspecError) as error:
+        wrong = _tell(console, "the ledger can be read", [*damage, str(error)])
     console.print(f"{run.name}: {wrong} of {len(CHECKS)} checks failed" if wrong else f"{run.name}: all is well")
     return 1 if wrong else 0
 
@@ -114,16 +118,17 @@ def _fold(ledger: Ledger, rules: LeagueConfig) -> tuple[LeagueState, str]:
 # --- the checks ----------------------------------------------------------------------------------------------
 
 
+def check_chain(evidence: Evidence) -> Problems:
+    """Find rows that are not what was committed, by the hashes that cover them."""
+    return evidence.damage
+
+
 def check_sequence(evidence: Evidence) -> Problems:
     """Find gaps in the numbers of events."""
-    count, last = evidence.ledger.query("select count(*), coalesce(max(seq), 0) from events")[0]
-    if count == last:
+    audit = evidence.audit
+    if audit.rows == audit.last:
         return []
-    gaps = evidence.ledger.query(
-        "select seq from (select seq, seq - row_number() over (order by seq) gap from events) group by gap"
-    )
-    firsts = [row[0] for row in gaps if row[0] != 1]
-    return [f"{count} events, but the last has number {last}; events begin anew at {firsts[:MOST]}"]
+    return [f"{audit.rows} events, but the last has number {audit.last}; events start again at {audit.gaps[:MOST]}"]
 
 
 def check_readable(evidence: Evidence) -> Problems:
@@ -133,9 +138,7 @@ def check_readable(evidence: Evidence) -> Problems:
 
 def check_results(evidence: Evidence) -> Problems:
     """Find tickets with more than one result, by what the bodies say, not by the index."""
-    query = """select json_extract(body, '$.ticket') t, count(*) from events where kind = 'result_counted'
-               group by t having count(*) > 1"""
-    return [f"ticket {ticket} has {count} results" for ticket, count in evidence.ledger.query(query)]
+    return [f"ticket {ticket} has {count} results" for ticket, count in evidence.audit.results.items() if count > 1]
 
 
 def check_tickets(evidence: Evidence) -> Problems:
@@ -157,10 +160,10 @@ def check_checkpoint(evidence: Evidence) -> Problems:
         return []
     found = read_fold(path, state.config)
     if found is None:
-        return [f"{path} is damaged or of another version; the ledger tells the same without it: delete it"]
+        return [f"{path} is damaged or of another version: the next start or stop of the league writes it again"]
+    if resume_fold(path, state.config, evidence.ledger)[1] != found[1]:
+        return [f"{path} is of another ledger: up to event {found[1]} this one has other events, or it has fewer"]
     resumed, since = found
-    if since > evidence.ledger.head:
-        return [f"{path} is ahead of the ledger: {since} events, the ledger has {evidence.ledger.head}"]
     for _, event in evidence.ledger.events(since):
         apply(resumed, event)
     if encode_fold(resumed, 0) != encode_fold(state, 0):
@@ -191,7 +194,7 @@ def check_snapshots(evidence: Evidence) -> Problems:
 
 
 def check_journals(evidence: Evidence) -> Problems:
-    """Find results that a collector knows to be accepted, but that the ledger does not count."""
+    """Find results that a collector knows to be accepted, but the ledger does not count, and ledgers it never saw."""
     problems = []
     for name, content in evidence.journals.items():
         for number, line in enumerate(content.split(b"\n")[:-1], start=1):  # what has no end was cut by a crash
@@ -200,6 +203,8 @@ def check_journals(evidence: Evidence) -> Problems:
             except msgspec.DecodeError as error:
                 problems.append(f"{name}, line {number} cannot be read: {error}")
                 continue
+            if noted.head and (problem := _witness(evidence.ledger, noted.head)):
+                problems.append(f"{name}, line {number}: {problem}")
             counted = evidence.audit.counted.get(noted.ticket)
             if noted.verdict == Verdict.ACCEPTED and counted != noted.attempt:
                 was = "has no result" if counted is None else f"has the result of attempt {counted}"
@@ -207,7 +212,20 @@ def check_journals(evidence: Evidence) -> Problems:
     return problems
 
 
+def _witness(ledger: Ledger, head: str) -> str:
+    """Return how the ledger differs from what a collector was told of it."""
+    number, _, digest = head.partition(" ")
+    if not number.isdigit():
+        return f"{head[:80]!r} names no event"
+    if int(number) > ledger.head:
+        return f"the ledger had {number} events once, and has {ledger.head}: its end was lost, or it is an older one"
+    if ledger.mark(int(number)) != digest:
+        return f"the ledger had other events up to event {number}: it was changed, or another one was put in its place"
+    return ""
+
+
 CHECKS: dict[str, Callable[[Evidence], Problems]] = {
+    "every row is what was committed, by its hash": check_chain,
     "the numbers of events have no gap": check_sequence,
     "every row is an event, and the fold takes it": check_readable,
     "no ticket has two results": check_results,

@@ -1,4 +1,4 @@
-"""What a reader knows of a run: the fold of its events, asked from a living coordinator or read from a copy.
+"""What a reader knows of a run: the fold of its events, asked from its living replica or read from the ledger.
 
     view = open_view(run)                       # one look, whether the run is alive or not
     with following(run) as viewer:              # a look again and again
@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from launch.config import from_plain
+from launch.download import Download
 from launch.progress import Progress
 from league import events
 from league.events import Event
@@ -24,16 +25,19 @@ from league.ids import PlayerId
 from league.player import Player
 from league.rulebook import LeagueConfig
 from league.state import LeagueState, apply
-from league.store.ledger import LedgerError, Measured, open_copy
+from league.store.fold import fold_rows, resume_fold
+from league.store.ledger import Ledger, LedgerError, Measured, open_copy
+from league.store.reading import look
 from league.store.run_directory import Rendezvous, RunDirectory
 from league.wire.addresses import is_ipc
 from league.wire.keys import load_client_keys
-from league.wire.messages import Follow, Page, Refused, Role, Worker
+from league.wire.messages import FoldChunk, Follow, Page, Refused, Worker
 from league.wire.ports import Client
-from league.wire.sockets import Sockets
+from league.wire.sockets import PAGE_LIMIT, Sockets
 
-PATIENCE = 1.0  # seconds without an answer after which a coordinator counts as gone, or is asked again
-PAGE_LIMIT = 1 << 30  # bytes: a page of results with all their actions is far larger than other messages
+PATIENCE = 1.0  # seconds without an answer after which a replica counts as gone, or is asked again
+JUMP = 5000  # events that a viewer is behind before it asks for the fold of them instead
+ROWS = 2000  # events that are read at once from a ledger
 
 Observe = Callable[[int, Event, LeagueState], None]
 """Sees every event with its number, and the state just before it is applied."""
@@ -51,6 +55,17 @@ class Watcher(Protocol):
 
 def see_nothing(seq: int, event: Event, state: LeagueState) -> None:
     """Observe events that only the fold needs."""
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """Observes events, but needs few of them: in a ledger that nobody serves it looks for these itself."""
+
+    def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
+        """See an event, as any Observe."""
+
+    def search(self, ledger: Ledger, state: LeagueState) -> None:
+        """Find in the ledger what the calls would have found, whatever was found before."""
 
 
 class ViewError(ValueError):
@@ -80,6 +95,11 @@ class View:
     def measures(self) -> bool:
         """Whether somebody wants the metrics."""
         return self._watcher is not None
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether somebody wants each event: then no checkpoint of the fold can stand for the events before it."""
+        return self.measures or not (self._observe is see_nothing or isinstance(self._observe, Searcher))
 
     def begin_at(self, state: LeagueState, seq: int, measured: int = 0) -> None:
         """Go on from a state that somebody folded before."""
@@ -115,6 +135,11 @@ class View:
         while rows:
             self._tell(rows.pop())
 
+    def search(self, ledger: Ledger) -> None:
+        """Let an observer that needs few events look for them in the ledger."""
+        if isinstance(self._observe, Searcher):
+            self._observe.search(ledger, self.state)
+
     def _tell(self, row: Measured) -> None:
         if self._watcher is not None:
             self._watcher.metrics(row, self.state)
@@ -122,7 +147,10 @@ class View:
 
 
 class Viewer(View):
-    """A view that is asked from a coordinator, over the wire; the coordinator may die and come back."""
+    """A view that is asked from the replica, over the wire; replica and coordinator may die and come back.
+
+    One that need not see each event (`skips`; by default one that observes nothing) may begin with the league's fold.
+    """
 
     def __init__(
         self,
@@ -131,16 +159,20 @@ class Viewer(View):
         observe: Observe = see_nothing,
         clock: Callable[[], float] = time.monotonic,
         watcher: Watcher | None = None,
+        skips: bool | None = None,
     ) -> None:
         super().__init__(config, observe, watcher)
         self._client, self._clock = client, clock
+        nothing_seen = observe is see_nothing and watcher is None
+        self._skips = nothing_seen if skips is None else skips
+        self._download: Download | None = None
         self._request = 0
         self._asked_at: float | None = None
         self._newest_term = self._newest_row = 0
 
     @property
     def complete(self) -> bool:
-        """Whether all events that the coordinator told of are folded, and all metrics read."""
+        """Whether all events that the replica told of are folded, and all metrics read."""
         return self.live and self.seq >= self.head and self.measured >= self._newest_row
 
     def refresh(self, timeout: float) -> bool:
@@ -155,9 +187,9 @@ class Viewer(View):
         while True:
             for message, _ in self._client.receive(max(0.0, deadline - self._clock())):
                 if isinstance(message, Refused):
-                    raise ViewError(f"the coordinator refused: {message.reason}")
-                if isinstance(message, Page) and message.term >= self._newest_term:
-                    self._take(message)
+                    raise ViewError(f"the replica refused: {message.reason}")
+                if isinstance(message, Page | FoldChunk) and message.term >= self._newest_term:
+                    self._take(message) if isinstance(message, Page) else self._take_chunk(message)
                     answered = True
             if (answered and self.complete) or self._clock() >= deadline:
                 self.live = answered
@@ -166,6 +198,9 @@ class Viewer(View):
     def _ask(self, now: float) -> None:
         self._request += 1
         self._asked_at = now
+        if self._download is not None:
+            self._client.send(self._download.question(self._request))
+            return
         measured = None if self._watcher is None else self.measured
         self._client.send(Follow(request=self._request, since=self.seq, measured=measured))
 
@@ -182,8 +217,21 @@ class Viewer(View):
         self.elapsed, self.seconds_left, self.broken = page.elapsed, page.seconds_left, page.broken
         self.live = True
         self._asked_at = None
+        if self._skips and self._download is None and self.head - self.seq > JUMP:
+            self._download = Download()
         if not self.complete:
             self._ask(self._clock())
+
+    def _take_chunk(self, chunk: FoldChunk) -> None:
+        """Take a piece of the fold; with the last one, go on from there. A fold of no use is not asked for again."""
+        if self._download is None or not self._download.take(chunk):
+            return
+        if self._download.complete:
+            found = self._download.open(self.state.config)
+            self._download, self._skips = None, found is not None
+            if found is not None and found[1] > self.seq:
+                self.begin_at(*found)
+        self._ask(self._clock())
 
     def close(self) -> None:
         """Close the wire."""
@@ -196,22 +244,20 @@ def read_rules(run: RunDirectory) -> LeagueConfig:
 
 
 def read_offline(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> View:
-    """Fold a copy of the ledger: for a run that no coordinator serves."""
+    """Fold the ledger of a run that no coordinator serves."""
     return catch_up(View(read_rules(run), observe, watcher), run)
 
 
 def catch_up(view: View, run: RunDirectory) -> View:
-    """Fold what the view has not seen yet from a copy of the ledger."""
+    """Fold what the view has not seen yet from the ledger; without observers, from the checkpoint of its fold."""
     try:
-        with Progress(f"reading {run.name}") as progress, open_copy(run.ledger) as ledger:
-            view.head = ledger.head
-            while page := ledger.read(view.seq, 10_000):
-                view.take_in(page, ledger.metrics(view.measured, page[-1][0]) if view.measures else [])
-                progress.tell(f"event {view.seq:,} of {view.head:,}")
-            if view.measures:
-                view.take_in([], ledger.metrics(view.measured, view.head))
-            view.notes = ledger.notes()
-            view.elapsed = float(ledger.meta("elapsed") or 0.0)
+        with Progress(f"reading {run.name}") as progress:
+            if view.sees_all:  # and could not see anything twice, so it reads a copy, which never changes
+                with open_copy(run.ledger) as ledger:
+                    _read_on(view, ledger, progress)
+                    _read_meta(view, ledger)
+            else:
+                look(run.ledger, lambda ledger: _resume(view, ledger, run.fold, progress))
     except LedgerError as error:
         raise ViewError(f"the run {run.name} cannot be read: {error}") from error
     minutes = view.state.config.budget.minutes
@@ -220,13 +266,39 @@ def catch_up(view: View, run: RunDirectory) -> View:
     return view
 
 
+def _read_on(view: View, ledger: Ledger, progress: Progress) -> None:
+    view.head = ledger.head
+    while page := ledger.read(view.seq, ROWS):
+        view.take_in(page, ledger.metrics(view.measured, page[-1][0]) if view.measures else [])
+        progress.tell(f"event {view.seq:,} of {view.head:,}")
+    if view.measures:
+        view.take_in([], ledger.metrics(view.measured, view.head))
+
+
+def _resume(view: View, ledger: Ledger, checkpoint: Path, progress: Progress) -> None:
+    """Go on from a checkpoint of the fold to the end of the ledger. It may be called again with another ledger."""
+    view.begin_at(*resume_fold(checkpoint, view.state.config, ledger))
+    view.head = ledger.head
+    while rows := ledger.read(view.seq, ROWS):
+        fold_rows(view.state, rows)
+        view.seq = rows[-1][0]
+        progress.tell(f"event {view.seq:,} of {view.head:,}")
+    view.search(ledger)
+    _read_meta(view, ledger)
+
+
+def _read_meta(view: View, ledger: Ledger) -> None:
+    view.notes = ledger.notes()
+    view.elapsed = float(ledger.meta("elapsed") or 0.0)
+
+
 @contextmanager
 def following(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> Iterator[Viewer]:
-    """Open a viewer of a run's coordinator, which need not answer yet."""
-    found = run.read_rendezvous()
+    """Open a viewer of a run's replica, which need not answer yet."""
+    found = run.read_rendezvous("replica")
     if found is None:
-        raise ViewError(f"no coordinator of the run {run.name} has started yet")
-    keys = None if is_ipc(found.address) else load_client_keys(run.keys, Role.VIEWER)
+        raise ViewError(f"no replica of the run {run.name} has started yet")
+    keys = None if is_ipc(found.address) else load_client_keys(run.keys, "viewer")
     with Sockets(PAGE_LIMIT) as sockets:
         viewer = Viewer(sockets.connect(found.address, keys), read_rules(run), observe, watcher=watcher)
         try:
@@ -236,11 +308,11 @@ def following(run: RunDirectory, observe: Observe = see_nothing, watcher: Watche
 
 
 def open_view(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> View:
-    """Return the run as it is now: from its coordinator if one answers, else from a copy of its ledger.
+    """Return the run as it is now: from its replica if one answers, else from its ledger.
 
-    The ledger only grows, so a coordinator may fall silent in the middle: the copy goes on from there.
+    The ledger only grows, so a replica may fall silent in the middle: the ledger tells the rest.
     """
-    if not _may_answer(run.read_rendezvous()):
+    if not may_answer(run.read_rendezvous("replica")):
         return read_offline(run, observe, watcher)
     with Progress(f"reading {run.name}") as progress, following(run, observe, watcher) as viewer:
         while viewer.refresh(PATIENCE):
@@ -250,8 +322,8 @@ def open_view(run: RunDirectory, observe: Observe = see_nothing, watcher: Watche
     return catch_up(viewer, run)
 
 
-def _may_answer(rendezvous: Rendezvous | None) -> bool:
-    """Return whether it is worth while to wait for a coordinator: a closed ipc server leaves no file."""
+def may_answer(rendezvous: Rendezvous | None) -> bool:
+    """Return whether it is worth while to wait for a server: a closed ipc server leaves no file."""
     if rendezvous is None:
         return False
     return not is_ipc(rendezvous.address) or Path(rendezvous.address.removeprefix("ipc://")).exists()

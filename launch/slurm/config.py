@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, fields
 _TIME = re.compile(
     r"\d+|\d+:\d\d|\d+:\d\d:\d\d|\d+-\d+|\d+-\d+:\d\d|\d+-\d+:\d\d:\d\d|UNLIMITED|INFINITE", re.IGNORECASE
 )
+_WORD = re.compile(r"[A-Za-z0-9_\[(][\w.,:;=@+*&|!()\[\]{}/%-]*", re.ASCII)  # no blank, no quote, no second line
+_WORDS = ("partition", "account", "qos", "constraint", "exclude", "gres")
 _MEMORY = re.compile(r"\d+[KMGT]?", re.IGNORECASE)
 
 
@@ -29,7 +31,7 @@ class JobConfig:
 
     def __post_init__(self) -> None:
         """Refuse what sbatch would not read."""
-        _check(self.time, self.cpus, self.memory, self.sbatch)
+        _check(self)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -61,7 +63,9 @@ class SlurmConfig:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be laid out."""
-        _check(self.time, self.cpus, self.memory, self.sbatch)
+        _check(self)
+        if self.interface is not None and not re.fullmatch(r"\w[\w.@:-]{0,14}", self.interface, re.ASCII):
+            raise ValueError(f"interface: {self.interface!r} names no network interface; write e.g. ib0")
         if self.nodes < 1:
             raise ValueError("nodes: a learner needs at least one")
         if min(self.limit, self.lead, self.requeues, self.probe) < 0:
@@ -82,13 +86,18 @@ class SlurmConfig:
         return settled
 
 
-def _check(time: str | None, cpus: int | None, memory: str | None, sbatch: list[str]) -> None:
+def _check(asked: JobConfig | SlurmConfig) -> None:
+    time, cpus, memory = asked.time, asked.cpus, asked.memory
+    for name in _WORDS:
+        word = getattr(asked, name)
+        if word and not _WORD.fullmatch(word):
+            raise ValueError(f"{name}: Slurm cannot read {word!r}; write one word, as in --{name}=WORD")
     if time is not None and not _TIME.fullmatch(time):
         raise ValueError(f"time: Slurm cannot read {time!r}; write minutes, hours:minutes:seconds or days-hours")
     if cpus is not None and cpus < 1:
         raise ValueError("cpus: a job needs at least one")
     if memory is not None and not _MEMORY.fullmatch(memory):
         raise ValueError(f"memory: Slurm cannot read {memory!r}; write a number and K, M, G or T, e.g. 8G")
-    for option in sbatch:
-        if not option.startswith("-") or "\n" in option:
+    for option in asked.sbatch:
+        if not option.startswith("-"):
             raise ValueError(f"sbatch: {option!r} is no option; write e.g. --mail-type=FAIL")

@@ -16,8 +16,10 @@ from launch.slurm import record
 from launch.slurm.commands import RUNNING, WAITING, Row, SlurmError, cancel, cancel_named, queue, submit
 from launch.slurm.script import array, jobs
 from launch.start import stored
+from launch.topology import Part, key_holders
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
+from league.wire.keys import make_keys
 from league.wire.messages import Worker
 
 GRACE = 15.0  # seconds beyond those of draining for the coordinator to see that everybody has gone
@@ -127,6 +129,7 @@ def scale(run: RunDirectory, collectors: int, say: Say) -> int:
     missing = [task for task in range(collectors) if task not in alive]
     cancel(surplus)
     if missing:
+        make_keys(run.keys, key_holders([Part("collector", task) for task in missing]))
         _more(run, missing)
     say(f"{len(missing)} collectors more, {len(surplus)} fewer: {collectors} in all")
     return 0

@@ -14,6 +14,7 @@
 FATAL=5       # failures in a row after which a process is given up
 LAST_WORDS=30 # seconds that the others have to end by themselves when the league is over
 HEALTHY=60    # seconds after which earlier failures are forgiven
+SAME=3        # failures in a row by the same error, with nothing done in between: the same rule as launch/failing.py
 
 # Of two processes with one name, that of the later order stays.
 export LUDUS_ORDER=$(printf '%012d.%06d' "$SLURM_JOB_ID" "${SLURM_RESTART_COUNT:-0}")
@@ -29,22 +30,54 @@ trap 'ended=yes woken=1; hand_on TERM' TERM
 say() { printf '%s %s: %s\n' "$(date '+%F %T')" "$LUDUS_NAME" "$*" >&2; }
 
 serve() {
-    local failures=0 attempt=0 began code rest
+    local failures=0 attempt=0 began code rest same=0 error='' before
     say "job $(job_id) on $(hostname), restart ${SLURM_RESTART_COUNT:-0}"
     while :; do
         leave_if_told
-        began=$SECONDS attempt=$((attempt + 1))
+        began=$SECONDS began_at=$(date +%s) attempt=$((attempt + 1)) before=$error
+        log_size=$(size "$LUDUS_RUN/logs/$LUDUS_NAME.log") journal_size=$(size "$LUDUS_RUN/journals/$LUDUS_NAME.jsonl")
         LUDUS_GROUP=$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}.$attempt
         attend "$@"; code=$?
         leave_if_told
         [ "$code" != 0 ] || finish
         ! replaced || { say "replaced: Slurm has started another one"; exit 1; }
-        [ $((SECONDS - began)) -le "$HEALTHY" ] || failures=0
+        [ $((SECONDS - began)) -le "$HEALTHY" ] && ! killed_at_work || failures=0
         failures=$((failures + 1)) rest=$((2 ** failures))
+        error=$(last_error)
+        if [ -z "$error" ] || [ "$error" != "$before" ] || worked; then same=0; fi
+        [ -z "$error" ] || same=$((same + 1))
+        [ "$same" -lt "$SAME" ] || give_up "failed $same times in a row with the same error (exit code $code)" "$code"
         [ "$failures" -lt "$FATAL" ] || give_up "failed $failures times in a row (exit code $code)" "$code"
         say "ended with exit code $code; it starts again in $rest s"
         attend sleep "$rest"
     done
+}
+
+size() { stat -c %s "$1" 2>/dev/null || echo 0; }
+
+# What the process has written to its log in this life, and the last traceback in it, without what differs each time.
+log_of_this_life() { tail -c "+$((log_size + 1))" "$LUDUS_RUN/logs/$LUDUS_NAME.log" 2>/dev/null; }
+last_error() {
+    log_of_this_life | awk '
+        /Traceback \(most recent call last\):$/ { block = ""; inside = 1; first = NR }
+        inside { block = block $0 "\n"; if (NR > first && !/^(\[rank[0-9]+\]: )? /) inside = 0 }
+        END { printf "%s", block }' | sed -E 's/0x[0-9a-fA-F]+|[0-9][0-9.,]*/#/g'
+}
+
+# Whether the process did durable work in this life: results that were acknowledged (by a coordinator: to anybody), a
+# candidate; else a healthy time.
+worked() {
+    case $LUDUS_NAME in
+        coordinator*) [ -n "$(find "$LUDUS_RUN/journals" -name '*.jsonl' -newermt "@$((began_at + 1))" -print -quit 2>/dev/null)" ]; return ;;
+        collector* | learner*) ;;
+        *) [ $((SECONDS - began)) -gt "$HEALTHY" ]; return ;;
+    esac
+    [ "$(size "$LUDUS_RUN/journals/$LUDUS_NAME.jsonl")" -gt "$journal_size" ] || log_of_this_life | grep -q 'is written'
+}
+
+# Whether a signal ended a coordinator that served: it starts again without a limit, as long as the ledger grows.
+killed_at_work() {
+    case $LUDUS_NAME in coordinator*) [ "$code" -gt 128 ] && worked ;; *) false ;; esac
 }
 
 leave_if_told() {

@@ -13,8 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from launch.children import SAFE
 from launch.config import Config
+from launch.slurm.commands import SlurmError
 from launch.slurm.config import JobConfig
+from launch.terminal import CONTROL
 from launch.topology import topology
 from league.store.run_directory import RunDirectory
 
@@ -59,6 +62,8 @@ def script(job: Job, config: Config, run: RunDirectory, here: Path, allow: Seque
     """Return the sbatch script of a job."""
     asked, root = config.launch.slurm.job(job.role), run.root.resolve()
     everybody = " ".join(one.name for one in jobs(config, run))
+    if CONTROL.search(f"{root}{here}"):
+        raise SlurmError(f"{str(root)!r} or {str(here)!r} has a control character, which no script can hold")
     lines = [
         "#!/bin/bash",
         f"# {_title(job)} of the league {run.name!r}.",
@@ -135,12 +140,16 @@ def requests(asked: JobConfig, but: Sequence[str] = ()) -> list[str]:
 
 def preparation(asked: JobConfig) -> list[str]:
     """Return the shell lines that come before the program."""
-    return ["export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1", *asked.setup]
+    return [
+        "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1",
+        *asked.setup,
+        f"export {SAFE}=1  # no Python below imports from the current directory",
+    ]
 
 
 def python(asked: JobConfig) -> str:
-    """Return how Python is started in a job."""
-    return f"{asked.prefix or ''} {shlex.quote(asked.python or sys.executable)}".strip()
+    """Return how Python is started in a job: without the current directory on its path, in a container as well."""
+    return f"{asked.prefix or ''} {shlex.quote(asked.python or sys.executable)} -P".strip()
 
 
 def command(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
@@ -177,10 +186,11 @@ def _service(job: Job, config: Config, words: Sequence[str], allow: Sequence[str
     program, beside = " ".join(words), _asides(job, config, allow)
     if config.launch.ranks == 1 or job.role != "learner":
         return [*beside, f"serve {program}"]
+    ranks = f"""
+    trap "" USR1  # torchrun would die of it; the ranks have a handler of their own
+    exec {program}"""
     return [
         *beside,
         "step  # sets where the ranks meet, LUDUS_HEAD, and what their group is called, LUDUS_GROUP",
-        "serve srun --kill-on-bad-exit=1 --export=ALL bash -c '",
-        '    trap "" USR1  # torchrun would die of it; the ranks have a handler of their own',
-        f"    exec {program}'",
+        f"serve srun --kill-on-bad-exit=1 --export=ALL bash -c {shlex.quote(ranks)}",
     ]

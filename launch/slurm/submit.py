@@ -19,6 +19,7 @@ from launch.slurm.commands import BUSY, SlurmError, call, cancel, cancel_named, 
 from launch.slurm.commands import submit as sbatch
 from launch.slurm.record import Submitted, write
 from launch.slurm.script import SHARED, Job, array, jobs, preparation, python, requests, script, stem_of
+from launch.topology import key_holders, topology
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
@@ -29,7 +30,8 @@ Say = Callable[[str], None]
 def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = ()) -> int:
     """Launch a league as Slurm jobs, and return at once."""
     describe_environment(config, run, allow)
-    make_keys(run.keys)
+    with Progress("making the keys"):
+        make_keys(run.keys, key_holders(topology(config)))
     if config.launch.dry_run:
         for path in write_scripts(config, run, allow).values():
             say(str(path))

@@ -11,7 +11,7 @@ class TrackConfig:
     """Where the curves go. The ledger has them in any case: `ludus export` draws them again."""
 
     to: list[str] = field(default_factory=list)  # any of "csv", "tensorboard", "wandb"; each is a process of its own
-    every: int = 50  # matches between two points of a rating curve; more, as a league grows
+    every: int = 10  # matches between two points of a rating curve; more, as a league grows
     payoff_every: int = 50  # such points between two payoff tables
     videos: int = 0  # matches between two videos of an evaluation; more, as a league grows; 0: none
     frozen: int = 16  # frozen players that have a rating curve: the newest ones

@@ -9,12 +9,13 @@ Points come in rows that are numbered without a gap, so whoever knows how many r
 Nothing here depends on when or how often it was asked: which matches have a point follows from their number.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from launch.tables import all_standings, candidate_scores, relevant
 from launch.trackers.config import TrackConfig
+from launch.trackers.episodes import Episodes
 from league.events import Event, PhaseBegan, PlayerFrozen, ResultCounted
 from league.ids import Hash, PlayerId
 from league.standings import PayoffTable, Standing, payoff_table
@@ -76,6 +77,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: Hash | None = None  # and its weights
     scene: Scene | None = None  # what a video is made of
     filmed: int = 0  # matches when the last one was made
+    gathered: int = 0  # the newest event whose episodes are in a row
 
     @property
     def step(self) -> int:
@@ -89,16 +91,20 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far a tracker is: the number of its next row, and the last event, metrics and video behind it."""
+    """How far a tracker is: the number of its next row, and the last event, metrics and video behind it.
+
+    Episodes after the event `gathered` wait for the next point of their curve: whoever goes on gathers them again.
+    """
 
     number: int = 0
     seq: int = 0
     measured: int = 0
     filmed: int = 0
+    gathered: int = 0
 
 
 class Curves:
-    """A watcher that emits rows, from a position on; it also observes, which only videos need."""
+    """A watcher that emits rows, from a position on; it also observes, as it needs the tickets of results."""
 
     def __init__(
         self, config: TrackConfig, emit: Callable[[Row], None], start: Position | None = None, dense: int = DENSE
@@ -107,14 +113,17 @@ class Curves:
         self._number = self._start.number
         self._measured, self._group = self._start.measured, dict[str, float]()
         self._filmed, self._ticket = self._start.filmed, None  # type: int, Ticket | None
+        self._gathered, self._episodes = self._start.gathered, Episodes()
 
     def observe(self, seq: int, event: Event, state: LeagueState) -> None:
         """Note the ticket of a result while it is open."""
-        if self._config.videos and isinstance(event, ResultCounted):
+        if isinstance(event, ResultCounted):
             self._ticket = state.open.get(event.ticket)
 
     def event(self, seq: int, event: Event, state: LeagueState) -> None:
         """Emit what follows from an event."""
+        if isinstance(event, ResultCounted) and self._ticket is not None and seq > self._start.gathered:
+            self._episodes.add(self._ticket, event.episodes)
         if seq <= self._start.seq:
             return
         if isinstance(event, ResultCounted):
@@ -140,7 +149,7 @@ class Curves:
     def _film(self, seq: int, result: ResultCounted, state: LeagueState) -> None:
         """Emit a scene when the next is due: the first evaluation since then that shows somebody who learns."""
         ticket, matches = self._ticket, sum(state.results.values())
-        if ticket is None or ticket.purpose != Purpose.EVALUATE:
+        if not self._config.videos or ticket is None or ticket.purpose != Purpose.EVALUATE:
             return
         spacing = _spacing(matches, self._config.videos, FILMS)
         kept = [i for i, episode in enumerate(result.episodes) if episode.actions]
@@ -153,13 +162,18 @@ class Curves:
         self._row(seq, state, MATCHES, size(state), scene=scene)
 
     def _rate(self, seq: int, state: LeagueState, table_every: int) -> None:
-        values = size(state) | rating_values(state, self._config.frozen)
-        if sum(state.results.values()) % table_every:
-            self._row(seq, state, MATCHES, values)
-            return
-        table = payoff_table(relevant(state, SHOWN), state.evaluation)
-        lineage = tuple(Ancestor(p.id, p.kind.value, p.parent, p.snapshot) for p in state.population)
-        self._row(seq, state, MATCHES, values, payoff=table, lineage=lineage)
+        """Emit two rows: over env steps what a script of RL would draw, and ratings over matches."""
+        standings = all_standings(state)
+        charts = self._episodes.take() | win_rates(state, standings)
+        self._gathered = seq
+        if charts:
+            self._row(seq, state, ENV_STEPS, charts)
+        values = size(state) | rating_values(state, standings, self._config.frozen)
+        more: dict[str, object] = {}
+        if sum(state.results.values()) % table_every == 0:
+            more["payoff"] = payoff_table(relevant(state, SHOWN), state.evaluation)
+            more["lineage"] = tuple(Ancestor(p.id, p.kind.value, p.parent, p.snapshot) for p in state.population)
+        self._row(seq, state, MATCHES, values, **more)
 
     def _row(self, seq: int, state: LeagueState, axis: str, values: dict[str, float], **more: object) -> None:
         plain = {
@@ -172,6 +186,7 @@ class Curves:
             "elapsed": None,
             "values": values,
             "filmed": self._filmed,
+            "gathered": self._gathered,
         }
         self._number += 1
         self._emit(Row(**(plain | more)))  # type: ignore[arg-type]
@@ -198,18 +213,29 @@ def size(state: LeagueState) -> dict[str, float]:
     }
 
 
-def rating_values(state: LeagueState, frozen: int) -> dict[str, float]:
+def rating_values(state: LeagueState, standings: Sequence[Standing], frozen: int) -> dict[str, float]:
     """Return how strong everybody is: all but the older frozen players."""
     pasts = state.population.frozen()
     dropped = {player.id for player in pasts[: max(0, len(pasts) - frozen)]}
     values: dict[str, float] = {}
-    for row in all_standings(state):
+    for row in standings:
         if row.player not in dropped:
             values |= _strength(row)
         if state.population[row.player].learning:
             for anchor, (score, *_) in candidate_scores(state, row.player).items():
                 values[f"score/{row.player}_v_{anchor}"] = score
     return values
+
+
+def win_rates(state: LeagueState, standings: Sequence[Standing]) -> dict[str, float]:
+    """Return what learning players score against each anchor, over the evaluation games that still count."""
+    learning = [row for row in standings if state.population[row.player].learning]
+    return {
+        f"charts/win_rate/{row.player}_v_{anchor}": score
+        for row in learning
+        for anchor, score in row.anchors.items()
+        if score is not None
+    }
 
 
 def _strength(row: Standing) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""A tracker process: follows the coordinator and feeds one sink. It may die, hang or lag: nobody waits for it.
+"""A tracker process: follows the replica and feeds one sink. It may die, hang or lag: nobody waits for it.
 
 It pulls. What it has not written yet is in the ledger, so it needs no queue, drops nothing, and an unreachable
 server costs the league nothing. Where it is, it notes in the ledger.
@@ -16,13 +16,14 @@ from launch.doors import Doors
 from launch.filming import Films
 from launch.trackers.points import Curves, Position, Row
 from launch.trackers.sink import Place, Sink, SinkError, ending, make_sink
-from launch.view import PAGE_LIMIT, PATIENCE, Viewer
+from launch.view import PATIENCE, Viewer
 from league.rulebook import LeagueConfig
 from league.state import LeagueState
 from league.store.fold import read_fold
 from league.store.run_directory import RunDirectory
-from league.wire.messages import Done, Follow, Note, Page, Refused, Role
+from league.wire.messages import Done, Follow, Note, Page, Refused
 from league.wire.ports import Client
+from league.wire.sockets import PAGE_LIMIT
 
 log = logging.getLogger("ludus.tracker")
 
@@ -43,8 +44,8 @@ def run_tracker(
 ) -> None:
     """Feed the sink with this index until it is time to stop; then send what is left."""
     name = config.track.to[index]
-    with Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT) as doors:
-        link = doors.coordinator()
+    with Doors(run, f"tracker-{index}", config.launch.transport, PAGE_LIMIT) as doors:
+        link = doors.replica()
         kept = ask_kept(link, name, stopped)
         if kept is None:
             return
@@ -86,7 +87,7 @@ def place_of(
 
 
 def ask_kept(link: Client, name: str, stopped: Callable[[], bool]) -> Kept | None:
-    """Ask the coordinator what this tracker kept; None if it is time to stop before it answers."""
+    """Ask the replica what this tracker kept; None if it is time to stop before it answers."""
     while not stopped():
         link.send(Follow(request=0, since=NEVER, measured=NEVER))
         for message, _ in link.receive(PATIENCE):
@@ -104,7 +105,7 @@ def keeper(link: Client, name: str, stopped: Callable[[], bool]) -> Callable[[st
             link.send(Note(request=0, name=name, text=_text(Kept(id))))
             for message, _ in link.receive(PATIENCE):
                 if isinstance(message, Refused):
-                    raise SinkError(f"the coordinator refused to keep the id of the run: {message.reason}")
+                    raise SinkError(f"the replica refused to keep the id of the run: {message.reason}")
                 if isinstance(message, Done) and message.request == 0:
                     return
         raise SinkError("it was time to stop before the id of the run was in the ledger")
@@ -119,11 +120,11 @@ def _text(kept: Kept) -> str:
 def beginning(kept: Position, have: int, fold: Path, rules: LeagueConfig) -> tuple[Position, LeagueState | None, int]:
     """Return from where to go on: the position that was kept, if the sink has all up to it, else the beginning.
 
-    A checkpoint of the fold, if it is not beyond that position, saves folding anew.
+    A checkpoint of the fold saves folding from the first event on, unless episodes before it are still to be gathered.
     """
     start = kept if kept.number <= have else Position()
     found = read_fold(fold, rules)
-    if found is None or found[1] > start.seq:
+    if found is None or found[1] > start.gathered:
         return start, None, 0
     return start, *found
 
@@ -167,7 +168,7 @@ class Tracker:
             return
         row, self._last, self._noted_at = self._last, None, now
         self._request += 1
-        kept = Kept(self._sink.id, Position(row.number + 1, row.seq, row.measured, row.filmed))
+        kept = Kept(self._sink.id, Position(row.number + 1, row.seq, row.measured, row.filmed, row.gathered))
         self._link.send(Note(request=self._request, name=self._name, text=_text(kept)))
 
     def finish(self, seconds: float) -> None:

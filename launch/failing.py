@@ -1,0 +1,64 @@
+"""Failures that repeat: a process that dies of the same error again and again is not worth another start.
+
+failures = Failures()
+failures.note(log_of_its_life, worked=False)    # at each death
+if failures.same >= SAME: ...                   # stop the league, and show `failures.traceback`
+
+What counts is what lies between two deaths. A process that did durable work before it died is started again, however
+often it dies: a collector may crash now and then, and the league goes on.
+"""
+
+import re
+from dataclasses import dataclass
+
+SAME = 3  # deaths in a row by the same error, with nothing done in between, after which a process is given up
+TRACEBACK = "Traceback (most recent call last):"
+AGENT = "ChildFailedError"  # torchrun's own error, which follows that of a rank and says nothing
+
+
+@dataclass(slots=True)
+class Failures:
+    """The deaths of one process."""
+
+    traceback: str = ""  # of its last death; empty if there was none
+    same: int = 0  # deaths in a row with this traceback, and nothing done in between
+    idle: int = 0  # deaths in a row with nothing done in between
+
+    def note(self, log: str, worked: bool) -> None:
+        """Take note of a death: what the process wrote while it lived, and whether it did durable work."""
+        before, self.traceback = signature(self.traceback), last_traceback(log)
+        goes_on = not worked and bool(before) and signature(self.traceback) == before
+        self.same = (self.same if goes_on else 0) + bool(self.traceback)
+        self.idle = 0 if worked else self.idle + 1
+
+
+def last_traceback(log: str) -> str:
+    r"""Return the last traceback of a log, up to the line that names the exception; empty if there is none.
+
+    >>> print(last_traceback("noise\nTraceback (most recent call last):\n  File 'x'\nKeyError: 3\nmore noise"))
+    Traceback (most recent call last):
+      File 'x'
+    KeyError: 3
+    """
+    found = list(re.finditer(rf"^(.*){re.escape(TRACEBACK)}$", log, re.MULTILINE))
+    for begin in reversed(found):
+        block = _block(log[begin.start() :], begin[1])
+        if AGENT not in block.rpartition("\n")[2]:
+            return block
+    return ""
+
+
+def _block(text: str, prefix: str) -> str:
+    """Return the lines of a traceback without the prefix that torchrun gives each of them."""
+    lines = [line.removeprefix(prefix) for line in text.splitlines()]
+    end = next((i for i, line in enumerate(lines[1:], start=2) if not line.startswith(" ")), len(lines))
+    return "\n".join(lines[:end])
+
+
+def signature(traceback: str) -> str:
+    """Return what two tracebacks of the same error share: numbers and addresses differ from life to life.
+
+    >>> signature("ValueError: loss 0.25 of <Net at 0x7f12ab>")
+    'ValueError: loss # of <Net at #>'
+    """
+    return re.sub(r"0x[0-9a-fA-F]+|\d[\d.,]*(?:e[+-]?\d+)?", "#", traceback)

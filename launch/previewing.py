@@ -1,0 +1,106 @@
+"""`ludus run --dry-run`: everything that is checked before a league starts, and what would be started. Writes nothing.
+
+print(as_lines(preview(compose(["env=tic_tac_toe"]), allow=(), accept=False)))
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from launch.config import Config
+from launch.progress import Progress
+from launch.start import UNTOLD, accepted_changes, exists, rehearse
+from launch.topology import topology
+from league.rulebook import founders
+from league.store.run_directory import RunDirectory
+
+WHERE = {"local": "processes on this machine", "inline": "in one process", "slurm": "as jobs of Slurm"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What `ludus run` would do."""
+
+    run: str
+    new: bool
+    changes: list[str]  # of the config of a run that exists
+    environment: str
+    seats: int
+    learning: list[str]  # players
+    scripted: list[str]
+    launch: str
+    processes: dict[str, int]  # how many of each role; nothing if all is in one process
+    minutes: float | None
+    env_steps: int | None
+    final_games: int
+
+
+def preview(config: Config, *, allow: Collection[str], accept: bool) -> Preview:
+    """Do what `ludus run` does before it writes anything, and raise what it would raise."""
+    with Progress("trying the environment"):
+        spec = rehearse(config, allow)
+    run = RunDirectory(Path(config.runs) / config.name)
+    found = exists(run)
+    changes = accepted_changes(run, config, accept, allow) if found else []
+    players = founders(config.league, spec.roles)
+    return Preview(
+        run=str(run.root),
+        new=not found,
+        changes=[str(change) for change in changes if change.key not in UNTOLD],
+        environment=config.env.id or config.env.name,
+        seats=len(spec.seats),
+        learning=[str(player.id) for player in players if player.learning],
+        scripted=[str(player.id) for player in players if not player.learning],
+        launch=config.launch.name,
+        processes={} if config.launch.name == "inline" else _processes(config),
+        minutes=config.league.budget.minutes,
+        env_steps=config.league.budget.env_steps,
+        final_games=config.league.evaluation.final_games,
+    )
+
+
+def _processes(config: Config) -> dict[str, int]:
+    """Count processes by role; each rank of a learner is one."""
+    counts: Counter[str] = Counter()
+    for part in topology(config):
+        counts[part.role] += part.ranks
+    return dict(counts)
+
+
+def as_lines(found: Preview) -> str:
+    """Return a preview for people."""
+    return "\n".join(_lines(found))
+
+
+def _lines(found: Preview) -> Iterator[str]:
+    state = (
+        "new" if found.new else "it exists, and goes on with " + ("these changes" if found.changes else "its config")
+    )
+    yield f"run          {found.run} ({state})"
+    yield from (f"             {change}" for change in found.changes)
+    yield f"environment  {found.environment}, {_several(found.seats, 'seat')}; played at random for a moment: it works"
+    yield f"learning     {', '.join(found.learning)}"
+    yield f"scripted     {', '.join(found.scripted) or 'nobody'}"
+    total = sum(found.processes.values())
+    roles = ", ".join(_several(count, role) for role, count in found.processes.items())
+    yield f"launch       {found.launch}: " + (
+        f"{total} {WHERE[found.launch]}: {roles}" if total else WHERE[found.launch]
+    )
+    yield f"budget       {_budget(found)}"
+    yield f"at the end   {_several(found.final_games, 'game')} of each learning player against each anchor"
+
+
+def _budget(found: Preview) -> str:
+    minutes = [] if found.minutes is None else [f"{found.minutes:g} minutes of play"]
+    steps = [] if found.env_steps is None else [f"{found.env_steps:,} env steps"]
+    return " or ".join(minutes + steps) or "none: it plays until it is stopped"
+
+
+def _several(count: int, what: str) -> str:
+    """Return a count with its noun.
+
+    >>> _several(1, "collector"), _several(2, "collector")
+    ('1 collector', '2 collectors')
+    """
+    return f"{count} {what}{'' if count == 1 else 's'}"

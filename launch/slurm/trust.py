@@ -1,0 +1,114 @@
+"""Whose shell it is: what a config puts into the scripts of jobs comes from the user, never from a run directory alone.
+
+    approve(run, config, given=True)        # ludus run: the user composed this config just now
+    approve(run, config)                    # ludus resume: known from before, or the user is asked
+
+`launch.slurm.setup`, `prefix`, `python` and `sbatch` go into scripts as they are. What the user gave once is noted as
+a hash in the user's own state directory, outside of every run, so that one's own runs go on without a question. Jobs
+that Slurm requeues go on by the scripts that were written then, and ask nobody. In the same way `approve_keys` knows
+the keys of one's own runs from those that came with a run directory.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from launch.config import Config
+from launch.slurm.commands import SlurmError
+from launch.slurm.config import JobConfig, SlurmConfig
+from launch.terminal import clean
+from league.store.run_directory import RunDirectory
+from league.wire.keys import KeysError, make_keys
+
+SHELL = ("sbatch", "setup", "prefix", "python")
+SHELLS, KEYS = "approved_shell", "own_keys"  # files of hashes
+
+Ask = Callable[[str], bool]
+
+
+def shell_of(slurm: SlurmConfig) -> dict[str, Any]:
+    """Return every field that carries shell and says something, by its key.
+
+    >>> shell_of(SlurmConfig(learner=JobConfig(prefix="nice")))
+    {'launch.slurm.learner.prefix': 'nice'}
+    """
+    roles = [one.name for one in fields(SlurmConfig) if isinstance(getattr(slurm, one.name), JobConfig)]
+    parts = {"launch.slurm": slurm, **{f"launch.slurm.{role}": getattr(slurm, role) for role in roles}}
+    return {f"{key}.{name}": value for key, part in parts.items() for name in SHELL if (value := getattr(part, name))}
+
+
+def approve(run: RunDirectory, config: Config, given: bool = False, ask: Ask | None = None) -> None:
+    """Return if the user gave this shell: now, or before, or says so when asked. Else raise SlurmError."""
+    shell = shell_of(config.launch.slurm)
+    if not shell:
+        return
+    mark = hashlib.sha256(json.dumps(shell, sort_keys=True).encode()).hexdigest()
+    if is_noted(mark):
+        return
+    told = "".join(f"\n  {key}: {json.dumps(value)}" for key, value in shell.items())
+    question = f"the config of {run.root} has shell for its jobs that you did not give to any run before:{told}"
+    if not given and not (ask or _ask)(question):
+        raise SlurmError(
+            f"{question}\nNothing was submitted. If you trust it, add --trust to the command; to give your own, start "
+            "it with: ludus run launch=slurm ..."
+        )
+    note(mark)
+
+
+def _ask(question: str) -> bool:
+    """Ask on the terminal; without one, nobody says yes."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(clean(f"ludus: {question}\nRun it in your name? [y/N] "))
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def approve_keys(run: RunDirectory, given: bool = False) -> None:
+    """Make the server's keys of a run that has none; refuse keys that came with the run: others may have copies."""
+    server = run.keys / "server.json"
+    made_here = given or not server.exists()
+    make_keys(run.keys)
+    mark = hashlib.sha256(server.read_bytes()).hexdigest()  # of the secret, too: nobody can guess it
+    if made_here:
+        note(mark, KEYS)
+    elif not is_noted(mark, KEYS):
+        raise KeysError(
+            f"the keys in {run.keys} were not made by you on this machine, and whoever made them can enter the league. "
+            "Delete that folder, and new ones are made; or, if you trust them, add --trust to the command"
+        )
+
+
+def marks_file(what: str = SHELLS) -> Path:
+    """Return where this user's hashes are noted."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    root = Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state"
+    return root / "ludus" / what
+
+
+def is_noted(mark: str, what: str = SHELLS) -> bool:
+    """Whether a hash was noted; a file that others own or may write says nothing."""
+    try:
+        with marks_file(what).open() as file:
+            about = os.fstat(file.fileno())
+            own = about.st_uid == os.geteuid() and not about.st_mode & 0o022
+            return own and mark in file.read().split()
+    except OSError:
+        return False
+
+
+def note(mark: str, what: str = SHELLS) -> None:
+    """Note a hash. Where that cannot be, the next resume asks."""
+    if is_noted(mark, what):
+        return
+    path = marks_file(what)
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "w") as file:
+            file.write(f"{mark}\n")
