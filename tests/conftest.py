@@ -1,9 +1,11 @@
 """For all tests: one thread each, skips that `.ci/run` does not forgive, patience, and small disks to fill."""
 
+import json
 import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -44,18 +46,29 @@ if os.environ.get("LUDUS_NO_SKIPS"):
 # --- figures -------------------------------------------------------------------------------------------------
 
 
+# docs/reliability.md shows the figures of the tests that it names: `make reliability` writes them there.
+FIGURES = "LUDUS_FIGURES"  # a file that gets a line of JSON for each figure
+
+
 @pytest.fixture
 def figure(record_property):
-    """Return a function that tells what a test measured; all figures are printed at the end."""
+    """Return a function that records what a test measured; all figures are printed at the end."""
     return lambda text: record_property("figure", text)
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Print what tests measured."""
-    for report in terminalreporter.getreports("passed"):
-        for name, text in report.user_properties:
-            if name == "figure" and report.when == "call":
-                terminalreporter.write_line(f"{report.nodeid}: {text}")
+    """Print what tests measured, and append it to the file that LUDUS_FIGURES names."""
+    found = [
+        (report.nodeid, text)
+        for report in terminalreporter.getreports("passed")
+        for name, text in report.user_properties
+        if name == "figure" and report.when == "call"
+    ]
+    for test, text in found:
+        terminalreporter.write_line(f"{test}: {text}")
+    if os.environ.get(FIGURES):
+        with Path(os.environ[FIGURES]).open("a") as file:
+            file.writelines(json.dumps({"test": test, "figure": text}) + "\n" for test, text in found)
 
 
 # --- patience ------------------------------------------------------------------------------------------------

@@ -269,6 +269,44 @@ class OddParallel(ParallelEnv):
         return observations, rewards, terminations, truncations, {agent: {} for agent in observations}
 
 
+class Stray(OddParallel):
+    """Its first tick is within the Box, the later ones are not."""
+
+    def __init__(self):
+        super().__init__(agents=2)
+        self._seen = dict.fromkeys(self.possible_agents, Box(0, 1, (3,), np.float32))
+
+
+class Renamed(OddParallel):
+    """Two agents that see and do the same, under different names."""
+
+    def __init__(self):
+        super().__init__(agents=2)
+        self.possible_agents = ["alpha", "omega"]
+        self._seen = dict.fromkeys(self.possible_agents, Box(0, 100, (3,), np.float32))
+        self._acts = dict.fromkeys(self.possible_agents, Discrete(2))
+
+
+class Sized(OddParallel):
+    """It cannot be made without a size."""
+
+    def __init__(self, size, *, colour):
+        super().__init__(agents=size)
+
+
+class Typed(OddParallel):
+    """It renders text, in colours, and no picture."""
+
+    metadata: ClassVar = {"name": "text_v0", "render_modes": ["ansi"]}
+
+    def __init__(self, render_mode=None):
+        super().__init__(agents=2)
+        self.render_mode = render_mode
+
+    def render(self):
+        return f"\x1b[31mtick\x1b[0m {self.tick}" if self.render_mode == "ansi" else None
+
+
 def parallel_deaths():
     return OddParallel(script={2: {"runner_0": "terminated"}, 4: {"runner_2": "truncated"}})
 
@@ -388,3 +426,21 @@ class PaysArrays(OddAec):
 
     def pay(self, agent, action):
         return np.array([1.0])
+
+
+class Endless(OddParallel):
+    """Nobody ever wins."""
+
+    def __init__(self):
+        super().__init__(agents=2, ticks=10**9)
+
+
+class Sometimes(OddParallel):
+    """Ends at once for even seeds only."""
+
+    def __init__(self):
+        super().__init__(agents=2)
+
+    def reset(self, seed=None, options=None):
+        self.limit = 10**9 if (seed or 0) % 2 else 2
+        return super().reset(seed, options)

@@ -171,3 +171,18 @@ def test_bots_are_made_once(store):
         actors.number(Entry("x", bot="no_such_bot"), nobody)
     with pytest.raises(ValueError, match="connect four only"):
         actors.number(Entry("y", bot="one_ply"), nobody)
+
+
+def test_weights_that_were_pruned_leave_the_cache(store):
+    actors = actors_of(store, 10)
+    gone, playing, kept = frozen(store, 1), frozen(store, 2), frozen(store, 3)
+    numbers = [actors.number(entry, nobody) for entry in (gone, playing, kept)]
+    for entry in (gone, playing):
+        store.remove(entry.snapshot)
+    assert actors.number(frozen(store, 4), lambda: {numbers[1]}) == numbers[0], "its place is free again"
+    assert (actors.number(playing, nobody), actors.number(kept, nobody)) == (numbers[1], numbers[2])
+    with pytest.raises(SnapshotMissing):
+        actors.number(gone, nobody)
+    actors.number(frozen(store, 5), nobody)  # the episode that played with it is over
+    with pytest.raises(SnapshotMissing):
+        actors.number(playing, nobody)

@@ -53,7 +53,7 @@ class World:
         self.lives += 1
         self.server = self.exchange.server("inference")
         self.inference = Inference(
-            session=f"life {self.lives}",
+            session=f"life-{self.lives}",
             learner=self.exchange.client(self.learner.address),
             server=self.server,
             spec=self.env.spec,

@@ -1,6 +1,7 @@
 """`check`: tells what an environment is, and what is wrong with it, and never raises."""
 
 import importlib.util
+import math
 import sys
 from pathlib import Path
 
@@ -245,3 +246,77 @@ def test_what_works_is_tried_and_let_through():
 def test_an_odd_but_lawful_environment_is_fit():
     report = check("odd_envs:deaths", allow=["odd_envs"], episodes=4)
     assert report.fit, report.lines()
+
+
+# --- hints and warnings --------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("odd")
+def test_observations_outside_their_box_are_a_warning():
+    report = check("odd_envs:Stray", slots=2, allow=["odd_envs"], episodes=2)
+    assert report.fit, report.lines()
+    wrong = "sees 2, but its Box goes from 0 to 1. Correct the space, or clip what it sees"
+    assert report.warnings == [f"agent 'runner_{i}' {wrong}" for i in (0, 1)]
+    assert f"  warning        agent 'runner_0' {wrong}" in report.lines()
+    assert check("odd_envs:parallel_deaths", slots=2, allow=["odd_envs"], episodes=2).warnings == []
+
+
+def test_a_gymnasium_environment_that_keeps_to_its_spaces_has_no_warning():
+    assert check("gymnasium", slots=1, kwargs={"id": "CartPole-v1"}, episodes=2).warnings == []
+
+
+@pytest.mark.usefixtures("odd")
+def test_agents_that_differ_only_in_name_get_the_hint_to_share_a_role():
+    report = check("odd_envs:Renamed", slots=2, allow=["odd_envs"], episodes=2)
+    assert report.spec.roles == ("alpha", "omega")
+    (hint,) = [note for note in report.notes if "share a role" in note]
+    assert hint.startswith("the roles alpha, omega have equal spaces and differ only in their names")
+    assert hint.endswith("""env.roles='["alpha", "alpha"]'""")
+    roles = ["alpha", "alpha"]
+    told = check(EnvConfig(name="pettingzoo", id="odd_envs:Renamed", roles=roles), allow=["odd_envs"], episodes=2)
+    assert told.spec.roles == ("alpha", "alpha")
+    assert not [note for note in told.notes if "share a role" in note]
+
+
+@pytest.mark.parametrize("id", ["mpe2/simple_tag_v3", "classic/connect_four_v3"])
+def test_agents_with_different_spaces_or_one_role_get_no_hint(id):
+    report = check(id, slots=1, episodes=1)
+    assert not [note for note in report.notes if "share a role" in note]
+
+
+@pytest.mark.usefixtures("odd")
+def test_a_constructor_that_lacks_arguments_gets_the_right_remedy():
+    text = problems("odd_envs:Sized")
+    assert "missing 1 required positional argument: 'size'" in text
+    assert "Add env.kwargs.size=VALUE (for ludus check-env: size=VALUE)." in text
+    text = problems("odd_envs:Sized", size=2)
+    assert "Add env.kwargs.colour=VALUE" in text
+    text = problems("odd_envs:Sized", size=2, colour="red", shape="round")
+    assert "Take 'shape' out of env.kwargs" in text
+
+
+@pytest.mark.usefixtures("odd")
+def test_a_run_gets_the_same_remedy():
+    config = EnvConfig(name="pettingzoo", id="odd_envs:Sized", kwargs={"size": 2})
+    with pytest.raises(EnvError, match=r"missing 1 .*'colour'\. Add env\.kwargs\.colour=VALUE"):
+        make_environment(config, 2, allow=["odd_envs"])
+
+
+def test_an_environment_that_never_ends_is_told_so(odd):
+    report = check("odd_envs:Endless", allow=["odd_envs"], slots=1, episodes=2, seconds=math.inf)
+    (problem,) = [one for one in report.problems if "no episode ended" in one.what]
+    assert problem.what == "no episode ended within 10,000 steps"
+    assert "such as max_cycles=500" in problem.remedy
+    assert report.deterministic is None
+    assert not report.fit
+
+
+def test_an_environment_too_slow_to_see_an_end_is_noted(odd):
+    report = check("odd_envs:Endless", allow=["odd_envs"], slots=1, episodes=2, seconds=0.0)
+    assert "no episode ended within 1 steps, all there was time for (0 s)" in "\n".join(report.lines())
+    assert not [problem for problem in report.problems if "ended" in problem.what]
+
+
+def test_an_episode_that_goes_on_while_others_end_is_a_problem(odd):
+    report = check("odd_envs:Sometimes", allow=["odd_envs"], slots=4, episodes=4)
+    assert "though others did" in "\n".join(problem.what for problem in report.problems)

@@ -1,6 +1,7 @@
 """The collector over the wire in memory, with real games; the test is its coordinator and its learner."""
 
 import importlib.util
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -55,7 +56,7 @@ Darts = load("darts").Darts
 class World:
     """A collector, its clock, and the other ends of its wires."""
 
-    def __init__(self, tmp_path, env, allowance=10**9, cache_bytes=1 << 20, **config):
+    def __init__(self, tmp_path, env, allowance=10**9, cache_bytes=1 << 20, allow=(), **config):
         self.now = 100.0
         self.env, self.allowance = env, allowance
         exchange = Exchange()
@@ -68,11 +69,11 @@ class World:
             env=env,
             coordinator=exchange.client(self.coordinator.address),
             links=Links("collector-0", "session", exchange.client),
-            actors=Actors(env.spec, POLICY, self.store, cache_bytes),
+            actors=Actors(env.spec, POLICY, self.store, cache_bytes, allow),
             run_seed=7,
             config=CollectorConfig(slots=env.slots, **{"ticks": 4, **config}),
             clock=lambda: self.now,
-            journal=self.journal.extend,
+            journal=lambda acks, head: self.journal.extend(acks),
         )
         self.peer = None
         self.incarnation, self.version = 0, 0
@@ -398,6 +399,21 @@ def test_one_broken_episode_gives_back_the_whole_ticket_once(tmp_path):
     assert len(world.collector._seating.free) == 4
 
 
+class Generous(ConnectFour):
+    """Connect four whose rewards are larger than any that is counted."""
+
+    def step(self, actions):
+        ends = super().step(actions)
+        return replace(ends, reward=ends.reward * 1e12)
+
+
+def test_returns_that_nobody_would_count_are_a_fault_that_says_what_to_do(tmp_path):
+    world = World(tmp_path, Generous(4))
+    world.begin(evaluation(episodes=8))
+    (fault,) = world.play().faults
+    assert "at most 1e+09 is counted; scale the environment's rewards" in fault.reason
+
+
 def test_what_a_broken_episode_recorded_is_thrown_away(tmp_path):
     world = World(tmp_path, adapt(partial(odd.Broken, "step", always=True), slots=1, name="broken"))
     world.begin(training(episodes=1))
@@ -620,3 +636,56 @@ def test_nothing_new_begins_while_too_many_results_wait(world):
     for report in world.step(30):
         assert report.want == 0
     assert world.collector.env_steps == played
+
+
+# --- players that break the rules ----------------------------------------------------------------------------
+
+LATE = """
+import numpy as np
+
+class Late:
+    def __init__(self, spec): pass
+
+    def act(self, observation, mask, rng):
+        late = mask.sum(axis=1) <= 6  # the first moves are legal
+        return np.where(late, (~mask).argmax(axis=1), mask.argmax(axis=1)), np.zeros(len(mask))
+
+class Raises(Late):
+    def act(self, observation, mask, rng):
+        if (mask.sum(axis=1) <= 6).any(): raise KeyError("endgame")
+        return mask.argmax(axis=1), np.zeros(len(mask))
+"""
+
+
+@pytest.mark.parametrize(("name", "reason"), [("Late", "which is illegal"), ("Raises", "act raised KeyError")])
+@pytest.mark.parametrize("slots", [1, 4])
+def test_a_bot_that_breaks_the_rules_late_is_a_fault_of_its_match(tmp_path, monkeypatch, name, reason, slots):
+    (tmp_path / f"late_{slots}.py").write_text(LATE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    world = World(tmp_path, TicTacToe(slots=slots), allow=[f"late_{slots}"])
+    cheat = Entry("ada", bot=f"late_{slots}:{name}")
+    fair = [evaluation(number=number, episodes=2) for number in (2, 3)]
+    world.begin(training(number=1, episodes=2, opponent=cheat), *fair)
+    settled = {}
+    while len(settled) < 3:
+        report = world.play()
+        settled |= {f.ticket: f.reason for f in report.faults} | {r.ticket: "" for r in report.results}
+    assert settled[1].startswith(f"player ada: the bot 'late_{slots}:{name}': ")
+    assert reason in settled[1]
+    assert (settled[2], settled[3]) == ("", ""), "others play on"
+    world.now += 10.0
+    world.step(10)
+    assert len(world.collector._seating.free) == slots
+    assert world.heads == [], "nobody learns from a match that a player broke"
+
+
+@pytest.mark.parametrize("size", [1e12, 3e38])
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+def test_weights_that_explode_play_legal_moves(world, size):
+    world.flat = np.where(np.arange(initial(POLICY, world.env.spec, 0).size) % 2, size, -size).astype(np.float32)
+    world.begin(training(episodes=8), evaluation(number=2, episodes=8))
+    done = set()
+    while done < {1, 2}:
+        report = world.play()
+        assert not report.faults
+        done |= {result.ticket for result in report.results}

@@ -78,7 +78,7 @@ def rows(count):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Unlicensed", "__init__ raised RuntimeError: no licence. Mend it"),
+        ("Unlicensed", "__init__ raised RuntimeError: no licence. Fix it"),
         ("Choosy", "I play chess only"),
         ("Blind", r"must take the spec of the environment: def __init__\(self, spec\)"),
         ("Idle", r"has no act; add def act\(self, observation, mask, rng\)"),

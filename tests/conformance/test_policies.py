@@ -7,7 +7,8 @@ import pytest
 import torch
 from scipy import stats
 
-from league.policies.actions import legal
+from league.policies.actions import legal, sample
+from league.policies.distribution import distribution
 from league.policies.layout import EDGE, NETWORKS, PolicyConfig, describe
 from league.policies.numpy_actor import NumpyActor
 from league.policies.torch_policy import Lanes, Seen, TorchPolicy
@@ -364,3 +365,54 @@ def test_bytes_of_images_are_scaled():
     np.testing.assert_allclose(
         actions.log_probs.numpy(), found - np.log(np.exp(found).sum(axis=1, keepdims=True)), atol=1e-5
     )
+
+
+# --- weights out of all bounds -------------------------------------------------------------------------------
+
+ABSURD = (1e4, 1e9, 1e12, 1e30, 3e38, np.inf, np.nan)
+
+
+def absurd(case, size, seed=0):
+    """Return weights of both signs; with an infinite size some are infinite, and with NaN some are that."""
+    flat = np.sign(case.weights(seed)) * np.float32(size if np.isfinite(size) else 1)
+    if not np.isfinite(size):
+        flat[::3] = size
+    return flat.astype(np.float32)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("size", ABSURD)
+def test_every_move_is_legal_whatever_the_weights(case, size):
+    observation, mask = case.positions(200)
+    for greedy in (False, True):
+        actor = NumpyActor(case.config, case.spec, absurd(case, size), greedy)
+        actions, log_probs = actor.act(observation, mask, np.random.default_rng(0))
+        assert legal(case.spec, actions, mask).all()
+        assert np.isfinite(log_probs).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("size", ABSURD)
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, np.nan])
+def test_values_out_of_bounds_choose_legal_actions_too(size, epsilon):
+    case = Case(PolicyConfig(head="values"), SPECS["single"])
+    observation, mask = case.positions(200)
+    flat = absurd(case, size)
+    describe(case.config, case.spec).views(flat)["exploration"][:] = epsilon, 0
+    actions, log_probs = NumpyActor(case.config, case.spec, flat).act(observation, mask, np.random.default_rng(0))
+    assert legal(case.spec, actions, mask).all()
+    assert np.isfinite(log_probs).all()
+
+
+def test_torch_finds_the_same_chances_where_logits_are_far_below_the_mask():
+    case = Case(PolicyConfig(), SPECS["single"])
+    _, mask = case.positions(200)
+    mask[:, 3] = True
+    outputs = np.full((200, 7), -1e12, np.float32)
+    outputs[:, 3] = -5e11  # the best legal one, far below an illegal one
+    actions, log_probs = sample(case.spec, outputs, np.zeros(0, np.float32), mask, np.random.default_rng(0))
+    assert legal(case.spec, actions, mask).all()
+    told = distribution(case.spec, torch.from_numpy(outputs), torch.from_numpy(mask), torch.zeros(0))
+    np.testing.assert_allclose(told.log_prob(torch.from_numpy(actions).long()).numpy(), log_probs, atol=1e-6)
+    assert torch.isfinite(told.entropy()).all()
+    assert (told.log_probs.exp().numpy()[~mask] == 0).all()

@@ -23,7 +23,7 @@ class Wire:
         self.server_side = stack.enter_context(Sockets())
         self.client_side = stack.enter_context(Sockets())
         if kind == "tcp":
-            make_keys(folder / "keys")
+            make_keys(folder / "keys", {"collector-0": Role.COLLECTOR})
 
     def server(self, address=None):
         if self.kind == "memory":
@@ -40,7 +40,7 @@ class Wire:
     def client(self, address):
         if self.kind == "memory":
             return self.exchange.client(address)
-        keys = load_client_keys(self.folder / "keys", Role.COLLECTOR) if self.kind == "tcp" else None
+        keys = load_client_keys(self.folder / "keys", "collector-0") if self.kind == "tcp" else None
         return self.client_side.connect(address, keys)
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from coordinator.coordinator import BACK_OFF, SILENT
+from coordinator.coordinator import BACK_OFF, UNPROVEN
 from coordinator.promoting import KEPT_CANDIDATES
+from coordinator.workers import REPLACED, SILENT
 from league.events import (
     CandidateWritten,
     OperatorActed,
@@ -78,9 +79,33 @@ def test_a_ticket_that_never_was_is_unknown(league, number):
     assert acks == (Ack(number, 0, UNKNOWN),)
 
 
-def test_a_result_from_a_session_that_is_not_the_holder_counts_all_the_same(league):
+@pytest.mark.parametrize("stranger", ["c9/1", "c0/2", "c9/c0/1"])
+def test_only_the_session_that_holds_a_ticket_is_heard_about_it(league, stranger):
     ticket = take(league, "c0/1")
-    assert league.report("c9/1", results=[league.result(ticket)]).acks[0].verdict == ACCEPTED
+    fault = Fault(ticket=1, attempt=0, reason="x")
+    acks = league.report(stranger, results=[league.result(ticket)], faults=[fault]).acks
+    assert [ack.verdict for ack in acks] == [SUPERSEDED, SUPERSEDED]
+    assert league.report(stranger, held=[(1, 0, 5)]).revoked == ((1, 0),)
+    assert league.state.open[1].attempt == 0, "nothing happened to it"
+    assert league.report("c0/1", results=[league.result(ticket)]).acks[0].verdict == ACCEPTED
+
+
+def test_a_ticket_that_waits_for_its_next_attempt_is_nobodys(league):
+    ticket = take(league)
+    league.report(faults=[Fault(ticket=1, attempt=0, reason="x")])
+    for session in ("c0/1", "c9/1"):
+        acks = league.report(session, results=[league.result(ticket, attempt=1)]).acks
+        assert acks == (Ack(1, 1, SUPERSEDED),), "its second attempt was given to nobody yet"
+
+
+@pytest.mark.parametrize("first", ["held", "results"])
+def test_after_a_restart_the_first_session_that_has_a_ticket_keeps_it(league, first):
+    tickets = take(league, "c0/1", count=2)
+    league.crash()
+    claim = {"held": [(1, 0, 5)]} if first == "held" else {"results": [league.result(tickets[0])]}
+    league.report("c0/1", **claim)
+    acks = league.report("c9/1", results=[league.result(ticket) for ticket in tickets]).acks
+    assert [ack.verdict for ack in acks] == [SUPERSEDED if first == "held" else DUPLICATE, ACCEPTED]
 
 
 @pytest.mark.parametrize(
@@ -101,6 +126,14 @@ def test_a_malformed_result_is_no_result_and_the_ticket_is_played_again(league, 
     assert kinds(league, ResultCounted) == []
     assert take(league).attempt == 1
     assert league.report(results=[league.result(ticket, attempt=1)]).acks[0].verdict == ACCEPTED
+
+
+def test_a_human_gets_no_tickets_of_collectors_and_claims_none(league):
+    take(league, "c0/1")
+    assert league.report("human-ada/1", want=9).tickets == ()
+    league.crash()
+    acks = league.report("human-ada/1", faults=[Fault(ticket=1, attempt=0, reason="x")]).acks
+    assert acks == (Ack(1, 0, SUPERSEDED),)
 
 
 # --- attempts -----------------------------------------------------------------------------------------------
@@ -126,6 +159,8 @@ def test_a_void_pairing_rests(league):
     for attempt in range(3):
         assert not rests(*pair, league.now)
         league.report(faults=[Fault(ticket=ticket.number, attempt=attempt, reason="x")])
+        if attempt < 2:
+            assert take(league).number == ticket.number
     assert rests(*pair, league.now)
     assert rests(*reversed(pair), league.now + BACK_OFF - 1)
     assert not rests(*pair, league.now + BACK_OFF)
@@ -158,12 +193,17 @@ def test_a_ticket_that_another_session_holds_is_revoked(league):
 
 def test_a_settled_ticket_is_revoked(league):
     ticket = take(league)
-    league.report("c1/1", results=[league.result(ticket)])
+    league.report(results=[league.result(ticket)])
     assert league.report(held=[(1, 0, 5)]).revoked == ((1, 0),)
 
 
-def test_a_collector_that_came_back_frees_what_it_held_at_once(league):
+def test_a_collector_that_came_back_frees_what_it_held_when_its_old_session_is_silent(league):
     take(league, "c0/1", count=2)
+    league.now = REPLACED
+    league.report("c0/2")
+    assert league.tick() == [], "the old one may still be there"
+    league.now += 0.1
+    league.tick()
     orders = league.report("c0/2", want=2)
     assert [(t.number, t.attempt) for t in orders.tickets] == [(1, 1), (2, 1)]
     assert {event.why for event in kinds(league, TicketReissued)} == {
@@ -518,6 +558,41 @@ def test_the_final_evaluation_plays_exactly_its_games_with_the_newest_candidates
     assert league.progress().stop
 
 
+def test_the_final_evaluation_ends_in_time(bench, config):
+    """Half of the budget: then no more games begin, and what is under way is played to its end."""
+    league = budgeted(bench, config, final_games=4000, minutes=2.0)
+    league.tick(elapsed=120.0)
+    league.play(6)
+    (under_way,) = league.report(want=1).tickets
+    league.tick(elapsed=179.0)
+    assert league.coordinator.scheduler.next(0.0) is not None
+    league.tick(elapsed=180.0)
+    assert league.report(want=1).tickets == ()
+    assert league.state.phase == FINAL, "a match is under way"
+    league.report(results=[league.result(under_way)])
+    league.tick(elapsed=181.0)
+    assert (league.state.phase, league.state.why) == (OVER, "the budget of 2 minutes is spent")
+
+
+def test_in_a_final_evaluation_that_time_may_end_all_pairings_come_along(bench, config):
+    league = budgeted(bench, config, final_games=4000, minutes=2.0)
+    league.tick(elapsed=120.0)
+    scheduler, episodes = league.coordinator.scheduler, league.state.config.evaluation.episodes
+    done, wanted = scheduler.final_games()
+    league.play(20)
+    left = [left for _, other, left in scheduler.final_pairings() if other.bot]
+    assert max(left) - min(left) <= episodes
+    assert scheduler.final_games() == (done + 20 * episodes, wanted)
+
+
+def test_a_small_budget_leaves_time_for_a_final_evaluation(config):
+    rules = config()
+    rules.budget.minutes = 0.1
+    assert rules.final_seconds() == 20
+    rules.evaluation.final_share = None
+    assert rules.final_seconds() is None
+
+
 def test_the_final_evaluation_hands_out_no_game_too_many_while_others_are_under_way(bench, config):
     league = budgeted(bench, config, final_games=7, minutes=1.0)
     league.tick(elapsed=60.0)
@@ -587,3 +662,45 @@ def test_a_league_that_was_over_goes_on_with_more_budget(bench, config):
     league.write(version=1, decisions=50)
     assert {t.purpose for t in league.play(10)} >= {Purpose.TRAIN}
     assert league.refolded().phase == TRAINING
+
+
+def test_nobody_holds_up_the_end_of_a_final_evaluation_by_holding_its_games(bench, config):
+    league = budgeted(bench, config, final_games=40, minutes=1.0)
+    league.tick(elapsed=60.0)
+    (ticket, *_) = league.report(want=5).tickets
+    allowed = league.state.config.final_seconds()
+    for second in range(1, int(allowed + league.coordinator.leases.seconds)):
+        league.now = float(second)
+        league.report(held=[(ticket.number, ticket.attempt, second)])
+        league.tick(elapsed=60.0 + second)
+    assert league.state.phase == FINAL
+    assert ticket.number in league.state.open, "it makes progress, as it says"
+    league.tick(elapsed=60.0 + allowed + league.coordinator.leases.seconds)
+    assert league.state.phase == OVER
+
+
+def test_a_collector_whose_sessions_only_lose_what_they_get_is_quarantined(bench, config):
+    rules = config()
+    rules.lease.quarantine = 3
+    league = bench(config=rules)
+    league.write()
+    for number in range(4):
+        league.report(f"rogue/{number}", want=9)
+        league.play(3)
+        league.now += 3.0
+        league.tick()
+    assert set(league.state.quarantined) == {"rogue"}
+    assert league.report("rogue/again", want=9).tickets == ()
+    assert league.state.phase == TRAINING
+
+
+def test_a_session_without_a_result_holds_few_tickets(bench):
+    league = bench()
+    league.write()
+    tickets = [ticket for _ in range(5) for ticket in league.report(want=1000).tickets]
+    assert len(tickets) == UNPROVEN, "a new name for a session costs nothing, a result does"
+    league.report(results=[league.result(tickets[0])])
+    for _ in range(5):
+        tickets += league.report(want=1000).tickets
+    assert len(tickets) > 2 * UNPROVEN
+    assert len(league.report("c0/2", want=1000).tickets) == UNPROVEN, "that of another session says nothing of it"

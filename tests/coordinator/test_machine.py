@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league, refold
+from coordinator.workers import REPLACED, SESSIONS
 from league.events import ResultCounted
 from league.rulebook import LeagueConfig, PlayerConfig
 from league.spec import Array, EnvSpec, Seat
@@ -41,13 +42,15 @@ def rules():
 
 
 class League(RuleBasedStateMachine):
-    """The model knows three things: which attempt of a ticket is current, what was counted, what is void."""
+    """The model knows which attempt of a ticket is current, who holds it, what was counted, and what is void."""
 
     def __init__(self):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.now = 0.0
         self.current, self.counted, self.void = {}, {}, set()
+        self.holders = {}  # by ticket; "": whoever had it before the coordinator crashed; None: nobody
+        self.heard = {}  # since that crash: by name, when each of its sessions spoke last
         self.sessions = dict.fromkeys(("c0", "c1", "c2"), 0)
         self.seen = []  # (ticket, attempt) that were ever handed out
         self.mark = 0
@@ -70,9 +73,18 @@ class League(RuleBasedStateMachine):
 
     def report(self, name, **fields):
         report = Report(request=0, name=name, session=f"{name}/{self.sessions[name]}", **fields)
+        self.heard.setdefault(name, {})[self.holder(name)] = self.now
         return self.coordinator.handle(None, report, self.now)
 
+    def holder(self, name):
+        return f"{name} {name}/{self.sessions[name]}"
+
+    def is_its(self, name, ticket, attempt):
+        """Whether a collector may speak for this attempt of a ticket."""
+        return self.current.get(ticket) == attempt and self.holders[ticket] in ("", self.holder(name))
+
     def give_up(self, ticket):
+        self.holders[ticket] = None
         if self.current[ticket] + 1 == ATTEMPTS:
             del self.current[ticket]
             self.void.add(ticket)
@@ -106,6 +118,8 @@ class League(RuleBasedStateMachine):
             assert key not in self.seen, "one attempt is handed out once"
             self.seen.append(key)
             assert self.current.setdefault(ticket.number, 0) == ticket.attempt
+            assert self.holders.get(ticket.number) is None, "what is handed out was held by nobody"
+            self.holders[ticket.number] = self.holder(name)
 
     @precondition(lambda self: self.seen)
     @rule(name=COLLECTORS, data=st.data(), survives=st.booleans())
@@ -113,6 +127,7 @@ class League(RuleBasedStateMachine):
         ticket, attempt = data.draw(st.sampled_from(self.seen))
         self.mark += 1
         episode = Episode((0, 1), (0.0, 0.0), self.mark)
+        right = self.is_its(name, ticket, attempt)
         orders = self.report(name, results=(Result(ticket=ticket, attempt=attempt, episodes=(episode,)),))
         if not survives:  # the process dies before the commit: nobody ever hears of it
             self.crash()
@@ -120,7 +135,6 @@ class League(RuleBasedStateMachine):
         self.commit()
         (ack,) = orders.acks
         if ticket in self.current:
-            right = self.current[ticket] == attempt
             assert ack.verdict == (Verdict.ACCEPTED if right else Verdict.SUPERSEDED)
             if right:
                 del self.current[ticket]
@@ -132,9 +146,10 @@ class League(RuleBasedStateMachine):
     @rule(name=COLLECTORS, data=st.data())
     def fault(self, name, data):
         ticket, attempt = data.draw(st.sampled_from(self.seen))
+        right = self.is_its(name, ticket, attempt)
         self.report(name, faults=(Fault(ticket=ticket, attempt=attempt, reason="x"),))
         self.commit()
-        if self.current.get(ticket) == attempt:
+        if right:
             self.give_up(ticket)
 
     @precondition(lambda self: self.seen)
@@ -143,31 +158,36 @@ class League(RuleBasedStateMachine):
         ticket, attempt = data.draw(st.sampled_from(self.seen))
         orders = self.report(name, held=(Held(ticket, attempt, steps),))
         self.commit()
-        if self.current.get(ticket) != attempt:
+        if self.is_its(name, ticket, attempt):
+            assert orders.revoked == ()
+            self.holders[ticket] = self.holder(name)
+        else:
             assert orders.revoked == ((ticket, attempt),)
 
     @rule(seconds=st.sampled_from([1.0, 29.0, 31.0]))
     def wait(self, seconds):
         self.now += seconds
-        expired = self.coordinator.leases.expired(self.now)
+        lost = dict.fromkeys(self.coordinator.leases.expired(self.now))
+        for sessions in self.heard.values():
+            for session in [one for one in list(sessions)[:-1] if self.now - sessions[one] > REPLACED]:
+                del sessions[session]
+                lost |= dict.fromkeys(ticket for ticket in self.current if self.holders[ticket] == session)
         self.coordinator.tick(self.now)
         self.commit()
-        for ticket in expired:
+        for ticket in lost:
             self.give_up(ticket)
 
     @rule(name=COLLECTORS)
     def restart_a_collector(self, name):
-        held = self.coordinator.leases.held_by(f"{name}/{self.sessions[name]}")
-        known = name in {worker.name for worker in self.coordinator.workers(self.now)}
-        self.sessions[name] += 1
-        self.report(name)
-        self.commit()
-        for ticket in held if known else ():
-            self.give_up(ticket)
+        if len(self.heard.get(name, ())) < SESSIONS:
+            self.sessions[name] += 1
+            self.report(name)
+            self.commit()
 
     @rule()
     def crash(self):
         self.ledger.close()
+        self.holders, self.heard = dict.fromkeys(self.current, ""), {}
         self.open()
 
     @invariant()

@@ -1,18 +1,40 @@
 """The service: one commit for many messages, answers only after it, and what happens when it fails."""
 
+import hashlib
+import subprocess
+import sys
+
 import pytest
 
+from coordinator import pages as paging
 from coordinator import service as module
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league, refold
-from coordinator.service import BROKEN, METRICS, PAGE_BYTES, TICK, Service
+from coordinator.pages import PAGE_BYTES
+from coordinator.service import BROKEN, FEED_REST, METRICS, TICK, Service
+from launch.live import status_text
+from launch.tables import status_json
+from launch.view import View
 from league import events
 from league.events import ResultCounted, SnapshotPruned, TicketIssued
-from league.store.fold import encode_fold
+from league.store.fold import encode_fold, read_fold, resume_fold
 from league.store.ledger import Ledger
 from league.ticket import Episode, Purpose, Result
 from league.wire.memory import Exchange
-from league.wire.messages import Candidate, Command, Done, Follow, Orders, Page, Progress, Refused, Report, Role
+from league.wire.messages import (
+    Candidate,
+    Command,
+    Done,
+    FetchFold,
+    Follow,
+    Note,
+    Orders,
+    Page,
+    Progress,
+    Refused,
+    Report,
+    Role,
+)
 from league.wire.messages import Held as HeldTicket
 from league.wire.ports import Incoming
 
@@ -28,14 +50,14 @@ class World:
 
     def open(self):
         self.exchange = Exchange()
-        self.server = self.exchange.server("coordinator")
+        self.server, self.feed = self.exchange.server("coordinator"), self.exchange.server("feed")
         self.ledger = Ledger.open(self.path)
         self.ledger._connection.execute("pragma synchronous=off")
         checkpoint = self.options.get("checkpoint")
         state = open_league(self.ledger, self.config, 7, self.env, "hash", checkpoint)
         coordinator = Coordinator(state, ["learner-0"], self.now)
         delete = self.options.get("delete", self.deleted.append)
-        self.service = Service(coordinator, self.ledger, self.server, lambda: self.now, delete, checkpoint)
+        self.service = Service(coordinator, self.ledger, self.server, lambda: self.now, delete, checkpoint, self.feed)
         self.clients = {}
 
     def reopen(self):
@@ -48,7 +70,8 @@ class World:
 
     def client(self, name):
         if name not in self.clients:
-            self.clients[name] = self.exchange.client(self.server.address)
+            server = self.feed if name == "replica" else self.server
+            self.clients[name] = self.exchange.client(server.address)
         return self.clients[name]
 
     def send(self, name, message):
@@ -59,6 +82,7 @@ class World:
 
     def ask(self, name, message):
         self.send(name, message)
+        self.now += 2 * FEED_REST if name == "replica" else 0.0
         self.service.step(0.0)
         return self.replies(name)
 
@@ -72,7 +96,7 @@ class World:
                 player=p,
                 incarnation=i,
                 version=version,
-                snapshot=f"{p}-{i}-{version}",
+                snapshot=hashlib.sha256(f"{p}-{i}-{version}".encode()).hexdigest(),
                 decisions=decisions,
             )
             for p, i in self.state.incarnations.items()
@@ -106,7 +130,7 @@ def world(tmp_path, config, env):
 
 
 def result_of(ticket, length=5, actions=b""):
-    episode = Episode((0, 1), (1.0, -1.0), length, actions)
+    episode = Episode((0, 1), (1.0, -1.0), max(length, len(actions)), actions)
     return Result(ticket=ticket.number, attempt=ticket.attempt, episodes=(episode,) * ticket.episodes)
 
 
@@ -164,7 +188,7 @@ def test_when_a_commit_fails_nobody_is_answered_and_nothing_happened(world):
     assert encode_fold(refold(world.ledger, world.config), 0) == before
 
 
-def test_while_the_ledger_is_broken_only_viewers_are_answered(world):
+def test_while_the_ledger_is_broken_only_the_replica_is_answered(world):
     world.begin()
     (ticket,) = world.take()
     world.fill_the_disk()
@@ -172,7 +196,7 @@ def test_while_the_ledger_is_broken_only_viewers_are_answered(world):
     world.ask("c0", world.report(results=(long,)))
     world.now += BROKEN / 2
     assert world.ask("c1", world.report("c1", want=1)) == []
-    (page,) = world.ask("viewer", Follow(request=1, since=0))
+    (page,) = world.ask("replica", Follow(request=1, since=0))
     assert page.head == world.ledger.head
     assert page.broken.startswith("the ledger cannot be written: ")
     assert world.ask("operator", Command(request=1, action="pause")) == []
@@ -194,7 +218,7 @@ def test_it_recovers_by_itself_and_counts_what_is_sent_again_once(world):
     assert len(orders.tickets) == 2
     counted = [event.ticket for _, event in world.ledger.events() if isinstance(event, ResultCounted)]
     assert counted == [done.number, lost.number]
-    (page,) = world.ask("viewer", Follow(request=1, since=0))
+    (page,) = world.ask("replica", Follow(request=1, since=0))
     assert page.broken == ""
 
 
@@ -207,7 +231,7 @@ def test_tickets_that_were_handed_out_before_the_failure_are_still_held(world):
     world.now += BROKEN
     (orders,) = world.ask("c0", world.report(held=(HeldTicket(kept.number, 0, 5),)))
     assert orders.revoked == ()
-    assert world.service.coordinator.leases.holder(kept.number) == "c0/1"
+    assert world.service.coordinator.leases.holder(kept.number) == "c0 c0/1"
 
 
 def test_a_stop_is_not_forgotten_when_a_commit_fails(world):
@@ -241,7 +265,7 @@ def test_nothing_is_deleted_for_a_commit_that_failed(world):
 # --- viewers ------------------------------------------------------------------------------------------------
 
 
-def follow_all(world, name="viewer"):
+def follow_all(world, name="replica"):
     pages, since = [], 0
     while True:
         (page,) = world.ask(name, Follow(request=1, since=since))
@@ -253,8 +277,8 @@ def follow_all(world, name="viewer"):
         since += len(page.events)
 
 
-def test_viewers_get_all_events_in_pages(world, monkeypatch):
-    monkeypatch.setattr(module, "PAGE", 10)
+def test_the_feed_gives_all_events_in_pages(world, monkeypatch):
+    monkeypatch.setattr(paging, "PAGE", 10)
     world.begin()
     world.take(40)
     pages = follow_all(world)
@@ -282,56 +306,89 @@ def test_a_page_tells_of_workers_and_of_the_time_left(world):
     world.begin()
     world.ask("c0", world.report(metrics={"wait_share": 0.25}))
     world.now += 30.0
-    (page,) = world.ask("viewer", Follow(request=9, since=10**6))
+    (page,) = world.ask("replica", Follow(request=9, since=10**6))
     assert (page.request, page.events, page.term) == (9, (), 1)
-    assert {worker.name: worker.age for worker in page.workers} == {"learner-0": 30.0, "c0": 30.0}
+    assert {worker.name: worker.age for worker in page.workers} == pytest.approx({"learner-0": 30.0, "c0": 30.0}, abs=1)
     assert page.seconds_left == pytest.approx(120.0 - page.elapsed)
 
 
+@pytest.mark.parametrize("role", [None, *Role])
 @pytest.mark.parametrize(
-    ("role", "kind"),
-    [
-        (None, Page),
-        (Role.VIEWER, Page),
-        (Role.OPERATOR, Page),
-        (Role.COLLECTOR, Refused),
-        (Role.LEARNER, Refused),
-    ],
+    "wish", [Follow(request=1, since=0), Note(request=1, name="csv", text="x"), FetchFold(request=1)]
 )
-def test_only_viewers_and_operators_may_follow(world, role, kind):
-    reply = world.service._answer(Incoming(b"x", role, Follow(request=1, since=0)), world.now)
-    assert type(reply) is kind
+def test_nobody_is_shown_the_ledger_where_others_play(world, role, wish):
+    reply = world.service._answer(Incoming(b"x", role, wish), world.now)
+    assert isinstance(reply, Refused)
+    assert "replica" in reply.reason
 
 
-def test_what_cannot_be_handled_is_refused_and_the_others_are_served(world):
+def test_the_feed_refuses_a_checkpoint_of_another_history(world):
     world.begin()
-    world.send("viewer", Follow(request=1, since=2**63))  # more than the database can count
+    mark = world.ledger.mark(5)
+    (page,) = world.ask("replica", Follow(request=1, since=5, mark=mark))
+    assert page.since == 5
+    for since, wrong in ((4, mark), (5, "0" * 64), (10**6, mark)):
+        (refused,) = world.ask("replica", Follow(request=1, since=since, mark=wrong))
+        assert "another history" in refused.reason
+
+
+def test_the_feed_answers_at_most_once_in_a_while(world):
+    world.begin()
+    answered = 0
+    for number in range(50):
+        world.send("replica", Follow(request=number, since=0))
+    for _ in range(40):
+        world.service.step(0.0)
+        world.now += FEED_REST / 3.9  # so that each fourth step is due
+        answered += len(world.replies("replica"))
+    assert answered == 10
+
+
+def test_what_cannot_be_handled_is_refused_and_the_others_are_served(world, monkeypatch):
+    def read(since, limit):
+        raise OverflowError("more than the database can count")
+
+    world.begin()
+    monkeypatch.setattr(world.ledger, "read", read)
+    world.send("replica", Follow(request=1, since=0))
     world.send("odd", Done(term=1, request=1))
     (orders,) = world.ask("c0", world.report(want=1))
     assert isinstance(orders, Orders)
-    assert [type(reply) for reply in world.replies("viewer") + world.replies("odd")] == [Refused, Refused]
+    assert [type(reply) for reply in world.replies("replica") + world.replies("odd")] == [Refused, Refused]
 
 
 # --- time and files -----------------------------------------------------------------------------------------
 
 
-def test_metrics_are_written_at_most_every_five_seconds(world):
-    world.begin()
-    for _ in range(int(30.0 / 0.5)):
-        world.now += 0.5
+def count_of_rows(world, seconds, every=0.5):
+    """Report for so many seconds, and return how many rows of metrics each process has."""
+    for _ in range(int(seconds / every)):
+        world.now += every
         world.ask("c0", world.report(metrics={"wait_share": 0.5}))
         world.ask("c1", world.report("c1", metrics={"wait_share": 0.1}))
-    assert world.ledger.query("select source, count(*) from metrics group by source") == [
-        ("c0", int(30.0 / METRICS)),
-        ("c1", int(30.0 / METRICS)),
-        ("coordinator", int(30.0 / METRICS)),
-    ]
+    return world.ledger.query("select source, count(*) from metrics group by source")
+
+
+def test_the_first_minute_has_tens_of_rows_of_metrics_and_the_first_hour_some_hundreds(world, figure):
+    world.begin()
+    rows = count_of_rows(world, 60.0)
+    assert rows == [("c0", 30), ("c1", 30), ("coordinator", 30)]
+    world.now += 3600.0
+    count_of_rows(world, 5.0)
+    before = count_of_rows(world, 0.0)[0][1]
+    assert count_of_rows(world, 100.0)[0][1] - before == 100.0 / METRICS[1]
+    figure("30 rows of metrics of each process in the first minute (12 before), one in 5 s after an hour")
+
+
+def test_what_was_not_measured_again_is_not_written_again(world):
+    world.begin()
+    count_of_rows(world, 10.0)
     written = []
     for _ in range(5):
-        world.now += METRICS
+        world.now += METRICS[1]
         world.service.step(0.0)
         written.append(world.rows("metrics"))
-    assert written[1:] == [written[0]] * 4, "what was not measured again is not written again"
+    assert written[1:] == [written[0]] * 4
 
 
 def test_leases_expire_though_nobody_says_anything(world):
@@ -392,6 +449,199 @@ def test_a_checkpoint_of_the_fold_is_kept_and_is_never_ahead_of_the_ledger(tmp_p
     world.service.close()
 
 
+def test_a_failed_commit_goes_back_to_the_newest_checkpoint_and_reads_little(
+    tmp_path, config, env, monkeypatch, figure
+):
+    monkeypatch.setattr(module, "CHECKPOINT", 50)
+    world = World(tmp_path, config(), env("player", "player"), checkpoint=tmp_path / "nowhere" / "fold")
+    world.begin()
+    for _ in range(40):
+        tickets = world.take(2)
+        world.ask("c0", world.report(results=tuple(result_of(ticket) for ticket in tickets)))
+    rows, read = [], world.ledger.read
+    monkeypatch.setattr(world.ledger, "read", lambda *page: rows.append(read(*page)) or rows[-1])
+    for attempt in range(3):  # there is no checkpoint on the disk, which is full
+        before = encode_fold(world.state, 0)
+        world.fill_the_disk()
+        rows.clear()
+        world.send("c1", world.report("c1", want=400))
+        world.service.step(0.0)
+        assert world.replies("c1") == []
+        assert encode_fold(world.state, 0) == before == encode_fold(refold(world.ledger, world.config), 0)
+        told = sum(map(len, rows)) - world.ledger.head  # but for those that the line above has read
+        assert told <= (50 if attempt == 0 else 0) + 4, "the tail, and the rows that name a history"
+        world.now += 2 * BROKEN
+    figure(f"{told} of {world.ledger.head} rows read after a failed commit")
+    world.make_room()
+    assert len(world.take(3)) == 3
+    world.service.close()
+
+
+def test_a_damaged_checkpoint_is_written_again_when_a_coordinator_stops(tmp_path, config, env):
+    world = World(tmp_path, config(), env("player", "player"), checkpoint=tmp_path / "fold")
+    world.begin()
+    world.service.close()
+    good = (tmp_path / "fold").read_bytes()
+    world.open()
+    (tmp_path / "fold").write_bytes(good[:-7])
+    world.service.close()
+    with Ledger.open(world.path) as ledger:
+        state, seq = resume_fold(tmp_path / "fold", world.config, ledger)
+        assert seq == ledger.head
+        assert encode_fold(state, 0) == encode_fold(refold(ledger, world.config), 0)
+
+
 def test_evaluation_tickets_are_among_what_is_served(world):
     world.begin()
     assert {ticket.purpose for ticket in world.take(30)} == set(Purpose)
+
+
+def change_beneath(ledger, old, new):
+    """Change bytes of the ledger's file from another process, which does not touch its locks."""
+    assert ledger.settle()
+    code = "import pathlib, sys; f = pathlib.Path(sys.argv[1]).open('r+b'); d = f.read(); "
+    code += "f.seek(d.index(sys.argv[2].encode())); f.write(sys.argv[3].encode())"
+    subprocess.run([sys.executable, "-c", code, str(ledger.path), old, new], check=True, timeout=60)
+
+
+def test_a_row_that_changes_beneath_a_running_league_is_told_and_recorded(world, caplog):
+    world.begin()
+    (ticket,) = world.take()
+    world.ask("c0", world.report(results=(result_of(ticket, length=31),)))
+    change_beneath(world.ledger, "[[0,1],[1.0,-1.0],31", "[[1,0],[1.0,-1.0],31")
+    for _ in range(40):
+        world.now += 1.0
+        world.service.step(0.0)
+    assert "the ledger is damaged: event" in caplog.text
+    assert world.state.damaged.startswith("event ")
+    assert world.ledger.query("select count(*) from events where kind = 'ledger_damaged'") == [(1,)]
+    view = View(world.config)
+    view.begin_at(world.state, world.ledger.head)
+    assert "the ledger is damaged: event" in status_text("run", view).plain
+    assert status_json(view)["damaged"] == world.state.damaged
+    world.reopen()
+    assert world.state.damaged == "", "what was found is of its term; the next one looks for itself"
+
+
+def test_looking_again_takes_a_bounded_share_of_the_time(world):
+    world.begin()
+    looks = []
+
+    def slow_look():
+        looks.append(world.now)
+        world.now += 0.5
+        return ""
+
+    world.service._scrub.look = slow_look
+    start = world.now
+    while world.now < start + 1000:
+        world.now += 1.0
+        world.service.step(0.0)
+    assert 0.5 * len(looks) <= 0.011 * (world.now - start)
+    assert len(looks) > 10
+
+
+def test_acknowledgements_name_the_head_of_the_ledger(world):
+    world.begin()
+    (ticket,) = world.take()
+    (orders,) = world.ask("c0", world.report(results=(result_of(ticket),)))
+    assert orders.head == f"{world.ledger.head} {world.ledger.mark(world.ledger.head)}"
+    (orders,) = world.ask("c0", world.report())
+    assert orders.head == ""
+
+
+@pytest.mark.parametrize("damage", [b"", b"rubbish", None])
+def test_a_damaged_checkpoint_is_written_again_at_the_start_and_at_the_stop(tmp_path, config, env, damage, caplog):
+    fold = tmp_path / "fold"
+    world = World(tmp_path, config(), env("player", "player"), checkpoint=fold)
+    world.begin()
+    world.reopen()
+
+    def spoil():
+        fold.write_bytes(fold.read_bytes()[:-9] if damage is None else damage)
+        assert read_fold(fold, world.config) is None
+
+    spoil()
+    world.service.close()  # with nothing new since the start
+    assert read_fold(fold, world.config) is not None
+    spoil()
+    world.open()
+    assert resume_fold(fold, world.config, world.ledger)[1] == world.ledger.head - 1, "all but the new term"
+    assert "is damaged" in caplog.text
+    world.service.close()
+
+
+def test_an_older_ledger_is_not_taken_for_the_one_of_the_checkpoint(tmp_path, config, env, caplog):
+    fold = tmp_path / "fold"
+    world = World(tmp_path, config(), env("player", "player"), checkpoint=fold)
+    world.begin()
+    world.service.close()
+    older = world.path.read_bytes()
+    world.open()
+    world.ask("c0", world.report(results=(result_of(world.take()[0]),)))
+    world.service.close()
+    world.path.write_bytes(older)
+    world.open()
+    assert world.state.results == {}, "the older ledger has no result, whatever the checkpoint says"
+    assert "is of another ledger" in caplog.text
+    assert encode_fold(world.state, 0) == encode_fold(refold(world.ledger, world.config), 0)
+    world.service.close()
+
+
+def archiving(config, keep=10, segment=10):
+    rules = config()
+    rules.archive.keep_events, rules.archive.segment_events = keep, segment
+    return rules
+
+
+def play_matches(world, count):
+    for _ in range(count):
+        (ticket,) = world.take()
+        world.now += TICK
+        world.ask("c0", world.report(results=(result_of(ticket),)))
+
+
+def test_old_events_are_archived_and_viewers_still_get_all(tmp_path, config, env):
+    world = World(tmp_path, archiving(config), env("player", "player"), checkpoint=tmp_path / "fold")
+    world.begin()
+    play_matches(world, 50)
+    assert len(world.ledger.archive) > 5
+    assert world.ledger.live < 25
+    found, since = [], 0
+    while since < world.ledger.head:
+        page = world.service._page(Follow(request=1, since=since), world.now).events
+        found += page
+        since += len(page)
+    assert [events.kind_of(events.decode(body)) for body in found].count("result_counted") == 50
+    assert encode_fold(world.state, 0) == encode_fold(refold(world.ledger, world.config), 0)
+    world.reopen()
+    assert sum(world.state.results.values()) == 50
+    (orders,) = world.ask("c0", world.report(results=(Result(ticket=3, attempt=0, episodes=()),)))
+    assert orders.acks[0].verdict == "duplicate"
+    world.service.close()
+
+
+def test_damaged_events_are_told_and_stay_where_they_are(tmp_path, config, env, caplog):
+    world = World(tmp_path, archiving(config), env("player", "player"))
+    world.begin()
+    play_matches(world, 2)
+    world.ledger._connection.execute("update events set body = body || ' ' where seq = 4")
+    play_matches(world, 30)
+    assert len(world.ledger.archive) == 0
+    assert "old events are not archived any more" in world.state.damaged
+    assert caplog.text.count("old events are not archived any more") == 1
+    world.service.close()
+
+
+def test_an_archive_that_cannot_be_written_stops_no_play(tmp_path, config, env, caplog):
+    world = World(tmp_path, archiving(config), env("player", "player"))
+    (tmp_path / "archive").write_text("a file in the place of the folder")
+    world.begin()
+    play_matches(world, 30)
+    assert sum(world.state.results.values()) == 30
+    assert caplog.text.count("could not be archived") == 1
+    (tmp_path / "archive").unlink()
+    world.now += module.ARCHIVE_AGAIN
+    play_matches(world, 10)
+    assert len(world.ledger.archive) > 0
+    world.service.close()

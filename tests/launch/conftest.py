@@ -1,6 +1,8 @@
 """A small league that was really played, once for all tests that read a run."""
 
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -69,6 +71,19 @@ def rows_of():
         return rows
 
     return rows_of
+
+
+@pytest.fixture(scope="session")
+def bid(tmp_path_factory):
+    """Return the run directory of a league in a game of three sides; nobody may change it."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    config = small_config("bidding:Bidding")
+    config.league.budget.env_steps = 300
+    run = RunDirectory(tmp_path_factory.mktemp("runs") / "bidding").create()
+    run.write_config(to_plain(config))
+    play(config, run, allow=["bidding"])
+    yield run
+    sys.path.remove(str(Path(__file__).parent))
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """An environment that crashes or hangs is told at the start, in one message, by a command that lives on."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -52,7 +53,7 @@ HANG = "deadly_env:Deadly does not come back from step within 1 s, at "
 @pytest.mark.parametrize(
     ("how", "launch", "expected", "remedy"),
     [
-        ("segfault", "inline", SEGFAULT, "mend its native code, or tell its authors."),
+        ("segfault", "inline", SEGFAULT, "fix its native code, or tell its authors."),
         ("hang", "local", HANG, "give it more time: collector.hang_seconds=2."),
     ],
 )
@@ -67,6 +68,18 @@ def test_run_refuses_it_in_one_line(command, tmp_path, how, launch, expected, re
     assert not (tmp_path / "runs").exists()
 
 
+def test_what_is_being_done_apart_is_told(monkeypatch):
+    monkeypatch.syspath_prepend(str(HERE))
+    order = Try(env=EnvConfig(name="pettingzoo", id="deadly_env:Deadly"), slots=2, allow=("deadly_env",))
+    told = []
+    assert apart(order, Limit("deadly_env:Deadly", 60.0, "collector.hang_seconds="), told.append) is not None
+    assert set(told) <= {
+        "loading",
+        *(one for one in told if re.fullmatch(r"call [\d,]+ of the environment \(.+\)", one)),
+    }
+    assert told
+
+
 @pytest.mark.parametrize(("how", "expected"), [("segfault", SEGFAULT), ("hang", HANG)])
 def test_check_env_tells_it_as_a_problem(command, how, expected):
     words = ["deadly_env:Deadly", f"how={how}", "--allow", "deadly_env", "--hang-seconds", "1"]
@@ -74,7 +87,7 @@ def test_check_env_tells_it_as_a_problem(command, how, expected):
     out, error = process.communicate(timeout=60)
     assert (process.returncode, error) == (1, "")
     first, problem, remedy = out.splitlines()
-    assert first == "deadly_env:Deadly: 1 problems"
+    assert first == "deadly_env:Deadly: 1 problem"
     assert problem.startswith(f"  problem        {expected}")
     assert STEP in problem
     assert remedy.startswith("    remedy       ")

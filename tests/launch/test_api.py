@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -200,3 +201,37 @@ def test_the_perfect_bot_never_loses_a_won_position(example):
         first = ends.agent == 0
         reward[ends.slot[first]] = ends.reward[first]
     assert np.array_equal(reward > 0, won)
+
+
+def test_the_version_is_that_of_the_command_line(capsys):
+    from launch.cli import main
+
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"ludus {ludus.__version__}\n"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = ludus.nothing
+
+
+def test_standings_become_dicts_and_a_data_frame(run, monkeypatch):
+    standings = ludus.open(str(run.root)).standings()
+    rows = standings.to_dicts()
+    assert [row["player"] for row in rows] == [row.player for row in standings]
+    assert rows[0].keys() >= {"place", "player", "kind", "rating", "low", "high", "elo", "games"}
+    main = next(row for row in rows if row["player"] == "main")
+    assert main["v_random"] == next(row for row in standings if row.player == "main").anchors["random"]
+    assert all(not isinstance(value, dict | list) for row in rows for value in row.values())
+
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ValueError, match=r"pip install pandas. Without it: to_dicts"):
+        standings.to_pandas()
+    frames = types.ModuleType("pandas")
+    frames.DataFrame = lambda rows: ("a frame of", rows)
+    monkeypatch.setitem(sys.modules, "pandas", frames)
+    assert standings.to_pandas() == ("a frame of", rows)
+
+
+def test_a_run_with_code_of_ones_own_can_be_opened(bid):
+    with pytest.raises(ValueError, match="--allow bidding"):
+        ludus.open(str(bid.root)).play("main", "random", episodes=2)
+    assert ludus.open(str(bid.root), allow=["bidding"]).play("main", "random", episodes=2).games == 4

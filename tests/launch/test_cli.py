@@ -1,6 +1,7 @@
 """The command line: help, dispatch, and errors in one line."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -8,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
+import launch.start
 from launch.arguments import EXAMPLES, build_parser
 from launch.cli import COMMANDS, main
 from launch.compose import compose
 from launch.config import to_plain
+from launch.inline import play
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
+from league.wire.keys import make_keys
+from league.wire.messages import Role
 
 TINY = [
     "env=tic_tac_toe", "launch=inline", "league=selfplay", "name=tiny", "policy.hidden=[8]", "algo.batch=256",
@@ -94,6 +99,86 @@ def test_wrong_usage(argv, capsys):
         main(argv)
     assert ended.value.code == 2
     assert "usage: ludus" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("rnu", "run"), ("standing", "standings"), ("check", "check-env"), ("dual", "duel")]
+)
+def test_a_misspelt_command_is_answered_with_the_nearest(wrong, right, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([wrong, "latest"])
+    assert ended.value.code == 2
+    assert f"there is no command {wrong!r}; did you mean {right!r}?" in capsys.readouterr().err
+
+
+def test_a_command_that_is_like_no_other_is_answered_with_all(capsys):
+    with pytest.raises(SystemExit):
+        main(["xyzzy"])
+    assert f"there is no command 'xyzzy'; there are {', '.join(COMMANDS)}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["name=été", "name='été'", "name=a b", "name=latest", "name=../out"])
+def test_a_bad_name_gets_the_same_message_whatever_is_wrong_with_it(name, capsys, tmp_path):
+    assert "cannot name a run; use letters (a to z), digits and . _ -" in refused(capsys, "run", name)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_gpu_that_is_not_there_is_refused_before_there_is_a_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    line = refused(capsys, "run", *TINY, "learner.device=cuda")
+    assert line.startswith("learner.device=cuda: torch finds no GPU here. Use learner.device=auto")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_list_shows_all_runs_the_newest_first(run, capsys, tmp_path):
+    assert main(["list"]) == 2
+    assert "there is no directory 'runs'" in capsys.readouterr().err
+    shutil.copytree(run.root, tmp_path / "runs" / "old")
+    stored("fresh")
+    damaged = stored("damaged")
+    damaged.layout.write_text("99")
+    for age, name in enumerate(("damaged", "fresh", "old")):
+        os.utime(tmp_path / "runs" / name / "config.json", (1000 - age, 1000 - age))
+    assert main(["list", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(one["name"], one["state"]) for one in told] == [
+        ("damaged", "unreadable"),
+        ("fresh", "not started"),
+        ("old", "over"),
+    ]
+    old = told[-1]
+    assert (old["game"], old["env_steps"] >= 3000, old["players"] > 3) == ("tic_tac_toe", True, True)
+    rated = {row["player"]: row for row in rows_of_standings(capsys, "old") if row["player"] != "random"}
+    assert old["best"]["rating"] == max(row["rating"] for row in rated.values() if row["rating"] is not None)
+    assert main(["list"]) == 0
+    text = capsys.readouterr().out
+    assert "over" in text
+    assert f"{old['best']['player']}, Elo" in text
+    assert "layout version '99'" in " ".join(text.split())
+
+
+def test_list_does_not_break_the_names_of_a_sweep(run, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "compare.league=selfplay,seed=12"
+    shutil.copytree(run.root, tmp_path / "runs" / name)
+    assert main(["list"]) == 0
+    text = capsys.readouterr().out
+    assert f" {name} " in text
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def rows_of_standings(capsys, name):
+    assert main(["standings", name, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_list_tells_a_run_that_is_stopped(capsys):
+    play(compose([*TINY, "name=half"]), stored("half", *TINY[:-1]), on_round=lambda state: state.env_steps < 500)
+    assert main(["list", "runs", "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)
+    assert (one["name"], one["state"], one["why"]) == ("half", "stopped", "")
+    assert 0 <= one["age"] < 3600
 
 
 def test_overrides_may_stand_on_both_sides_of_options(capsys):
@@ -182,11 +267,12 @@ def test_a_ledger_without_a_config_is_not_a_new_run(capsys):
     assert "has a ledger, but no config.json" in refused(capsys, "run", "name=first")
 
 
-def test_the_config_does_not_change_beneath_a_running_league(capsys):
+def test_the_config_does_not_change_beneath_a_running_league(capsys, monkeypatch):
+    monkeypatch.setattr(launch.start, "LET_GO", 0.1)
     run = stored()
     before = run.config.read_bytes()
     with Ledger.open(run.ledger):
-        assert "holds the ledger" in refused(capsys, "run", "name=first", "launch.collectors=3", "--quiet")
+        assert "is under way already" in refused(capsys, "run", "name=first", "launch.collectors=3", "--quiet")
     assert run.config.read_bytes() == before
 
 
@@ -225,3 +311,46 @@ def test_run_run_again_resume_and_read(capsys):
     assert main(["standings", "tiny", "--json"]) == 0
     assert "main" in json.dumps(json.loads(capsys.readouterr().out))
     assert main(["verify", "tiny"]) == 0
+
+
+# --- keys ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def locked():
+    """A run whose processes talk by tcp."""
+    run = RunDirectory(Path("runs/locked")).create()
+    run.write_config(to_plain(compose(["launch.transport=tcp"])))
+    make_keys(run.keys, {"collector-0": Role.COLLECTOR, "learner-0": Role.LEARNER})
+    return run
+
+
+def test_keys_are_listed_revoked_and_replaced_and_never_printed(locked, capsys):
+    secrets = [json.loads(path.read_text()) for path in locked.keys.glob("*-0.json")]
+
+    def told():
+        assert main(["keys", "locked", "--json"]) == 0
+        return {row["name"]: (row["role"], row["state"]) for row in json.loads(capsys.readouterr().out)}
+
+    assert told()["collector-0"] == ("collector", "admitted")
+    assert set(told()) == {"viewer", "operator", "human", "collector-0", "learner-0"}
+    assert main(["keys", "locked", "revoke", "collector-0"]) == 0
+    printed = capsys.readouterr().out
+    assert "ludus keys locked new collector-0" in printed
+    assert told()["collector-0"] == ("collector", "revoked")
+    assert main(["keys", "locked"]) == 0
+    printed += capsys.readouterr().out
+    assert "revoked" in printed
+    assert main(["keys", "locked", "new", "collector-0"]) == 0
+    printed += capsys.readouterr().out
+    assert told()["collector-0"] == ("collector", "admitted")
+    assert not any(file[half] in printed for file in secrets for half in ("public", "secret", "server"))
+
+
+def test_keys_of_nobody_and_of_a_run_without_any_are_refused(locked, capsys):
+    assert "there is no key of 'collector-9'; there are viewer" in refused(
+        capsys, "keys", "locked", "revoke", "collector-9"
+    )
+    assert "whose key?" in refused(capsys, "keys", "locked", "new")
+    RunDirectory(Path("runs/open")).create().write_config(to_plain(compose([])))
+    assert "has no keys: its processes meet in a folder" in refused(capsys, "keys", "open")

@@ -1,16 +1,13 @@
 """The typed config: what is composed, kept and read again."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-import conf
 from launch.compose import compose
 from launch.config import Config, ConfigError, LaunchConfig, config_hash, from_plain, to_plain
+from launch.groups import CONF
 from league.store.run_directory import RunDirectory
-
-CONF = Path(conf.__file__).parent
 
 
 def options(group):

@@ -162,8 +162,8 @@ ANSWERS = {
     "env=mien": "unknown env 'mien'. Did you mean 'mine'? "
     "Known: atari, connect_four, gymnasium, mine, openspiel, pettingzoo, recall, rock_paper_scissors, simple_spread, "
     "simple_tag, tic_tac_toe, two_step.",
-    "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in experiment/typo.yaml)",
-    "experiment=words": "algo.epochs=many: expected a whole number (in experiment/words.yaml)",
+    "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in pkg://userpkg.conf/experiment/typo.yaml)",
+    "experiment=words": "algo.epochs=many: expected a whole number (in pkg://userpkg.conf/experiment/words.yaml)",
 }
 ASK = """
 import sys

@@ -40,10 +40,10 @@ def commands():
     return found
 
 
-def refusal(overrides):
+def refusal(overrides, config_dir=None):
     """Return what the command line says to overrides that it refuses, nothing if it takes them."""
     try:
-        compose(overrides)
+        compose(overrides, config_dir=config_dir and ROOT / config_dir)
     except ConfigError as error:
         return f"ludus: {error}"
     return ""
@@ -62,7 +62,10 @@ def test_every_command_parses_and_its_overrides_compose(argv, answer):
         *_, last = combinations(swept)
         assert refusal([*common, *last]) == ""
     elif arguments.command == "run":
-        assert refusal([*arguments.pairs, *rest]) in ("", answer)  # a page may show a refusal: then, the right one
+        assert refusal([*arguments.pairs, *rest], arguments.config_dir) in (
+            "",
+            answer,
+        )  # a page may show a refusal: then, the right one
 
 
 def test_every_command_has_its_section():

@@ -88,3 +88,14 @@ def test_long_episodes_are_thinned():
         assert kept[0] == 0
         assert kept[-1] == length - 1
         assert len(kept) <= 9
+
+
+def test_a_video_that_is_not_made_always_has_a_reason(run, monkeypatch, caplog):
+    scene = scenes_of(run)[0]
+    assert Films(run, stopped=lambda: True).make(scene) is None
+    (run.root / "videos").write_text("a file where a directory should be")
+    assert Films(run).make(scene) is None
+    reasons = [record.message.removeprefix(f"no video of match {scene.name}: ") for record in caplog.records]
+    assert reasons[0] == "the tracker had to stop before it was drawn; ludus export makes it"
+    assert all(reason.strip() for reason in reasons)
+    assert len(reasons) > 1

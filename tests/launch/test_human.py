@@ -2,9 +2,11 @@
 
 import re
 
+import msgspec
 import pytest
 
-from coordinator.coordinator import Coordinator
+from coordinator.challenging import HUMANS
+from coordinator.coordinator import CHALLENGES, Coordinator
 from launch.human import play_human
 from launch.verify import verify
 from launch.view import ViewError, open_view
@@ -114,16 +116,41 @@ def test_a_living_coordinator_hands_the_ticket_to_the_human_alone(state, run):
     assert TicketWithdrawn(ticket=ticket.number) in coordinator.take(), "nobody else could play it"
 
 
-def test_only_a_collectors_key_may_challenge(run):
+def test_only_the_key_of_a_human_may_challenge(run):
     coordinator = Coordinator(open_view(run).state, ["learner-0"])
-    assert isinstance(coordinator.handle(Role.VIEWER, challenge(), 0.0), Refused)
+    assert isinstance(coordinator.handle(Role.VIEWER, challenge(), 0.0, "viewer"), Refused)
+    assert isinstance(coordinator.handle(Role.COLLECTOR, challenge(), 0.0, "collector-0"), Refused)
+    assert isinstance(coordinator.handle(Role.COLLECTOR, challenge(), 0.0, "human"), Orders)
+
+
+def test_a_human_has_one_game_at_a_time_and_humans_are_bounded(run):
+    coordinator = Coordinator(open_view(run).state, ["learner-0"])
+    games = [coordinator.handle(None, challenge(), 0.0).tickets[0].number for _ in range(3)]
+    assert [number for number in games if number in coordinator.state.open] == games[-1:]
+    assert len(coordinator.leases) == 1
+    for number in range(HUMANS - 1):
+        named = msgspec.structs.replace(challenge(), name=f"human{number}")
+        assert isinstance(coordinator.handle(None, named, number), Orders)
+    refused = coordinator.handle(None, msgspec.structs.replace(challenge(), name="late"), HUMANS)
+    assert "no more may join" in refused.reason
+    assert isinstance(coordinator.handle(None, challenge(), HUMANS), Orders), "those who did still play"
+
+
+def test_a_flood_of_challenges_does_not_fill_the_ledger(run):
+    coordinator = Coordinator(open_view(run).state, ["learner-0"])
+    before = coordinator.state.tickets
+    answers = [coordinator.handle(None, challenge(), number / 1000) for number in range(10_000)]
+    assert coordinator.state.tickets - before == sum(isinstance(one, Orders) for one in answers)
+    assert coordinator.state.tickets - before <= 13 * CHALLENGES
+    assert "try again" in answers[-1].reason
+    assert isinstance(coordinator.handle(None, challenge(), 20.0), Orders)
 
 
 def test_a_human_that_went_away_does_not_hold_up_the_end(run):
     coordinator = Coordinator(open_view(run).state, ["learner-0"])
     coordinator.reopen()
     coordinator.handle(None, challenge(), 0.0)
-    coordinator._finish("enough")
+    coordinator._finish("enough", 1.0)
     coordinator.tick(1.0)
     assert coordinator.state.phase == "over"
     assert not coordinator.state.open

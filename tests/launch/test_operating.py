@@ -1,5 +1,6 @@
 """Commands on a run that is under way, or is not."""
 
+import math
 import os
 import shutil
 import subprocess
@@ -75,13 +76,16 @@ def test_a_run_that_is_not_on_slurm_cannot_be_scaled(played, capsys):
 
 
 def test_a_run_that_nobody_serves_cannot_be_stopped(played, capsys, monkeypatch):
-    monkeypatch.setattr("launch.local.drain", lambda config, run: False)
+    asked = []
+    monkeypatch.setattr("launch.local.drain", lambda config, run: asked.append(run))
+    assert not played[0].rendezvous.exists()
     assert main(["stop", str(played[0].root)]) == 2
     assert "no coordinator of the run" in capsys.readouterr().err
+    assert asked == [], "nobody is waited for if nobody listens"
 
 
 def test_attach_to_a_league_that_is_over_says_so_and_ends(played, capsys, monkeypatch):
-    monkeypatch.setattr(operating, "GONE", 0.0)
+    monkeypatch.setattr(operating, "GONE", math.inf)  # nobody listens, so nobody is waited for
     monkeypatch.setattr(operating, "REFRESH", 0.01)
     assert main(["attach", str(played[0].root), "--plain"]) == 0
     assert "is over" in capsys.readouterr().out

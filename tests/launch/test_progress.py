@@ -1,4 +1,4 @@
-"""A word on what takes long, on a terminal only, and one at a time."""
+"""A word on what takes long: one line on a terminal, plain lines elsewhere, and one at a time."""
 
 import io
 import time
@@ -6,7 +6,7 @@ import time
 import pytest
 from rich.console import Console
 
-from launch.progress import Progress
+from launch.progress import Progress, hushed
 
 
 @pytest.fixture
@@ -31,15 +31,23 @@ def test_it_comes_by_itself_and_says_how_far_it_is(terminal):
     assert terminal.file.getvalue() == shown, "it is gone"
 
 
-def test_what_is_quick_and_what_nobody_sees_says_nothing(terminal):
-    with Progress("export", terminal) as progress:
-        progress.tell("match 7")
-    assert terminal.file.getvalue() == ""
+def test_what_is_quick_says_nothing(terminal):
     pipe = Console(file=io.StringIO())
-    with Progress("export", pipe, quiet=0.0) as progress:
-        progress.tell("match 7")
-        time.sleep(0.05)
-    assert pipe.file.getvalue() == ""
+    for console in (terminal, pipe):
+        with Progress("export", console) as progress:
+            progress.tell("match 7")
+        assert console.file.getvalue() == ""
+
+
+def test_elsewhere_it_writes_plain_lines_until_it_is_over():
+    pipe = Console(file=io.StringIO())
+    with Progress("export", pipe, first=0.02) as progress:
+        until(pipe, "ludus: export ..., ")
+        progress.tell("match 1 of 4", share=0.25)
+        until(pipe, "ludus: export: match 1 of 4, ")
+    written = pipe.file.getvalue()
+    time.sleep(0.05)
+    assert pipe.file.getvalue() == written, "it is over"
 
 
 def test_one_inside_another_is_silent(terminal):
@@ -49,3 +57,11 @@ def test_one_inside_another_is_silent(terminal):
     assert "inner" not in terminal.file.getvalue()
     with Progress("next", terminal, quiet=0.0):
         until(terminal, "next ...")
+
+
+def test_nothing_is_shown_where_it_is_to_be_quiet(terminal):
+    with hushed(), Progress("outer", terminal, quiet=0.0) as progress:
+        progress.tell("match 7")
+    assert terminal.file.getvalue() == ""
+    with hushed(False), Progress("outer", terminal, quiet=0.0):
+        until(terminal, "outer ...")

@@ -35,6 +35,7 @@ def test_status(run, state, out):
     text = out()
     assert f"{sum(state.results.values())} matches" in text
     assert "no coordinator answers" in text
+    assert "left" not in text, "a league that is over has no time left"
     assert reading.status(run, as_json=True) == 0
     status = json.loads(out())
     assert (status["phase"], status["env_steps"], status["live"]) == ("over", state.env_steps, False)

@@ -1,12 +1,15 @@
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from collectors.envs.config import EnvConfig
+from collectors.replay import play
 from launch.cli import main
-from launch.recording import Film, RecordError, drawing_environment, encoder, record, text_picture
+from launch.recording import Film, RecordError, _pictures, drawing_environment, encoder, record, text_picture
+from league.ticket import Entry, Purpose, Ticket
 
 
 def test_episodes_between_two_players_become_videos(run, tmp_path):
@@ -26,6 +29,22 @@ def test_a_pettingzoo_environment_draws_itself():
     assert picture.shape[2] == 3
     assert picture.dtype == np.uint8
     assert len(np.unique(picture)) > 1
+    env.close()
+
+
+def test_an_environment_that_renders_nothing_but_text_is_drawn_from_it(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "collectors"))
+    env = drawing_environment(EnvConfig(name="pettingzoo", id="odd_envs:Typed"), ["odd_envs"])
+    ticket = Ticket(number=0, purpose=Purpose.EVALUATE, entries=(Entry("a"), Entry("b")), episodes=1)
+
+    def zeros(rows, entry):
+        return np.zeros(len(rows), np.int32)
+
+    first, *pictures = _pictures(env, ticket, play(env, ticket, 0, 1, zeros))
+    assert len(pictures) == 7
+    assert env.picture(0) is None
+    assert env.render(0) == "\x1b[31mtick\x1b[0m 6"
+    assert np.array_equal(first, text_picture(["a v b", "odd_envs:Typed", "", "tick 0"])), "without the colours"
     env.close()
 
 

@@ -119,3 +119,35 @@ def test_a_cluster_that_forbids_it_is_told(job, told, patiently, tmp_path):
     assert process.wait(30) == 1
     assert told("calls").count("requeue") == 3
     assert "could not be requeued" in (tmp_path / "slurm" / "ended").read_text()
+
+
+RAISES = """\
+echo life >>lives
+printf '%s\\n' 'Traceback (most recent call last):' '  File x.py, line 3' "ValueError: {what}" >>logs/learner-0.log
+exit 1
+"""
+
+
+@pytest.mark.slow
+def test_the_same_error_three_times_in_a_row_is_for_good(job, told):
+    process = job(RAISES.format(what="batch $RANDOM is broken"))
+    assert process.wait(60) == 1
+    assert told("lives").count("life") == 3
+    assert "learner-0 failed 3 times in a row with the same error (exit code 1)" in told("slurm/ended")
+
+
+@pytest.mark.slow
+def test_the_same_error_after_work_is_another_one(job, told, patiently):
+    process = job('echo "player main: version $RANDOM is written" >>logs/learner-0.log\n' + RAISES.format(what="x"))
+    patiently(lambda: told("lives").count("life") == 4, 60, "a fourth life")
+    assert process.poll() is None
+
+
+@pytest.mark.slow
+def test_a_coordinator_that_signals_end_starts_again_as_long_as_results_are_counted(job, told, patiently, tmp_path):
+    (tmp_path / "journals").mkdir()
+    serves = "echo life >>lives; sleep 2.1; echo acknowledged >>journals/collector-0.jsonl; kill -s ABRT $$"
+    process = job(serves, before="LUDUS_NAME=coordinator-0")
+    patiently(lambda: told("lives").count("life") > 6, 90, "a seventh life, though five failures in a row are fatal")
+    assert process.poll() is None
+    assert "it starts again in 4 s" not in told("log"), "such an end is no failure that others add up to"

@@ -41,8 +41,9 @@ LUDUS_REQUEUES=1000
 
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 module load games
+export PYTHONSAFEPATH=1  # no Python below imports from the current directory
 
-serve apptainer exec league.sif python3 -m launch.process --run "$LUDUS_RUN" --role collector \
+serve apptainer exec league.sif python3 -P -m launch.process --run "$LUDUS_RUN" --role collector \
 --index $SLURM_ARRAY_TASK_ID --lone --allow my_games
 """
 
@@ -61,7 +62,7 @@ RANKS = """\
 step  # sets where the ranks meet, LUDUS_HEAD, and what their group is called, LUDUS_GROUP
 serve srun --kill-on-bad-exit=1 --export=ALL bash -c '
     trap "" USR1  # torchrun would die of it; the ranks have a handler of their own
-    exec python3 -m torch.distributed.run --nnodes=2 --nproc-per-node=2 --max-restarts=0 --rdzv-backend=c10d \
+    exec python3 -P -m torch.distributed.run --nnodes=2 --nproc-per-node=2 --max-restarts=0 --rdzv-backend=c10d \
 --rdzv-id="$LUDUS_GROUP" --rdzv-endpoint="$LUDUS_HEAD" -m -- launch.process --run "$LUDUS_RUN" --role learner \
 --index 0 --lone'
 """
@@ -100,7 +101,7 @@ def test_a_role_overrides_what_is_said_for_all():
     text = scripts("launch=slurm/my_cluster", "launch.slurm.learner.partition=null")["learner-1"][1]
     assert LEARNER in text
     assert "--partition" not in text
-    assert f"serve {sys.executable} -m launch.process" in text
+    assert f"serve {sys.executable} -P -m launch.process" in text
 
 
 def test_each_role_may_have_its_own_quality_of_service():
@@ -124,8 +125,8 @@ def test_several_ranks_are_a_step_of_torchrun():
 def test_trackers_run_beside_the_coordinator():
     found = scripts("track.to=[tensorboard]", "launch.slurm.python=python3")
     assert (
-        'aside tracker-0 python3 -m launch.process --run "$LUDUS_RUN" --role tracker --index 0 --lone\n'
-        'serve python3 -m launch.process --run "$LUDUS_RUN" --role coordinator'
+        'aside tracker-0 python3 -P -m launch.process --run "$LUDUS_RUN" --role tracker --index 0 --lone\n'
+        'serve python3 -P -m launch.process --run "$LUDUS_RUN" --role coordinator'
     ) in found["coordinator"][1]
     assert "aside" not in found["learner-0"][1]
 

@@ -167,6 +167,18 @@ def test_a_dry_run_writes_scripts_and_needs_no_slurm(tmp_path, monkeypatch, caps
     assert "there is no sbatch on the path" in capsys.readouterr().err
 
 
+def test_without_slurm_no_run_is_made_or_changed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(RUN) == 2
+    assert "there is no sbatch on the path" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+    assert main([*RUN, "launch.dry_run=true"]) == 0
+    kept = (tmp_path / "runs/first/config.json").read_bytes()
+    assert main([*RUN, "launch.dry_run=false"]) == 2
+    assert (tmp_path / "runs/first/config.json").read_bytes() == kept
+
+
 def test_a_run_with_jobs_in_the_queue_is_not_submitted_again(slurm, capsys):
     called = slurm(squeue="101|ludus.first.x.coordinator|PENDING||Priority|0|0:00|\n")
     assert main(RUN) == 2

@@ -8,6 +8,7 @@ from rich.console import Console
 from launch.tables import (
     payoff_json,
     payoff_matrix,
+    rating_text,
     relevant,
     short,
     spread,
@@ -19,7 +20,9 @@ from launch.view import View
 from league.events import CandidateWritten, PlayerAdded, PlayerFrozen, ResultCounted, TicketIssued
 from league.interval import wilson
 from league.player import Kind, Player
+from league.ratings import expected
 from league.rulebook import LeagueConfig
+from league.standings import Standing
 from league.state import LeagueState, apply
 from league.ticket import Entry, Episode, Purpose, Ticket
 from league.wire.messages import Role, Worker
@@ -144,8 +147,42 @@ def test_games_that_have_faded_are_not_shown_as_none():
     for version in (2, 3):  # two candidates later a quarter of the game is left
         apply(state, CandidateWritten(player="main", incarnation=0, version=version, snapshot="x", decisions=10))
     text = shown(payoff_matrix(state, state.evaluation, "Evaluation"))
-    assert re.search(r"main .*100   <1", text)
-    assert re.search(r"random .*0   <1", text)
+    assert re.search(r"main .*100  0.2", text)
+    assert re.search(r"random .*0  0.2", text)
+    under = "less than one game: each new candidate multiplies the games of older ones by 0.5"
+    assert under in " ".join(shown(standings_table(state), width=160).split())
+
+
+def test_zero_has_no_sign():
+    row = Standing(
+        place=1, player="a", kind=Kind.MAIN, rating=-0.2, low=-9.7, high=9.3, elo=-0.4, games=10.0, anchors={}
+    )  # fmt: skip
+    assert rating_text(row) == "Elo 0 ±10"
+    state = league()
+    meet(state, "main", "random", (0, 0), 10)
+    state.elo._ratings["main"] = -0.3
+    text = shown(standings_table(state), width=120)
+    assert "-0" not in text
+    assert re.search(r"main +main +0 ±\d+ +0 +10 ", text)
+
+
+def test_a_score_that_the_ratings_do_not_predict_has_a_word_under_the_table():
+    state = league(frozen=1)
+    for player in ("main", "main.0"):
+        meet(state, player, "random", (0, 1), 1200)
+        meet(state, player, "random", (1, 0), 800)
+    assert standings_table(state).caption is None
+    meet(state, "main", "main.0", (0, 1), 90)
+    meet(state, "main", "main.0", (1, 0), 10)
+    text = " ".join(shown(standings_table(state)).split())
+    found = re.search(
+        r"main is (\d+) Elo above main.0, which predicts a score of (\d+)%, but it scored 90% over 100 games: one "
+        r"rating for each player cannot describe every pair \(ludus payoff shows them\)",
+        text,
+    )
+    assert found, text
+    assert int(found[2]) == round(100 * expected(float(found[1]), 0.0))
+    assert max(map(len, shown(standings_table(state)).splitlines())) <= 80
 
 
 def test_a_matrix_of_many_players_shows_as_many_as_fit():
@@ -160,8 +197,8 @@ def test_scores_are_coloured_on_a_terminal_only():
     state = league()
     meet(state, "main", "random", (0, 1), 10)
     matrix = payoff_matrix(state, state.evaluation, "Evaluation")
-    assert "\x1b[32m100" in shown(matrix, terminal=True)
-    assert "\x1b[31m0" in shown(matrix, terminal=True)
+    assert "\x1b[94m100" in shown(matrix, terminal=True), "blue"
+    assert "\x1b[91m0" in shown(matrix, terminal=True), "orange, or what comes nearest to it"
     assert "\x1b" not in shown(matrix)
 
 

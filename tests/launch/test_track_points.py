@@ -5,7 +5,7 @@ import pytest
 from launch.trackers.config import TrackConfig
 from launch.trackers.points import ENV_STEPS, MATCHES, Curves, Position
 from launch.view import View, read_offline, read_rules
-from league.events import TermBegan
+from league.events import ResultCounted, TermBegan
 from league.standings import standings
 from league.store.ledger import Ledger, open_copy
 
@@ -27,6 +27,10 @@ def run(run):
     return run
 
 
+def position(row):
+    return Position(row.number + 1, row.seq, row.measured, row.filmed, row.gathered)
+
+
 def rows_of(run, config=None, **more):
     rows = []
     curves = Curves(config or TrackConfig(every=4), rows.append, **more)
@@ -42,7 +46,7 @@ def test_rows_are_numbered_and_never_go_back(run):
         assert before.matches <= after.matches
         assert before.env_steps <= after.env_steps
         assert (before.seq, before.measured) <= (after.seq, after.measured)
-        assert (before.seq, before.measured) != (after.seq, after.measured)
+        assert (before.seq, before.measured, before.axis) != (after.seq, after.measured, after.axis)
     for axis in (MATCHES, ENV_STEPS):
         steps = [row.step for row in rows if row.axis == axis]
         assert steps == sorted(steps)
@@ -63,7 +67,8 @@ def test_the_last_row_tells_what_the_standings_tell(run, state):
 
 
 def test_what_was_measured_together_is_one_row(run):
-    rows = [row for row in rows_of(run) if row.axis == ENV_STEPS]
+    rows = [row for row in rows_of(run) if row.elapsed is not None][-6:]
+    assert {row.axis for row in rows} == {ENV_STEPS}
     assert [row.elapsed for row in rows] == [5.0 * i for i in range(6)]
     assert rows[0].values == {
         "charts/SPS": 150.0,
@@ -81,22 +86,23 @@ def test_what_was_measured_together_is_one_row(run):
 @pytest.mark.parametrize("cut", [1, 7, -3])
 def test_whoever_goes_on_from_a_position_gets_the_same_rows(run, cut):
     whole = rows_of(run)
-    cut %= len(whole)
-    at = whole[cut]
-    assert rows_of(run, start=Position(at.number + 1, at.seq, at.measured)) == whole[cut + 1 :]
+    cuts = [i for i, (a, b) in enumerate(pairwise(whole)) if (a.seq, a.measured) != (b.seq, b.measured)]
+    at = whole[cuts[cut % len(cuts)]]
+    assert rows_of(run, start=position(at)) == whole[at.number + 1 :]
 
 
 def test_a_state_that_was_kept_saves_the_way_up_to_it(run):
     whole = rows_of(run)
-    at = whole[12]
-    start, rows = Position(at.number + 1, at.seq, at.measured), []
+    at = next(a for a, b in pairwise(whole[12:]) if a.gathered < a.seq < b.seq)  # episodes wait for the next point
+    start, rows = position(at), []
     before = View(read_rules(run))
     with open_copy(run.ledger) as ledger:
-        before.take_in(ledger.read(0, at.seq - 3), [])
-        view = View(read_rules(run), watcher=Curves(TrackConfig(every=4), rows.append, start))
+        before.take_in(ledger.read(0, at.gathered - 3), [])
+        curves = Curves(TrackConfig(every=4), rows.append, start)
+        view = View(read_rules(run), curves.observe, curves)
         view.begin_at(before.state, before.seq, start.measured)
         view.take_in(ledger.read(view.seq), ledger.metrics(view.measured, ledger.head))
-    assert rows == whole[13:]
+    assert rows == whole[at.number + 1 :]
 
 
 def test_points_come_less_often_as_a_league_grows(run):
@@ -132,5 +138,51 @@ def test_whoever_goes_on_makes_the_same_scenes(run):
     whole = rows_of(run, config)
     for at, after in pairwise(whole):
         if at.seq < after.seq:  # a tracker notes its position between two events
-            start = Position(at.number + 1, at.seq, at.measured, at.filmed)
-            assert rows_of(run, config, start=start) == whole[after.number :]
+            assert rows_of(run, config, start=position(at)) == whole[after.number :]
+
+
+def played_in(run):
+    """Return the training tickets of a run with their episodes, and the env steps after each."""
+    found, steps = [], 0
+
+    def note(seq, event, state):
+        nonlocal steps
+        if isinstance(event, ResultCounted):
+            steps += sum(episode.length for episode in event.episodes)
+            if state.open[event.ticket].purpose == "train":
+                found.append((steps, state.open[event.ticket], event.episodes))
+
+    read_offline(run, note)
+    return found
+
+
+def test_episodic_returns_and_lengths_are_those_of_the_training_episodes(run):
+    charts = [row for row in rows_of(run) if "charts/episodic_length" in row.values]
+    assert len(charts) >= 10
+    assert {row.axis for row in charts} == {ENV_STEPS}
+    begin, seen = 0, set()
+    for row in charts:
+        since = [(t, episodes) for steps, t, episodes in played_in(run) if begin < steps <= row.env_steps]
+        begin = row.env_steps
+        lengths = [episode.length for _, episodes in since for episode in episodes]
+        assert row.values["charts/episodic_length"] == pytest.approx(sum(lengths) / len(lengths))
+        for player in {ticket.trains for ticket, _ in since}:
+            returns = [
+                episode.returns[i]
+                for ticket, episodes in since
+                for episode in episodes
+                for i, entry in enumerate(ticket.entries)
+                if ticket.trains == entry.player == player
+            ]
+            assert row.values[f"charts/episodic_return/{player}"] == pytest.approx(sum(returns) / len(returns))
+            seen.add(player)
+    assert seen == {"main", "exploiter"}
+    assert begin > 0
+
+
+def test_the_win_rate_is_what_the_standings_score_against_an_anchor(run, state):
+    last = [row for row in rows_of(run) if "charts/win_rate/main_v_random" in row.values][-1]
+    rated = {row.player: row for row in standings(state.population, state.evaluation, state.elo)}
+    assert last.values["charts/win_rate/main_v_random"] == pytest.approx(rated["main"].anchors["random"])
+    assert not [name for name in last.values if name.startswith("charts/win_rate/main.")], "frozen players do not learn"
+    assert last.env_steps == state.env_steps

@@ -1,7 +1,7 @@
 """A tracker between a coordinator and a sink, with a wire of memory: it dies, and the next one goes on."""
 
 import csv
-import time
+import itertools
 
 import msgspec
 import pytest
@@ -9,7 +9,8 @@ import wandb
 
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
-from coordinator.service import Service
+from coordinator.replica import Replica
+from coordinator.service import NOTES, Service
 from launch.filming import Films
 from launch.start import stored
 from launch.topology import topology
@@ -31,15 +32,20 @@ class World:
         self.exchange, self.ledger = Exchange(), Ledger.open(run.ledger)
         founded = next(event for _, event in self.ledger.events())
         state = open_league(self.ledger, self.config.league, founded.seed, founded.env, run.config_hash())
-        self.server = self.exchange.server("coordinator")
-        self.service = Service(Coordinator(state, ["learner-0"]), self.ledger, self.server, time.monotonic)
+        self.server, feed = self.exchange.server("replica"), self.exchange.server("feed")
+        self.clock = itertools.count(0.0, 0.05).__next__  # time passes whenever somebody looks at it
+        coordinator = Coordinator(state, ["learner-0"])
+        self.service = Service(coordinator, self.ledger, self.exchange.server("coordinator"), self.clock, feed=feed)
+        self.replica = Replica(self.exchange.client(feed.address), self.server, self.config.league, self.clock)
         self.client = self.exchange.client(self.server.address)
 
     def send(self, message, arrays=None):
         return self.client.send(message, arrays)
 
     def receive(self, timeout):
-        self.service.step(0)
+        for _ in range(8):
+            self.service.step(0)
+            self.replica.step(0)
         return self.client.receive(0)
 
     def close(self):
@@ -86,7 +92,7 @@ def test_the_next_tracker_goes_on_where_the_last_one_died(run, tmp_path, with_fo
 
 def test_a_sink_that_lost_rows_gets_all_of_them_again(run, tmp_path):
     world = World(run)
-    start = Position(number=10, seq=40, measured=0)
+    start = Position(number=10, seq=40, measured=0, gathered=35)
     write_fold(run.fold, world.service.coordinator.state, 30)
     assert beginning(start, 10, run.fold, world.config.league)[0] == start
     assert beginning(start, 12, run.fold, world.config.league)[2] == 30, "the checkpoint saves the way to it"
@@ -118,8 +124,10 @@ def test_no_run_is_made_whose_id_the_ledger_does_not_have(run):
     world = World(run)
     with pytest.raises(SinkError, match="time to stop"):
         keeper(world, "wandb", lambda: True)("e97cc011")
-    with pytest.raises(SinkError, match="a note is too long"):
-        keeper(world, "w" * 65, lambda: False)("e97cc011")
+    for number in range(NOTES):
+        keeper(world, f"sink-{number}", lambda: False)("e97cc011")
+    with pytest.raises(SinkError, match="there are 32 notes already"):
+        keeper(world, "one more", lambda: False)("e97cc011")
     world.service.close()
 
 

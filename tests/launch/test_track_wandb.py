@@ -134,6 +134,7 @@ def test_every_curve_is_drawn_over_the_axis_that_the_docs_name(drawn):
     (path,) = (drawn.track / "wandb").glob("offline-run-*/run-old.wandb")
     over, wanted = axes(path), dict(documented())
     assert {"elo/PLAYER", "lineage", "video", "charts/SPS", "lag/mean", "wait/PROCESS"} < set(wanted)
+    assert {"charts/episodic_return/PLAYER", "charts/episodic_length"} < set(wanted)
     for name, axis in wanted.items():
         assert {over[star] for star in over if fnmatchcase(name, star)} == {axis}, name
 
@@ -185,6 +186,9 @@ def test_online_and_resumed_every_row_once(drawn, rows_of, patiently):
         assert [row["_step"] for row in server.rows("old")] == [row.number for row in rows]
         for row, read in zip(rows, server.rows("old"), strict=True):
             assert read["league/matches"] == row.matches
+        episodic = [row for row in server.rows("old") if "charts/episodic_return/main" in row]
+        assert len(episodic) >= 10
+        assert all({"charts/episodic_length", "charts/win_rate/main_v_random"} <= row.keys() for row in episodic[-3:])
         assert server.configs["old"]["env"]["value"]["name"] == "tic_tac_toe"
 
 

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import re
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -12,30 +13,46 @@ from launch.audit import walk
 from launch.counters import by_fold, by_sql
 from launch.verify import CHECKS, is_served, verify
 from launch.view import ViewError, read_rules
+from league.events import OperatorActed, SnapshotPruned
+from league.payoff import Payoff
+from league.store.chain import to_text
 from league.store.fold import read_fold, write_fold
 from league.store.ledger import Ledger, open_copy
 from league.store.snapshots import SnapshotStore
 
 
 @pytest.fixture
-def told(run, capsys):
-    """Return the exit code, the titles of the checks that failed, and all that was printed."""
+def doctored():
+    """Return the statements that doctored the ledger."""
+    return []
+
+
+@pytest.fixture
+def told(run, capsys, doctored):
+    """Return the exit code, the titles of the checks that failed, and all that was printed.
+
+    Whatever is done to a row breaks the chain; what other checks say of it is what the tests are about.
+    """
 
     def check(with_fold=False):
         if not with_fold:  # the checkpoint tells of the ledger before it was doctored: one finding at a time
             run.fold.unlink(missing_ok=True)
         code = verify(run)
         text = capsys.readouterr().out
-        return code, [line[6:] for line in text.splitlines() if line.startswith("WRONG")], text
+        wrong = [line[6:] for line in text.splitlines() if line.startswith("WRONG")]
+        assert (title("check_chain") in wrong) == bool(doctored)
+        return code, [found for found in wrong if found != title("check_chain")], text
 
     return check
 
 
 @pytest.fixture
-def sql(run):
+def sql(run, doctored):
     """Doctor the ledger behind everybody's back."""
 
     def execute(statement, *parameters):
+        if not statement.startswith("select"):
+            doctored.append(statement)
         with closing(sqlite3.connect(run.ledger)) as database, database:
             return database.execute(statement, parameters).fetchall()
 
@@ -68,7 +85,7 @@ def test_a_missing_row_is_found(told, sql):
     code, wrong, text = told()
     assert code == 1
     assert wrong == [title("check_sequence")]
-    assert f"begin anew at [{seq + 1}]" in text
+    assert f"start again at [{seq + 1}]" in text
 
 
 def test_a_wrong_row_is_found(told, sql):
@@ -92,7 +109,7 @@ def test_a_row_that_is_no_event_is_found(told, sql):
 def test_a_second_result_is_found(told, sql):
     sql("drop index one_result")
     ((ticket, body),) = sql("select ticket, body from events where kind = 'result_counted' order by seq limit 1")
-    sql("insert into events select max(seq) + 1, 'result_counted', ?, ? from events", ticket, body)
+    sql("insert into events select max(seq) + 1, 'result_counted', ?, ?, null from events", ticket, body)
     code, wrong, text = told()
     assert code == 1
     assert {title("check_results"), title("check_tickets"), title("check_readable")} <= set(wrong)
@@ -102,7 +119,7 @@ def test_a_second_result_is_found(told, sql):
 
 def test_a_result_of_no_ticket_is_found(told, sql):
     body = json.dumps({"event": "result_counted", "ticket": 9999, "attempt": 0, "episodes": []})
-    sql("insert into events select max(seq) + 1, 'result_counted', 9999, ? from events", body)
+    sql("insert into events select max(seq) + 1, 'result_counted', 9999, ?, null from events", body)
     code, wrong, text = told()
     assert code == 1
     assert title("check_tickets") in wrong
@@ -144,7 +161,8 @@ def test_a_wrong_counter_in_the_fold_checkpoint_is_found(told, run):
     rules = read_rules(run)
     state, seq = read_fold(run.fold, rules)
     state.results["train"] += 1
-    write_fold(run.fold, state, seq)
+    with open_copy(run.ledger) as ledger:
+        write_fold(run.fold, state, seq, ledger.mark(seq))
     assert told(with_fold=True)[:2] == (1, [title("check_checkpoint")])
 
 
@@ -157,10 +175,8 @@ def test_a_fold_that_forgets_games_is_found(told, monkeypatch):
 
 
 def test_a_fold_that_counts_twice_is_found(told, monkeypatch):
-    from league import state
-
-    once = state.record_ranks
-    monkeypatch.setattr(state, "record_ranks", lambda *arguments: (once(*arguments), once(*arguments)))
+    once = Payoff.record_games
+    monkeypatch.setattr(Payoff, "record_games", lambda *arguments: (once(*arguments), once(*arguments)))
     code, wrong, text = told()
     assert code == 1
     assert title("check_counters") in wrong
@@ -177,7 +193,7 @@ def test_a_wrong_byte_in_a_snapshot_is_found(told, run, state):
     assert "is damaged" in text
 
 
-def test_a_missing_snapshot_is_found_unless_it_was_pruned(told, run, sql):
+def test_a_missing_snapshot_is_found_unless_it_was_pruned(told, run):
     with open_copy(run.ledger) as ledger:
         audit = walk(ledger, 1.0)
     candidate, frozen = min(audit.stored - audit.frozen), min(audit.frozen)
@@ -186,8 +202,8 @@ def test_a_missing_snapshot_is_found_unless_it_was_pruned(told, run, sql):
         SnapshotStore(run.snapshots).remove(snapshot)
 
     def prune(snapshot):
-        body = json.dumps({"event": "snapshot_pruned", "snapshot": snapshot})
-        sql("insert into events select max(seq) + 1, 'snapshot_pruned', null, ? from events", body)
+        with Ledger.open(run.ledger) as ledger:
+            ledger.commit([SnapshotPruned(snapshot=snapshot)])
 
     lose(candidate)
     assert told()[:2] == (1, [title("check_snapshots")])
@@ -232,11 +248,12 @@ def test_a_journal_that_a_crash_cut_is_no_problem(told, run):
     assert told()[:2] == (1, [title("check_journals")])
 
 
-def test_a_damaged_file_is_found(told, run):
+@pytest.mark.parametrize("page", range(1, 6))
+def test_a_damaged_file_is_found(run, page):
     data = bytearray(run.ledger.read_bytes())
-    data[4096:8192] = b"\xff" * 4096
+    data[4096 * page : 4096 * (page + 1)] = b"\xff" * 4096
     run.ledger.write_bytes(data)
-    assert told()[0] == 1
+    assert verify(run) == 1
 
 
 def _hold(path, ready, release):
@@ -260,3 +277,54 @@ def test_a_living_run_is_left_alone(run):
         release.set()
         process.join(60)
     assert verify(run) == 0
+
+
+def test_an_evaluation_with_all_winners_swapped_is_found(told, sql):
+    """Every counter and rating follows from the swapped rows as well: the chain alone knows that they were others."""
+    seq, body = sql(
+        """select r.seq, r.body from events r join events i on i.kind = 'ticket_issued' and i.ticket = r.ticket
+           where r.kind = 'result_counted' and i.body like '%"evaluate"%' order by r.seq limit 1"""
+    )[0]
+    result = json.loads(body)
+    result["episodes"] = [[ranks[::-1], *rest] for ranks, *rest in result["episodes"]]
+    sql("update events set body = ? where seq = ?", json.dumps(result, separators=(",", ":")), seq)
+    code, wrong, text = told()
+    assert (code, wrong) == (1, [])
+    named = re.search(r"event (\d+)(?: to (\d+))?: .*changed", text)
+    assert int(named[1]) <= seq <= int(named[2] or named[1])
+
+
+def test_an_older_ledger_in_its_place_is_found_by_the_journals(told, run):
+    """The older one is whole in itself; collectors know that there was more."""
+    shutil.copy(run.ledger, run.root / "older.sqlite")
+    with Ledger.open(run.ledger) as ledger:
+        ledger.commit([OperatorActed(action="pause")])
+        head = to_text(ledger.end)
+    (journal,) = run.journals.glob("*.jsonl")
+    with journal.open("a") as file:
+        ticket = json.loads(journal.read_text().splitlines()[0])
+        file.write(json.dumps(ticket | {"head": head}) + "\n")
+    assert told()[:2] == (0, [])
+    shutil.copy(run.root / "older.sqlite", run.ledger)
+    code, wrong, text = told()
+    assert (code, wrong) == (1, [title("check_journals")])
+    assert "its end was lost, or it is an older one" in text
+    with Ledger.open(run.ledger) as ledger:
+        ledger.commit([OperatorActed(action="resume")])
+    code, wrong, text = told()
+    assert (code, wrong) == (1, [title("check_journals")])
+    assert "it was changed, or another one was put in its place" in text
+
+
+def test_collectors_note_the_hash_of_the_ledger(run):
+    (journal,) = run.journals.glob("*.jsonl")
+    heads = [head for line in journal.read_text().splitlines() if (head := json.loads(line).get("head"))]
+    with open_copy(run.ledger) as ledger:
+        assert all(ledger.mark(int(seq)) == digest for seq, digest in map(str.split, heads))
+    assert len(heads) > 20
+
+
+@pytest.mark.parametrize("statement", ["drop index one_result", "delete from meta where key = 'elapsed'"])
+def test_a_changed_database_is_found(told, sql, statement):
+    sql(statement)
+    assert told()[0] == 1

@@ -4,14 +4,18 @@ import time
 import pytest
 
 import coordinator.service
+import launch.download
 import launch.view
+from coordinator import pages
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
+from coordinator.replica import Replica
 from coordinator.service import Service
 from launch.counters import by_fold
 from launch.tables import standings_json
 from launch.view import Viewer, ViewError, find_player, following, open_view, read_offline, read_rules
 from league.events import TermBegan
+from league.state import apply
 from league.store.ledger import Ledger
 from league.store.run_directory import Rendezvous, RunDirectory
 from league.wire.keys import load_server_keys, make_keys
@@ -29,15 +33,30 @@ class Clock:
 
 
 class Served:
-    """The coordinator of a run, in this process, on a wire of memory."""
+    """The coordinator of a run and its replica, in this process, on a wire of memory."""
 
-    def __init__(self, run, exchange, clock):
-        self.ledger = Ledger.open(run.ledger)
+    def __init__(self, run, exchange, clock, checkpoint=None):
+        self.ledger, self.clock = Ledger.open(run.ledger), clock
         rules = read_rules(run)
         founded = next(event for _, event in self.ledger.events())
         state = open_league(self.ledger, rules, founded.seed, founded.env, run.config_hash())
-        self.server = exchange.server("coordinator")
-        self.service = Service(Coordinator(state, ["learner-0"], clock()), self.ledger, self.server, clock)
+        coordinator, feed = Coordinator(state, ["learner-0"], clock()), exchange.server("feed")
+        self.service = Service(coordinator, self.ledger, exchange.server("coordinator"), clock, feed=feed)
+        self.server, self.feed = exchange.server("replica"), exchange.client(feed.address)
+        self.replica = Replica(self.feed, self.server, rules, clock, checkpoint)
+
+    def step(self, rounds=8):
+        """Let both work: a question goes to the replica, from there to the feed, and back."""
+        for _ in range(rounds):
+            self.replica.step(0)
+            self.clock.now += 0.05
+            self.service.step(0)
+        self.replica.step(0)
+
+    def close(self):
+        self.service.close()
+        self.server.close()
+        self.feed.close()
 
     @property
     def state(self):
@@ -54,7 +73,7 @@ def same(a, b):
 
 
 def test_a_viewer_folds_page_by_page_what_the_coordinator_has(run, clock, monkeypatch):
-    monkeypatch.setattr(coordinator.service, "PAGE", 50)
+    monkeypatch.setattr(pages, "PAGE", 50)
     exchange, seen = Exchange(), []
     served = Served(run, exchange, clock)
     viewer = Viewer(
@@ -63,14 +82,14 @@ def test_a_viewer_folds_page_by_page_what_the_coordinator_has(run, clock, monkey
     rounds = 0
     while not viewer.complete:
         viewer.refresh(0)
-        served.service.step(0)
+        served.step()
         rounds += 1
         assert rounds < 100
     assert rounds > 3
     assert seen == list(range(1, served.ledger.head + 1))
     assert same(viewer.state, served.state)
     assert (viewer.head, viewer.term) == (served.ledger.head, served.state.term)
-    served.service.close()
+    served.close()
 
 
 def test_pages_that_come_twice_are_folded_once(run, clock):
@@ -82,27 +101,27 @@ def test_pages_that_come_twice_are_folded_once(run, clock):
     viewer.refresh(0)
     clock.now += 5  # no answer yet: it asks again
     viewer.refresh(0)
-    served.service.step(0)
+    served.step()
     assert viewer.refresh(0)
     assert viewer.complete
     assert seen == list(range(1, served.ledger.head + 1))
-    served.service.close()
+    served.close()
 
 
 def test_a_viewer_outlives_its_coordinator(run, clock):
     exchange = Exchange()
-    viewer = Viewer(exchange.client("memory://coordinator"), read_rules(run), clock=clock)
+    viewer = Viewer(exchange.client("memory://replica"), read_rules(run), clock=clock)
     assert not viewer.refresh(0)
     terms = []
     for _ in range(2):
         served = Served(run, exchange, clock)
         clock.now += 5
         viewer.refresh(0)
-        served.service.step(0)
+        served.step()
         assert viewer.refresh(0)
         assert same(viewer.state, served.state)
         terms.append(viewer.term)
-        served.service.close()
+        served.close()
     assert terms[1] == terms[0] + 1
     clock.now += 5
     assert not viewer.refresh(0)
@@ -111,7 +130,7 @@ def test_a_viewer_outlives_its_coordinator(run, clock):
 
 def answer(exchange, viewer, *pages):
     """Answer a viewer by hand."""
-    server = exchange.server("coordinator")
+    server = exchange.server("replica")
     viewer.refresh(0)
     (incoming,) = server.receive(0)
     assert isinstance(incoming.message, Follow)
@@ -119,9 +138,34 @@ def answer(exchange, viewer, *pages):
         server.send(incoming.peer, page)
 
 
+@pytest.mark.parametrize("damaged", [False, True])
+def test_who_need_not_see_each_event_begins_with_the_fold(run, clock, monkeypatch, damaged):
+    monkeypatch.setattr(pages, "PAGE", 7)
+    monkeypatch.setattr(pages, "PAGE_BYTES", 3000)
+    monkeypatch.setattr(launch.view, "JUMP", 50)
+    if damaged:
+        monkeypatch.setattr(launch.download, "decode_fold", lambda body, config: None)
+    exchange, seen = Exchange(), []
+    served = Served(run, exchange, clock)
+    quick = Viewer(exchange.client(served.server.address), read_rules(run), clock=clock)
+    whole = Viewer(
+        exchange.client(served.server.address), read_rules(run), lambda seq, event, state: seen.append(seq), clock
+    )
+    folded = []
+    monkeypatch.setattr(launch.view, "apply", lambda state, event: folded.append(event) or apply(state, event))
+    for viewer in (quick, whole):
+        while not viewer.complete:
+            viewer.refresh(0)
+            served.step()
+        assert same(viewer.state, served.state)
+    assert (len(folded) - len(seen) <= 7) != damaged, "one page, then the fold; a fold of no use is done without"
+    assert seen == list(range(1, served.ledger.head + 1))
+    served.close()
+
+
 def test_an_older_term_is_not_believed(run, clock):
     exchange = Exchange()
-    viewer = Viewer(exchange.client("memory://coordinator"), read_rules(run), clock=clock)
+    viewer = Viewer(exchange.client("memory://replica"), read_rules(run), clock=clock)
     newer = Page(term=3, request=1, since=0, events=(), head=0, elapsed=2.0)
     older = Page(term=2, request=1, since=0, events=(), head=9, elapsed=1.0)
     answer(exchange, viewer, newer, older)
@@ -137,7 +181,7 @@ def test_trouble_is_told(run, clock):
     }
     for complaint, page in pages.items():
         exchange = Exchange()
-        viewer = Viewer(exchange.client("memory://coordinator"), rules, clock=clock)
+        viewer = Viewer(exchange.client("memory://replica"), rules, clock=clock)
         answer(exchange, viewer, page)
         with pytest.raises(ViewError, match=complaint):
             viewer.refresh(0)
@@ -148,9 +192,9 @@ def test_a_ledger_that_shrank_is_told(run, clock):
     served = Served(run, exchange, clock)
     viewer = Viewer(exchange.client(served.server.address), read_rules(run), clock=clock)
     viewer.refresh(0)
-    served.service.step(0)
+    served.step()
     viewer.refresh(0)
-    served.service.close()
+    served.close()
     clock.now += 5
     answer(exchange, viewer, Page(term=9, request=1, since=0, events=(), head=3))
     with pytest.raises(ViewError, match="an older copy was put in its place"):
@@ -172,13 +216,13 @@ def test_a_run_without_a_ledger_is_told(run):
     run.ledger.unlink()
     with pytest.raises(ViewError, match="the run first cannot be read: there is no ledger"):
         open_view(run)
-    with pytest.raises(ViewError, match="no coordinator of the run first has started yet"), following(run):
+    with pytest.raises(ViewError, match="no replica of the run first has started yet"), following(run):
         pass
 
 
 @pytest.mark.parametrize("kind", ["ipc", "tcp"])
 def test_a_living_run_is_asked(run, state, kind, monkeypatch):
-    monkeypatch.setattr(launch.view, "PATIENCE", 30.0)  # a slow machine is no silent coordinator
+    monkeypatch.setattr(launch.view, "PATIENCE", 30.0)  # a slow machine is no silent replica
     ready, stop = threading.Event(), threading.Event()
 
     def serve():  # all of it in one thread: SQLite and ZeroMQ want it so
@@ -187,16 +231,15 @@ def test_a_living_run_is_asked(run, state, kind, monkeypatch):
             if kind == "tcp":
                 server = sockets.serve("tcp://127.0.0.1:0", load_server_keys(run.keys))
             else:
-                server = sockets.serve(run.address("coordinator"))
-            ledger = Ledger.open(run.ledger)
-            rules, founded = read_rules(run), next(event for _, event in ledger.events())
-            league = open_league(ledger, rules, founded.seed, founded.env, run.config_hash())
-            service = Service(Coordinator(league, ["learner-0"], time.monotonic()), ledger, server, time.monotonic)
-            run.publish_rendezvous(Rendezvous(address=server.address, term=league.term))
+                server = sockets.serve(run.address("replica"))
+            served = Served(run, Exchange(), time.monotonic)
+            replica = Replica(served.feed, server, read_rules(run), time.monotonic)
+            run.publish_rendezvous(Rendezvous(address=server.address, term=served.state.term), "replica")
             ready.set()
             while not stop.is_set():
-                service.step(0.02)
-            service.close()
+                replica.step(0.01)
+                served.service.step(0.0)
+            served.close()
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -211,11 +254,11 @@ def test_a_living_run_is_asked(run, state, kind, monkeypatch):
     assert by_fold(view.state) == by_fold(state)
 
 
-def test_a_silent_coordinator_is_not_waited_for(run, state, monkeypatch):
+def test_a_silent_replica_is_not_waited_for(run, state, monkeypatch):
     monkeypatch.setattr(launch.view, "PATIENCE", 0.05)
     with Sockets() as sockets:
-        server = sockets.serve(run.address("coordinator"))
-        run.publish_rendezvous(Rendezvous(address=server.address, term=1))
+        server = sockets.serve(run.address("replica"))
+        run.publish_rendezvous(Rendezvous(address=server.address, term=1), "replica")
         view = open_view(run)
     assert not view.live
     assert same(view.state, state)
@@ -247,7 +290,7 @@ class Notebook:
 
 
 def test_a_tracker_gets_every_row_of_metrics_once_and_in_its_place(run, clock, monkeypatch):
-    monkeypatch.setattr(coordinator.service, "PAGE", 7)
+    monkeypatch.setattr(pages, "PAGE", 7)
     monkeypatch.setattr(coordinator.service, "ROWS", 3)
     exchange, notebook = Exchange(), Notebook()
     told = notebook.told
@@ -259,13 +302,13 @@ def test_a_tracker_gets_every_row_of_metrics_once_and_in_its_place(run, clock, m
     viewer = Viewer(exchange.client(served.server.address), read_rules(run), clock=clock, watcher=notebook)
     while not viewer.complete:
         viewer.refresh(0)
-        served.service.step(0)
+        served.step()
     served.ledger.commit([], [(2.0, "late", {"x": 1.0})])
     viewer.refresh(0)
-    served.service.step(0)
+    served.step()
     viewer.refresh(0)
     assert told[-1][2] == "late", "a row without events arrives, too"
-    served.service.close()
+    served.close()
     again = Notebook()
     view = read_offline(run, watcher=again)
     assert told == again.told, "the copy of the ledger tells the same in the same order"
@@ -283,13 +326,11 @@ def test_a_note_is_kept_in_the_ledger_and_told_to_trackers(run, clock):
     served = Served(run, exchange, clock)
     client = exchange.client(served.server.address)
     client.send(Note(request=1, name="wandb", text="here"))
-    client.send(Note(request=2, name="csv", text="x" * 5000))
-    served.service.step(0)
-    done, refused = (message for message, _ in client.receive(0))
+    served.step()
+    ((done, _),) = client.receive(0)
     assert (done.request, done.error) == (1, "")
-    assert "too long" in refused.reason
     client.send(Follow(request=3, since=0, measured=0))
-    served.service.step(0)
+    served.step()
     assert client.receive(0)[0][0].notes == {"wandb": "here"}
-    served.service.close()
+    served.close()
     assert read_offline(run).notes == {"wandb": "here"}

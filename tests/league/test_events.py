@@ -32,8 +32,10 @@ ALL = (
     events.TicketWithdrawn(ticket=3),
     events.ResultCounted(ticket=3, attempt=1, episodes=(Episode((0, 1), (1.5, -0.1), 7, b"\x00\xff"),)),
     events.OperatorActed(action="pause"),
+    events.CollectorQuarantined(name="collector-3", why="the board caught fire"),
     events.SnapshotPruned(snapshot="e" * 64),
     events.PhaseBegan(phase="final", why="the budget is spent"),
+    events.LedgerDamaged(what="event 7: the row was changed"),
 )
 
 

@@ -6,6 +6,7 @@ from coordinator.opening import refold
 from launch.compose import compose
 from launch.config import to_plain
 from launch.inline import play
+from league.events import OperatorActed
 from league.store.fold import encode_fold, read_fold, write_fold
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
@@ -43,7 +44,7 @@ def test_going_on_from_any_checkpoint_gives_the_same_state(played, tmp_path):
         whole = encode_fold(refold(ledger, rules), 0)
         for stop in range(1, ledger.head, max(1, ledger.head // 9)):
             state, _ = _fold_until(ledger, rules, stop)
-            write_fold(tmp_path / "fold", state, stop)
+            write_fold(tmp_path / "fold", state, stop, ledger.mark(stop))
             assert encode_fold(refold(ledger, rules, tmp_path / "fold"), 0) == whole
 
 
@@ -81,3 +82,30 @@ def test_a_checkpoint_ahead_of_its_ledger_is_not_used(played, tmp_path):
     rules, run = played
     with Ledger.open(tmp_path / "ledger.sqlite") as empty:
         assert refold(empty, rules, run.fold).tickets == 0
+
+
+def test_an_older_ledger_in_its_place_is_noticed(played, tmp_path, caplog):
+    """As long as it is shorter, and also when it has grown past the checkpoint with another history."""
+    rules, run = played
+    with Ledger.open(tmp_path / "ledger.sqlite") as other, Ledger.open(run.ledger) as ledger:
+        for _, event in ledger.events():
+            if other.head == 200:
+                break
+            other.commit([event])
+        before = encode_fold(refold(other, rules), 0)
+        assert encode_fold(refold(other, rules, run.fold), 0) == before
+        assert "it is of another ledger" in caplog.text
+        other.commit([OperatorActed(action="pause")] * ledger.head)
+        assert refold(other, rules, run.fold).paused
+    assert caplog.text.count("it is of another ledger") == 2
+
+
+def test_the_same_last_row_is_not_the_same_history(tmp_path):
+    """The hash is of all events up to a row, not of the row."""
+    marks = []
+    for i, action in enumerate(("resume", "pause")):
+        with Ledger.open(tmp_path / f"{i}.sqlite") as ledger:
+            ledger.commit([OperatorActed(action=action), OperatorActed(action="drain")])
+            marks.append(ledger.mark(2))
+            assert ledger.mark(1) != ledger.mark(2) != ledger.mark(3) == ""
+    assert marks[0] != marks[1]

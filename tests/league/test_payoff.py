@@ -256,14 +256,14 @@ def test_arrays_that_do_not_fit_are_refused():
 
 def test_ranks_give_one_game_for_each_pair():
     payoff = Payoff()
-    record_ranks(payoff, [A, B, C], [2, 0, 0])
+    record_ranks(payoff, [A, B, C], [[2, 0, 0]])
     assert payoff.raw(A, B) == payoff.raw(A, C) == (0, 0, 1)
     assert payoff.raw(B, C) == (0, 1, 0)
 
 
 def test_ranks_skip_a_player_against_itself():
     payoff = Payoff()
-    record_ranks(payoff, [A, A, B], [0, 2, 1], decay=1.0)
+    record_ranks(payoff, [A, A, B], [[0, 2, 1]], decay=1.0)
     assert payoff.raw(A, B) == (1, 0, 1)
     assert payoff.raw(A, A) == (0, 0, 0)
 
@@ -275,7 +275,7 @@ def test_bad_results_are_refused_and_leave_no_count():
     with pytest.raises(ValueError, match=r"1, 0\.5 or 0"):
         payoff.record(A, B, 0.7)
     with pytest.raises(ValueError, match="one rank for each entry"):
-        record_ranks(payoff, [A, B], [0])
+        record_ranks(payoff, [A, B], [[0]])
     assert payoff.games(A, B) == 0
 
 

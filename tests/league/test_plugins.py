@@ -1,8 +1,10 @@
 """Names become code in one place, and only code that somebody allowed."""
 
+import sys
+
 import pytest
 
-from league.plugins import BUILTIN, GROUPS, TRUSTED, PluginError, allowed_packages, names, resolve
+from league.plugins import BUILTIN, GROUPS, OURS, PluginError, load, names, package_of, resolve
 
 BOTS = "ludus.bots"
 
@@ -26,11 +28,14 @@ def test_every_group_has_names_of_our_own():
     for group in GROUPS:
         assert set(BUILTIN[group]) <= set(names(group))
         for target in BUILTIN[group].values():
-            assert target.split(".")[0] in TRUSTED
+            assert package_of(target) in OURS
+            assert load(target)
 
 
-def test_a_class_of_ours_can_be_named_in_full():
-    assert resolve(BOTS, "league.player:Player").__name__ == "Player"
+@pytest.mark.parametrize("package", sorted(OURS))
+def test_code_of_ours_has_only_its_registered_names(package):
+    with pytest.raises(PluginError, match=r"code of Ludus itself.*The bots of Ludus: random, one_ply"):
+        resolve(BOTS, f"{package}.player:Player", allow=[package])
 
 
 def test_an_unknown_name_gets_a_suggestion():
@@ -58,12 +63,14 @@ def test_the_command_line_can_allow_a_package(installed):
     assert resolve(BOTS, "stranger_a:Bot", allow=["stranger_a"]).__name__ == "Bot"
 
 
-def test_a_package_with_an_entry_point_is_allowed_and_adds_a_name(installed):
+def test_an_entry_point_adds_a_name_and_allows_nothing_else(installed):
     installed("stranger_b", "[ludus.bots]\nmine = stranger_b:Bot\n")
     assert "mine" in names(BOTS)
     assert "mine" not in names("ludus.environments")
-    assert "stranger_b" in allowed_packages()
-    assert resolve(BOTS, "mine").__name__ == "Bot"
+    assert resolve(BOTS, "mine").__name__ == resolve(BOTS, "stranger_b:Bot").__name__ == "Bot"
+    for group, target in ((BOTS, "stranger_b:Other"), ("ludus.environments", "stranger_b:Bot")):
+        with pytest.raises(PluginError, match="--allow stranger_b"):
+            resolve(group, target)
 
 
 def test_an_entry_point_cannot_take_a_name_of_ours(installed):
@@ -71,8 +78,24 @@ def test_an_entry_point_cannot_take_a_name_of_ours(installed):
     assert resolve(BOTS, "random").__module__ == "collectors.players.bots"
 
 
-def test_code_that_is_not_there_is_named():
-    with pytest.raises(PluginError, match=r"cannot load 'league\.player:Nobody'"):
-        resolve(BOTS, "league.player:Nobody")
-    with pytest.raises(PluginError, match=r"cannot load 'league\.nowhere:X'"):
-        resolve(BOTS, "league.nowhere:X")
+def test_code_that_is_not_there_is_named(installed):
+    installed("stranger_d")
+    with pytest.raises(PluginError, match=r"cannot load 'stranger_d:Nobody'"):
+        resolve(BOTS, "stranger_d:Nobody", allow=["stranger_d"])
+    with pytest.raises(PluginError, match=r"cannot load 'nowhere\.at_all:X'"):
+        resolve(BOTS, "nowhere.at_all:X", allow=["nowhere"])
+
+
+def test_nothing_is_imported_before_it_is_allowed(installed):
+    installed("stranger_e")
+    with pytest.raises(PluginError, match="not allowed"):
+        resolve(BOTS, "stranger_e:Bot")
+    assert "stranger_e" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "target", ["a.b:c.d", "a:b:c", ":x", "a:", "a..b:c", "a b:c", "../a:b", "a.b:c()", "ä:b", "a:b\n"]
+)
+def test_a_target_has_one_module_and_one_name(target):
+    with pytest.raises(PluginError, match=r"write package\.module:name"):
+        resolve(BOTS, target, allow=["a", "ä"])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from league import ratings
 from league.ratings import bradley_terry, expected
 
 
@@ -188,3 +189,24 @@ def test_the_fit_refuses_what_it_cannot_fit():
         bradley_terry([[0, 1], [1, 0]], {2: 0.0})
     with pytest.raises(ValueError, match="anchors"):
         bradley_terry([[0, 1], [1, 0]], {0: float("nan")})
+
+
+@pytest.mark.parametrize("kind", ["crowd", "line", "strangers"])
+@pytest.mark.parametrize("anchors", [{}, {0: 0.0}, {0: 0.0, 7: 300.0}])
+def test_a_large_league_gets_the_same_ratings_as_by_solving_at_once(kind, anchors, monkeypatch):
+    rng, size = np.random.default_rng(3), 260
+    skill = rng.normal(0.0, 1.0, size)
+    met = {
+        "crowd": rng.random((size, size)) < 0.1,
+        "line": np.abs(np.subtract.outer(np.arange(size), np.arange(size))) == 1,
+        "strangers": (np.arange(size)[:, None] % 2 == np.arange(size) % 2) & (rng.random((size, size)) < 0.2),
+    }[kind]
+    chance = 1 / (1 + np.exp(skill[None, :] - skill[:, None]))
+    games = np.triu(met, 1) * 16.0
+    won = rng.binomial(16, chance) * (games > 0)
+    points = won + (games - won).T * (games.T > 0)
+    fast = bradley_terry(points, anchors)
+    monkeypatch.setattr(ratings, "DENSE", size)
+    exact = bradley_terry(points, anchors)
+    np.testing.assert_allclose(fast.rating, exact.rating, atol=1e-5)
+    np.testing.assert_allclose(fast.high, exact.high, atol=1e-5)

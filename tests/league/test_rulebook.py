@@ -63,6 +63,9 @@ def test_a_dot_alone_is_no_trouble():
         (lambda: LeaseConfig(seconds=0.0), "seconds"),
         (lambda: LeaseConfig(attempts=0), "attempts"),
         (lambda: LeaseConfig(give_up=0), "give_up"),
+        (lambda: LeaseConfig(quarantine=0), "quarantine"),
+        (lambda: LeagueConfig(episodes=10**6), "at most 65536"),
+        (lambda: founders(league(**{"x" * 65: PlayerConfig()})), "a name has 1 to 64 characters, this one 65"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(make, message):

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -16,13 +17,18 @@ from zmq.utils.monitor import recv_monitor_message
 
 from league.wire.addresses import LONGEST_PATH, AddressError, advertised
 from league.wire.codec import VERSION_FRAME, encode
-from league.wire.keys import load_client_keys, load_server_keys, make_keys
+from league.wire.keys import load_client_keys, load_server_keys, make_keys, renew_key, revoke_key
 from league.wire.messages import WIRE_VERSION, Credit, Pull, Refused, Report, Role, Weights
-from league.wire.sockets import Sockets, new_pair
+from league.wire.sockets import REVOKED, PeerLimits, Sockets, new_pair
 
 PATIENCE = 20.0  # an upper bound for what takes milliseconds
 ROOT = Path(__file__).parents[2]
 LOOPBACK = "tcp://127.0.0.1:0"
+NAMES = {
+    Role.COLLECTOR: "collector-0", Role.LEARNER: "learner-0", Role.INFERENCE: "inference-0",
+    Role.VIEWER: "viewer", Role.TRACKER: "tracker-0", Role.OPERATOR: "operator",
+}  # fmt: skip
+PROCESSES = {name: role for role, name in NAMES.items()}
 FAILED = (
     zmq.EVENT_HANDSHAKE_FAILED_AUTH
     | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
@@ -41,7 +47,7 @@ def credit(allowance=1):
 
 @pytest.fixture
 def keys(tmp_path):
-    make_keys(tmp_path / "keys")
+    make_keys(tmp_path / "keys", PROCESSES)
     return tmp_path / "keys"
 
 
@@ -58,7 +64,7 @@ def server(sockets, keys):
 
 @pytest.fixture
 def honest(sockets, server, keys):
-    return sockets.connect(server.address, load_client_keys(keys, Role.COLLECTOR))
+    return sockets.connect(server.address, load_client_keys(keys, "collector-0"))
 
 
 @pytest.fixture
@@ -85,7 +91,7 @@ def raw():
 
 
 def role_pair(keys, role):
-    loaded = load_client_keys(keys, role)
+    loaded = load_client_keys(keys, NAMES[role])
     return (loaded.public, loaded.secret), loaded.server
 
 
@@ -116,10 +122,10 @@ def ask(client, server, number):
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_each_key_proves_its_role(sockets, server, keys, role):
-    sockets.connect(server.address, load_client_keys(keys, role)).send(pull())
+def test_each_key_proves_its_role_and_its_holder(sockets, server, keys, role):
+    sockets.connect(server.address, load_client_keys(keys, NAMES[role])).send(pull())
     (incoming,) = server.receive(PATIENCE)
-    assert (incoming.role, incoming.message) == (role, pull())
+    assert (incoming.role, incoming.name, incoming.message) == (role, NAMES[role], pull())
 
 
 @pytest.mark.parametrize("who", ["plain", "unknown_key", "wrong_server_key", "server_public_as_own"])
@@ -205,7 +211,7 @@ def test_a_claim_of_the_next_id_without_a_key_harms_nobody(sockets, server, hone
     stranger, monitor = raw(server.address, new_pair(), server_key, identity=following)
     stranger.send_multipart(encode(pull(666)))
     assert serve_until(server, lambda: monitor.poll(0)) == []
-    newcomer = sockets.connect(server.address, load_client_keys(keys, Role.LEARNER))
+    newcomer = sockets.connect(server.address, load_client_keys(keys, "learner-0"))
     assert ask(newcomer, server, 1) == []
     assert ask(honest, server, 2) == []
 
@@ -290,7 +296,7 @@ def test_a_client_learns_once_that_the_server_speaks_another_version(sockets, tm
 
 def test_an_oversize_message_never_arrives_and_its_sender_can_go_on(server, keys):
     with Sockets(max_message=1 << 26) as large:
-        client = large.connect(server.address, load_client_keys(keys, Role.LEARNER))
+        client = large.connect(server.address, load_client_keys(keys, "learner-0"))
         flat = np.zeros(500_000, np.float32)
         assert client.send(Weights(player="main", incarnation=0, version=1), {"flat": flat})
         arrived, deadline = [], time.monotonic() + PATIENCE
@@ -322,12 +328,64 @@ def test_a_peer_that_does_not_read_is_told_by_false_and_others_are_served(server
         server.send(incoming.peer, credit(), block)
 
 
+def test_a_flood_is_read_but_only_a_share_of_it_is_taken(sockets, keys, raw):
+    server = sockets.serve(LOOPBACK, load_server_keys(keys), limits=PeerLimits(share=5))
+    honest = sockets.connect(server.address, load_client_keys(keys, NAMES[Role.COLLECTOR]))
+    flood, _ = raw(server.address, *role_pair(keys, Role.COLLECTOR))
+    for version in range(500):
+        flood.send_multipart(encode(pull(version)))
+    honest.send(pull(-1))
+    taken, deadline = Counter(), time.monotonic() + PATIENCE
+    while server.dropped + taken.total() < 501:
+        assert time.monotonic() < deadline
+        batch = server.receive(0.1, limit=20)
+        most = Counter(incoming.peer for incoming in batch).most_common(1)
+        assert not most or most[0][1] <= 5
+        taken.update(incoming.message.version == -1 for incoming in batch)
+    assert taken[True] == 1, "the honest one was read"
+    assert server.dropped > 0
+
+
+FLOODED = """
+import sys
+import time
+from league.wire.sockets import PeerLimits, Sockets
+with Sockets() as sockets:
+    server = sockets.serve(sys.argv[1], limits=PeerLimits(share=8))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    time.sleep(0.5)  # libzmq notices that the peer is gone
+    while server.receive(0.5):
+        pass
+"""
+
+
+def test_a_peer_that_closes_amid_its_flood_does_not_end_the_process(tmp_path):
+    """libzmq 4.3.5 answers a PING of a peer that is gone with an assertion, if it had stopped reading that peer."""
+    path = tmp_path / "ipc" / "server"
+    command = [sys.executable, "-c", FLOODED, f"ipc://{path}"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as process:
+        assert process.stdout.readline() == "ready\n"
+        with socket.socket(socket.AF_UNIX) as end:
+            end.connect(str(path))
+            end.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x01NULL" + bytes(48))
+            end.recv(64, socket.MSG_WAITALL)
+            ready = b"\x05READY\x0bSocket-Type" + (6).to_bytes(4) + b"DEALER"
+            end.sendall(bytes([4, len(ready)]) + ready)
+            end.recv(1000)
+            message, ping = b"\x00\x10" + bytes(16), b"\x04\x07\x04PING" + bytes(2)
+            end.sendall(message * 150 + (message + ping) * 1000)
+        _, errors = process.communicate("go\n", timeout=60)
+    assert process.returncode == 0, errors
+
+
 def test_closing_does_not_wait_for_what_was_not_delivered(keys, tmp_path):
     start = time.monotonic()
     with Sockets() as sockets:
         server = sockets.serve(LOOPBACK, load_server_keys(keys))
         nowhere = sockets.connect(f"ipc://{tmp_path}/nowhere/x")
-        unanswered = sockets.connect(server.address, load_client_keys(keys, Role.COLLECTOR))
+        unanswered = sockets.connect(server.address, load_client_keys(keys, "collector-0"))
         for number in range(50):
             nowhere.send(pull(number))
             unanswered.send(pull(number))
@@ -340,7 +398,7 @@ def test_sending_without_a_server_fills_a_bounded_queue(sockets, tmp_path):
 
 
 def test_a_client_can_be_redirected(sockets, keys):
-    loaded, mine = load_server_keys(keys), load_client_keys(keys, Role.COLLECTOR)
+    loaded, mine = load_server_keys(keys), load_client_keys(keys, "collector-0")
     first, second = sockets.serve(LOOPBACK, loaded), sockets.serve(LOOPBACK, loaded)
     client = sockets.connect(first.address, mine)
     assert ask(client, first, 1) == []
@@ -358,7 +416,7 @@ def test_port_0_becomes_a_real_one_and_the_host_stays_as_given(sockets, keys):
     server = sockets.serve("tcp://localhost:0", load_server_keys(keys))
     assert server.address.startswith("tcp://localhost:")
     assert int(server.address.rpartition(":")[2]) > 0
-    assert ask(sockets.connect(server.address, load_client_keys(keys, Role.VIEWER)), server, 1) == []
+    assert ask(sockets.connect(server.address, load_client_keys(keys, NAMES[Role.VIEWER])), server, 1) == []
     assert advertised("tcp://*:0", "tcp://0.0.0.0:5") == f"tcp://{socket.gethostname()}:5"
 
 
@@ -397,3 +455,40 @@ def test_ipc_makes_its_folder_private_and_refuses_one_that_others_may_enter(sock
     for use in (sockets.serve, sockets.connect):
         with pytest.raises(AddressError, match=r"others may enter the folder .*; run: chmod 700"):
             use(server.address)
+
+
+# --- keys that are revoked ----------------------------------------------------------------------------------
+
+
+def test_a_revoked_key_is_neither_read_nor_sent_to(sockets, server, honest, keys):
+    client = sockets.connect(server.address, load_client_keys(keys, "learner-0"))
+    client.send(pull(1))
+    (first,) = server.receive(PATIENCE)
+    assert server.send(first.peer, credit())
+    assert client.receive(PATIENCE) == [(credit(), {})]
+    revoke_key(keys, "learner-0")
+    refusals = []
+
+    def refused():
+        client.send(pull(2))
+        refusals.extend(message for message, _ in client.receive(0))
+        return refusals and refusals[-1] == Refused(reason=REVOKED)
+
+    serve_until(server, refused)
+    assert not server.send(first.peer, credit()), "weights do not go there, either"
+    client.send(pull(3))
+    assert ask(honest, server, 4) == [], "and nothing of it is read"
+
+
+def test_a_new_key_is_admitted_at_once(sockets, server, keys):
+    server.receive(0)
+    renew_key(keys, "collector-0")
+    sockets.connect(server.address, load_client_keys(keys, "collector-0")).send(pull())
+    (incoming,) = server.receive(PATIENCE)
+    assert incoming.name == "collector-0"
+
+
+def test_a_list_that_cannot_be_read_changes_nothing(server, honest, keys, caplog):
+    (keys / "admitted.json").write_bytes(b"{")
+    serve_until(server, lambda: "cannot be read" in caplog.text)
+    assert ask(honest, server, 1) == []

@@ -33,7 +33,7 @@ def test_sizes_and_roles():
     ],
 )
 def test_every_agent_sits_exactly_once(seats):
-    with pytest.raises(ValueError, match=r"Mend env\.seats"):
+    with pytest.raises(ValueError, match=r"Correct env\.seats"):
         spec(seats=seats)
 
 

@@ -10,8 +10,8 @@ from league.ids import Hash, PlayerId
 from league.payoff import Payoff, PayoffConfig
 from league.player import Kind, Player
 from league.population import Population
-from league.ratings import Elo
-from league.standings import PayoffTable, Standing, payoff_table, rate, standings
+from league.ratings import Elo, expected
+from league.standings import PayoffTable, Standing, payoff_table, rate, standings, worst_misfit
 
 MAIN = Player(id=PlayerId("m"), kind=Kind.MAIN)
 PAST = Player(id=PlayerId("m.0"), kind=Kind.FROZEN, parent=MAIN.id, snapshot=Hash("h"))
@@ -124,3 +124,42 @@ def test_the_payoff_table_tells_what_happened():
     assert table.cells[0][0] is None
     assert table.cells[0][2] is None
     assert msgspec.json.decode(msgspec.json.encode(table), type=PayoffTable) == table
+
+
+def misfit_of(players, payoff):
+    return worst_misfit(standings(Population(players), payoff), payoff)
+
+
+def test_a_pair_that_contradicts_its_ratings_is_named_with_both_scores():
+    """Both are pinned down by many games against an anchor, as almost equal; and one of them beats the other."""
+    players = [RANDOM, MAIN, PAST]
+    games = (MAIN, RANDOM, 2400, 0, 1600), (PAST, RANDOM, 2200, 0, 1800), (MAIN, PAST, 90, 0, 10)
+    payoff = evaluated(*games)
+    rows = {row.player: row for row in standings(Population(players), payoff)}
+    found = misfit_of(players, payoff)
+    assert (found.player, found.opponent, found.games) == ("m", "m.0", 100)
+    assert found.scored == 0.9
+    assert found.predicted == pytest.approx(expected(rows["m"].rating, rows["m.0"].rating))
+    assert 0.5 < found.predicted < 0.62
+    assert misfit_of(players, evaluated(*games[:2], (MAIN, PAST, 56, 0, 44))) is None
+    assert misfit_of(players, evaluated(*games[:2], (MAIN, PAST, 3, 0, 0))) is None, "three games prove nothing"
+
+
+def test_who_is_not_rated_misfits_nobody():
+    assert misfit_of(EVERYBODY, evaluated()) is None
+    assert misfit_of([MAIN, PAST], evaluated()) is None
+    assert misfit_of([], evaluated()) is None
+
+
+def test_leagues_in_which_ratings_say_all_are_rarely_called_misfits(figure):
+    rng, alarms, leagues = np.random.default_rng(1), 0, 200
+    players = [RANDOM, *(Player(id=PlayerId(f"m{i}"), kind=Kind.MAIN) for i in range(5))]
+    for _ in range(leagues):
+        strength = [0.0, *rng.normal(100, 150, 5)]
+        payoff = Payoff(PayoffConfig(decay=1.0))
+        for i, j in zip(*np.triu_indices(len(players), k=1), strict=True):
+            for won in rng.random(100) < expected(strength[i], strength[j]):
+                payoff.record(players[i].id, players[j].id, float(won))
+        alarms += misfit_of(players, payoff) is not None
+    assert alarms <= 0.05 * leagues
+    figure(f"a misfit is seen in {alarms} of {leagues} leagues that Bradley-Terry describes (nominal: 5 %)")

@@ -9,8 +9,10 @@ import pytest
 from league import events as all_events
 from league.events import (
     CandidateWritten,
+    CollectorQuarantined,
     ConfigChanged,
     LeagueFounded,
+    LedgerDamaged,
     OperatorActed,
     PhaseBegan,
     PlayerAdded,
@@ -92,8 +94,10 @@ EXAMPLES = (
     candidate(0, 100, incarnation=1),
     SnapshotPruned(snapshot="main-0-1"),
     OperatorActed(action="pause"),
+    CollectorQuarantined(name="collector-3", why="on fire"),
     ConfigChanged(config="c2"),
     PhaseBegan(phase=FINAL, why="spent"),
+    LedgerDamaged(what="event 7: the row was changed"),
 )
 
 
@@ -256,7 +260,9 @@ def test_pause_resume_and_phases():
     assert not state.paused
     state.voids_in_a_row = 7
     apply(state, PhaseBegan(phase=OVER, why="hopeless"))
-    assert (state.phase, state.why, state.voids_in_a_row) == (OVER, "hopeless", 0)
+    assert (state.phase, state.why, state.voids_in_a_row) == (OVER, "hopeless", 7), "they say how it ended"
+    apply(state, PhaseBegan(phase=TRAINING, why="resumed"))
+    assert state.voids_in_a_row == 0
 
 
 def test_what_is_referenced_must_stay():

@@ -59,7 +59,8 @@ def shares(play, fresh, lanes):
     return [[play(fresh, lanes=n, seed=10 * update + i) for i, n in enumerate(lanes)] for update in range(UPDATES)]
 
 
-@pytest.mark.parametrize("lanes", [(16, 16), pytest.param((25, 7), marks=pytest.mark.slow)], ids=["halves", "uneven"])
+@pytest.mark.slow
+@pytest.mark.parametrize("lanes", [(16, 16), (25, 7)], ids=["halves", "uneven"])
 def test_two_ranks_learn_what_one_learns_from_the_whole_batch(two_ranks, play, fresh, spec, policy, lanes):
     parts = shares(play, fresh, lanes)
     said, (first, second) = two_ranks(parts)

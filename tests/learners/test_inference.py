@@ -170,7 +170,6 @@ def test_a_memory_that_was_lost_has_another_name(monkeypatch):
         {"rows": np.zeros((1, 4), np.float32)},
         {"rows": np.zeros((1, 3), np.float64)},
         {"turn": 99},
-        {"turn": -1},
         {"place": np.array([2], np.int32)},
         {"who": np.array([-1], np.int32)},
         {"who": np.array([2**31 - 1], np.int32)},

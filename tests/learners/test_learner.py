@@ -24,6 +24,7 @@ from learners.algorithms.ppo import PPO
 from learners.algorithms.ppo_config import PPOConfig
 from learners.checkpoint import CheckpointError
 from learners.config import LearnerConfig
+from learners.fed import REACH
 from learners.learner import Learner
 
 BATCH = 64
@@ -428,7 +429,7 @@ def test_the_anneal_follows_the_budget_from_the_start_of_an_incarnation_through_
     def rate(spent, row=HERO):
         """Train once, with so much of the budget spent; return the learning rate."""
         world.spent = spent
-        collector = world.collector(f"at {spent}")
+        collector = world.collector(f"at-{spent}")
         for _ in range(2):
             collector.pull(incarnation=row.incarnation)
             world.run(row)
@@ -489,6 +490,23 @@ def test_versions_that_died_with_a_learner_are_overtaken(hero, play):
     world.run(HERO, steps=2)
     assert collector.last(Weights).version == 5
     assert world.metrics["player/hero/dropped_stale"] == 0
+
+
+def test_nobody_pushes_a_version_further_than_a_learner_can_have_come(hero, play):
+    world, collector = hero
+    feed(world, collector, play, batches=1)
+    before = collector.last(Weights).version
+    for version in (2**30, 2**31 - 1, REACH * 2):
+        collector.pull(version=version)
+        world.run(HERO)
+    collector.feed(play(collector.flat, lanes=4, version=REACH * 2))
+    world.run(HERO)
+    assert world.learner._feed.malformed == 1, "there was no such version"
+    assert world.learner._trainees["hero"].version == before
+    for step in range(1, 4):  # nor little by little
+        collector.pull(version=before + step * REACH)
+        world.run(HERO)
+    assert world.learner._trainees["hero"].version == before + REACH + 1
 
 
 def test_another_network_is_not_resumed(hero):
@@ -592,6 +610,56 @@ def test_a_player_that_explodes_stops_at_its_last_good_version_and_says_where(wo
     world.run(HERO, steps=3)
     assert world.metrics["player/hero/version"] == 1
     assert world.metrics["player/hero/stopped"] == 0, "a restart tries again"
+
+
+class Exploding(PPO):
+    """Everything stays finite, and after the first update nothing makes sense."""
+
+    healthy = 1
+    size = 1e12
+
+    def update(self, batch, rng, between):
+        metrics = super().update(batch, rng, between)
+        if self.healthy <= 0:
+            self.policy.write(self.flat() * np.float32(self.size))
+        self.healthy -= 1
+        return metrics
+
+
+@pytest.mark.parametrize(
+    ("size", "settings", "why"),
+    [
+        (1e12, {}, "learner.max_weight=1e+06"),
+        (1e4, {}, "learner.max_growth allows"),
+        (1e3, {"max_growth": 1e9, "max_weight": 50.0}, "learner.max_weight=50"),
+        (1e12, {"max_growth": 1e15, "max_weight": 1e15}, "for a recent observation"),
+    ],
+)
+def test_weights_out_of_bounds_are_never_published(world, play, caplog, size, settings, why):
+    class Sized(Exploding):
+        pass
+
+    Sized.size = size
+    world.settings["config"] = {"max_rollbacks": 3, **settings}
+    world.restart(algorithm=Sized)
+    world.run(HERO, steps=3)
+    collector = world.collector()
+    collector.pull()
+    world.run(HERO)
+    feed(world, collector, play, batches=6)
+    world.run(HERO, steps=2)
+    assert world.metrics["player/hero/losses/refused_weights"] == 3
+    assert world.metrics["player/hero/losses/rollbacks"] == 3
+    assert world.metrics["player/hero/stopped"] == 1
+    assert world.candidates()[-1].version == 1, "the last good version stays"
+    collector.pull()
+    world.run(HERO)
+    collector.hear()
+    assert np.abs(collector.flat).max() < 10
+    assert caplog.text.count("an update is rolled back, version 1 stays: ") == 1
+    assert why in caplog.text
+    algorithm = world.learner._trainees["hero"].algorithm
+    np.testing.assert_array_equal(algorithm.flat(), collector.flat, "training goes on from there")
 
 
 def test_one_good_update_forgives_the_rollbacks_before(world, play):

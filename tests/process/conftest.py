@@ -9,14 +9,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from launch.build import describe_environment
+from launch.build import describe_environment, read_spec
 from launch.compose import compose
 from launch.config import to_plain
 from launch.doors import Doors
+from launch.topology import key_holders, topology
 from launch.view import open_view
 from league.store.run_directory import RunDirectory
+from league.store.snapshots import Manifest, SnapshotStore
 from league.ticket import Episode, Result
 from league.wire.keys import make_keys
 from league.wire.messages import Candidate, Orders, Progress, Report, Role, Roster, Verdict
@@ -36,7 +39,15 @@ class League:
 
     def children(self):
         """Return the process ids of the run's processes by role, as the kernel sees them."""
-        found = {"coordinator": [], "collector": [], "learner": [], "inference": [], "buffer": [], "tracker": []}
+        found = {
+            "coordinator": [],
+            "collector": [],
+            "learner": [],
+            "inference": [],
+            "buffer": [],
+            "tracker": [],
+            "replica": [],
+        }
         for entry in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = entry.read_bytes().decode().split("\0")
@@ -95,18 +106,30 @@ def serve(tmp_path, patiently):
     started = []
 
     def begin(root, *overrides):
-        config = compose(["experiment=tic_tac_toe", "league.budget.minutes=60", *overrides])
+        config = compose(["experiment=tic_tac_toe", "league.budget.minutes=60", "launch.collectors=8", *overrides])
         run = RunDirectory(root).create()
         run.write_config(to_plain(config))
-        make_keys(run.keys)
+        make_keys(run.keys, {"inference-0": Role.INFERENCE, **key_holders(topology(config))})
         describe_environment(config, run, ())
-        command = [sys.executable, "-m", "launch.process", "--run", str(run.root), "--role", "coordinator"]
-        with run.log("coordinator", 0).open("wb") as log:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log, cwd=Path.cwd())
-        started.append(process)
-        patiently(run.rendezvous.exists, 30, "the rendezvous")
+        process = again(run)
+        patiently(lambda: run.read_rendezvous() and run.read_rendezvous("replica"), 30, "the rendezvous")
         return process, run
 
+    def again(run):
+        """Start the coordinator of a run that the test has ended before."""
+        command = [sys.executable, "-m", "launch.process", "--run", str(run.root), "--role", "coordinator"]
+        with run.log("coordinator", 0).open("ab") as log:
+            started.append(subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log, cwd=Path.cwd()))
+        return started[-1]
+
+    def kill(process):
+        """End a coordinator as a power cut would."""
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        started.remove(process)
+
+    begin.again, begin.kill = again, kill
     yield begin
     for process in started:
         process.terminate()
@@ -126,11 +149,25 @@ def ask():
     return send
 
 
+def write_candidate(run, player, incarnation, version=0, decisions=0):
+    """Write a snapshot of a player as a learner does, and return what it reports of it."""
+    told = {"player": player, "incarnation": incarnation, "version": version, "decisions": decisions}
+    manifest = Manifest(**told, policy={}, signature=read_spec(run).signature)
+    weights = np.random.default_rng().random(8, np.float32)
+    return Candidate(**told, snapshot=SnapshotStore(run.snapshots).put({"flat": weights}, manifest))
+
+
+@pytest.fixture(name="write_candidate")
+def _write_candidate():
+    """Return the function that writes a candidate."""
+    return write_candidate
+
+
 class Honest:
     """A learner that has candidates, and a collector that finishes every ticket at once."""
 
-    def __init__(self, learner, collector):
-        self._learner, self._collector = learner, collector
+    def __init__(self, run, learner, collector):
+        self._run, self._learner, self._collector = run, learner, collector
         self._request = 0
         self._candidates = ()
         self.results = {}  # by ticket; sent until they are acknowledged
@@ -162,8 +199,9 @@ class Honest:
 
     def _hear(self, answer):
         if isinstance(answer, Roster):
-            rows = [{"player": row.player, "incarnation": row.incarnation} for row in answer.players]
-            self._candidates = tuple(Candidate(**row, version=0, snapshot="1" * 64, decisions=0) for row in rows)
+            rows = {(row.player, row.incarnation) for row in answer.players}
+            new = rows - {(known.player, known.incarnation) for known in self._candidates}
+            self._candidates += tuple(write_candidate(self._run, *row) for row in sorted(new))
             return
         assert isinstance(answer, Orders), answer
         for ack in answer.acks:
@@ -180,7 +218,7 @@ def work_honestly():
     with ExitStack() as stack:
 
         def begin(run, transport):
-            doors = [stack.enter_context(Doors(run, role, transport)) for role in (Role.LEARNER, Role.COLLECTOR)]
-            return Honest(*(door.coordinator() for door in doors))
+            doors = [stack.enter_context(Doors(run, name, transport)) for name in ("learner-0", "collector-0")]
+            return Honest(run, *(door.coordinator() for door in doors))
 
         yield begin

@@ -16,6 +16,7 @@ from league.wire.messages import (
     Candidate,
     Challenge,
     Command,
+    Done,
     Follow,
     Held,
     Note,
@@ -25,7 +26,6 @@ from league.wire.messages import (
     Pull,
     Refused,
     Report,
-    Role,
     SegmentsHead,
 )
 from league.wire.sockets import new_pair
@@ -40,10 +40,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 @pytest.fixture
 def coordinator(serve, tmp_path):
-    return serve(tmp_path / "run", "launch.transport=tcp")
+    return serve(tmp_path / "run", "launch.transport=tcp", "track.to=[csv]")
 
 
-def dealer(context, run, keys):
+def dealer(context, run, keys, process="coordinator"):
     """A raw socket: what an attacker would use."""
     end = context.socket(zmq.DEALER)
     end.linger, end.sndtimeo = 0, 20_000
@@ -54,12 +54,13 @@ def dealer(context, run, keys):
             public.encode(),
             secret.encode(),
         )
-    end.connect(run.read_rendezvous().address)
+    end.connect(run.read_rendezvous(process).address)
     return end
 
 
 LAST = 999_999_937  # the request of an attacker's last message, which is in order; no mutation of another one has it
-WHO = {"request": 1, "name": "worker-9", "session": "s"}
+WHO = {"request": 1, "name": "collector-7", "session": "s"}
+LEARNER = {**WHO, "name": "learner-0"}
 EPISODE = Episode((0, 1), (1.0, -1.0), 9, b"actions")
 RESULT = Result(ticket=1 << 40, attempt=0, episodes=(EPISODE, EPISODE))
 FAULT = Fault(ticket=1 << 40, attempt=0, reason="broken")
@@ -69,20 +70,20 @@ SAMPLES = [
     for message, arrays in (
         (Report(**WHO, held=(Held(1 << 40, 0, 9),), results=(RESULT,), faults=(FAULT,), metrics={"speed": 1.5}), None),
         (Report(**WHO, starved=("main",), directory=7), None),
-        (Progress(**WHO, address="tcp://127.0.0.1:1", doors={"main": ("x",)}, candidates=(CANDIDATE,)), None),
+        (Progress(**LEARNER, address="tcp://127.0.0.1:1", doors={"main": ("x",)}, candidates=(CANDIDATE,)), None),
         (Challenge(request=1, session="s", name="human", opponent="nobody"), None),
         (Follow(request=1, since=0, measured=0), None),
         (Note(request=1, name="tracker", text="7"), None),
         (Command(request=1, action="resume"), None),
-        (Pull(name="worker-9", session="s", player="main", incarnation=0, version=1), None),
-        (SegmentsHead(name="worker-9", session="s", player="main", incarnation=0, decisions=6), {"x": np.arange(6)}),
+        (Pull(name="collector-7", session="s", player="main", incarnation=0, version=1), None),
+        (SegmentsHead(name="collector-7", session="s", player="main", incarnation=0, decisions=6), {"x": np.arange(6)}),
     )
 ]
-IN_ORDER = {
-    Role.COLLECTOR: Report(request=LAST, name="collector-9", session="s"),
-    Role.LEARNER: Progress(request=LAST, name="learner-9", session="s", address=""),
-    Role.OPERATOR: Follow(request=LAST, since=LAST),
-    Role.VIEWER: Follow(request=LAST, since=LAST),
+IN_ORDER = {  # by the holder of the key
+    "collector-7": Report(**WHO | {"request": LAST}),
+    "learner-0": Progress(**LEARNER | {"request": LAST}, address=""),
+    "operator": Command(request=LAST, action="what nobody knows"),
+    "viewer": Follow(request=LAST, since=LAST),
 }
 
 
@@ -108,24 +109,33 @@ def perhaps_mutated(rng):
     return [bytes(frame) for frame in frames]
 
 
-def was_read(end):
-    """Whether an answer to the last message of an attacker comes: what it sent before was read by then, in order."""
-    while end.poll(20_000):
-        if getattr(decode(end.recv_multipart())[0], "request", None) == LAST:
-            return True
+def was_read(end, last):
+    """Whether an answer to the last message of an attacker comes: what it sent before was read by then, in order.
+
+    The replica takes only some messages of a peer at once, so that the last one may have to be sent again.
+    """
+    for _ in range(20):
+        end.send_multipart(encode(last))
+        while end.poll(1000):
+            if getattr(decode(end.recv_multipart())[0], "request", None) == LAST:
+                return True
     return False
 
 
 def wave(context, run, rng):
     """Attack with some peers of every role at once; return how many of their messages were read."""
-    found = [(role, load_client_keys(run.keys, role)) for role in IN_ORDER for _ in range(PEERS)]
-    ends = [(role, dealer(context, run, (keys.server, keys.public, keys.secret))) for role, keys in found]
+    found = [(name, load_client_keys(run.keys, name)) for name in IN_ORDER for _ in range(PEERS)]
+    where = {"viewer": "replica"}
+    ends = [
+        (name, dealer(context, run, (keys.server, keys.public, keys.secret), where.get(name, "coordinator")))
+        for name, keys in found
+    ]
+    # The first word of a session: a mutation of its name would be another one.
+    assert all(was_read(end, IN_ORDER[name]) for name, end in ends)
     for _ in range(OFFENCES):
         for _, end in ends:
             end.send_multipart(mutated(rng))
-    for role, end in ends:
-        end.send_multipart(encode(IN_ORDER[role]))
-    read = sum(was_read(end) for _, end in ends)
+    read = sum(was_read(end, IN_ORDER[name]) for name, end in ends)
     for _, end in ends:
         end.close()
     return OFFENCES * read
@@ -136,16 +146,17 @@ def test_honest_clients_are_served_under_attack(coordinator, ask, work_honestly,
     rng = random.Random(1)
     read = served = 0
     honest = work_honestly(run, "tcp")
-    with zmq.Context() as context, Doors(run, Role.VIEWER, "tcp") as doors:
-        viewer = doors.coordinator()
+    with zmq.Context() as context, Doors(run, "viewer", "tcp") as doors:
+        viewer = doors.replica()
         for number in range(WAVES):
             read += wave(context, run, rng)
             served += isinstance(ask(viewer, Follow(request=number, since=0), 20), Page)
             assert honest.report(20), "the honest ones are answered"
         assert honest.report(20), "what became of the results of the last wave"
     assert read == MESSAGES, "no peer sent more than it may before it is not read any more"
-    host, port = run.read_rendezvous().address.removeprefix("tcp://").split(":")
-    for _ in range(50):
+    for number in range(50):
+        process_name = ("coordinator", "replica")[number % 2]
+        host, port = run.read_rendezvous(process_name).address.removeprefix("tcp://").split(":")
         with socket.create_connection((host, int(port)), timeout=5) as raw:
             raw.sendall(rng.randbytes(2000))
     assert sum(open_view(run).state.results.values()) == honest.counted, "each result is counted once, and no other"
@@ -157,7 +168,7 @@ def test_honest_clients_are_served_under_attack(coordinator, ask, work_honestly,
 
 def test_without_the_right_key_nobody_gets_anything(coordinator):
     _, run = coordinator
-    server = load_client_keys(run.keys, Role.COLLECTOR).server
+    server = load_client_keys(run.keys, "collector-0").server
     report = Report(request=1, name="collector-0", session="s", want=1)
     with zmq.Context() as context:
         for keys in (None, (server, *new_pair())):
@@ -170,15 +181,41 @@ def test_without_the_right_key_nobody_gets_anything(coordinator):
 def test_a_key_opens_only_its_own_door(coordinator, ask):
     _, run = coordinator
     said = (
-        (Report(request=1, name="collector-0", session="s"), Role.COLLECTOR),
-        (Progress(request=1, name="learner-0", session="s", address="tcp://127.0.0.1:1"), Role.LEARNER),
-        (Command(request=1, action="pause"), Role.OPERATOR),
+        (Report(request=1, name="collector-0", session="s"), "collector-0"),
+        (Report(request=1, name="human-ada", session="s"), "human"),
+        (Challenge(request=1, session="s", name="ada", opponent="random"), "human"),
+        (Progress(request=1, name="learner-0", session="s", address="tcp://127.0.0.1:1"), "learner-0"),
+        (Command(request=1, action="pause"), "operator"),
+        (Follow(request=1, since=0), None),
+        (Note(request=1, name="csv", text="x"), None),
     )
-    for role in (Role.COLLECTOR, Role.LEARNER, Role.VIEWER):
-        with Doors(run, role, "tcp") as doors:
+    for name in ("collector-0", "collector-1", "human", "learner-0", "operator"):
+        with Doors(run, name, "tcp") as doors:
             link = doors.coordinator()
             for message, allowed in said:
                 answer = ask(link, message)
-                assert isinstance(answer, Refused) == (role != allowed), f"{role} sent {type(message).__name__}"
-    with Doors(run, Role.COLLECTOR, "tcp") as doors:
+                assert isinstance(answer, Refused) == (name != allowed), f"{name} sent {message}"
+    for name in ("viewer", "tracker-0", "inference-0"):
+        with Doors(run, name, "tcp") as doors:
+            assert ask(doors.coordinator(), Follow(request=1, since=0), 1.5) is None, (
+                f"{name} is let in where others play"
+            )
+
+
+def test_the_replica_shows_the_ledger_to_those_who_may_see_it(coordinator, ask):
+    _, run = coordinator
+    follow, note = Follow(request=1, since=0), Note(request=1, name="csv", text="x")
+    answers = {
+        "viewer": (Page, Refused),
+        "operator": (Page, Refused),
+        "tracker-0": (Page, Done),
+    }
+    for name, kinds in answers.items():
+        with Doors(run, name, "tcp", 1 << 20) as doors:
+            link = doors.replica()
+            assert (type(ask(link, follow)), type(ask(link, note))) == kinds, name
+    for name in ("collector-0", "learner-0", "inference-0"):
+        with Doors(run, name, "tcp") as doors:
+            assert ask(doors.replica(), follow, 1.5) is None, f"{name} is let in where others watch"
+    with Doors(run, "collector-0", "tcp") as doors:
         assert isinstance(ask(doors.coordinator(), Report(request=2, name="collector-0", session="s")), Orders)

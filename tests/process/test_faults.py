@@ -43,7 +43,7 @@ def test_the_league_goes_on(start, patiently):
 
 def test_a_game_that_always_breaks_ends_the_league_with_the_reason(start):
     league = start(*FAULTY, "env.kwargs={raises: 1.0}", "league.lease.give_up=5")
-    league.process.wait(120)
+    assert league.process.wait(120) == 1
     state = read_offline(league.run).state
     assert state.voids >= 5, "the first steps of each process go well, so a ticket or two may have passed before"
     told = " ".join(league.log.read_text().split())  # long lines are wrapped

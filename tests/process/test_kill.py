@@ -9,8 +9,9 @@ from collections import Counter
 
 import pytest
 
+from launch.supervisor import FATAL
 from launch.verify import verify
-from launch.view import read_offline
+from launch.view import open_view, read_offline
 from league.store.snapshots import SnapshotStore
 
 KILLS = 30
@@ -35,7 +36,7 @@ def test_kill_anybody_at_any_moment(start, patiently, figure):
     patiently(league.results, 90, "the first result")
     killed: Counter[str] = Counter()
     while killed.total() < KILLS:
-        role = rng.choice(["coordinator", "collector", "collector", "learner"])
+        role = rng.choice(["coordinator", "collector", "collector", "learner", "replica"])
         pids = league.children()[role]
         if pids:
             os.kill(rng.choice(pids), signal.SIGKILL)
@@ -62,6 +63,21 @@ def test_kill_anybody_at_any_moment(start, patiently, figure):
         f"found, {state.term} terms, {state.voids} void, {len(store.hashes())} snapshots, 0 unreadable"
     )
     assert state.term > 1, "the coordinator was killed, and came back"
+
+
+def test_a_coordinator_that_signals_end_is_started_again_as_long_as_the_league_goes_forward(start, patiently, figure):
+    league = start(*SMALL)
+    patiently(league.results, 90, "the first result")
+    for number in range(FATAL + 1):
+        for _ in range(2):  # the supervisor looks once in a while, and must have seen it begin
+            before = league.results()
+            patiently(lambda before=before: league.results() > before + 20, 60, "play going on")
+        os.kill(patiently(lambda: league.children()["coordinator"], 30, "a coordinator")[0], signal.SIGABRT)
+        patiently(lambda n=number: open_view(league.run).term > n + 1, 60, "the next term")
+        assert league.process.poll() is None, league.log.read_text()
+    assert league.interrupt() == 130, league.log.read_text()
+    assert verify(league.run) == 0
+    figure(f"{FATAL + 1} aborts of the coordinator in a row (given up after {FATAL} without progress): play goes on")
 
 
 def test_interrupt_resume_and_interrupt_twice(start, patiently):
@@ -97,6 +113,21 @@ def test_a_league_that_is_under_way_is_not_started_again(start, patiently):
     patiently(lambda: league.results() > before, 60, "play going on")
     assert league.interrupt() == 130
     assert verify(league.run) == 0
+
+
+def test_of_two_that_start_at_the_same_moment_one_goes_on(start, patiently, figure):
+    races, terms = 3, []
+    for race in range(races):
+        rivals = [start(*SMALL, name=f"race-{race}") for _ in range(2)]
+        patiently(lambda rivals=rivals: any(r.process.poll() is not None for r in rivals), 60, "one of them refused")
+        refused, league = sorted(rivals, key=lambda rival: rival.process.poll() is None)
+        assert refused.process.returncode == 2
+        patiently(league.results, 90, "the first result")
+        assert league.interrupt() == 130
+        assert verify(league.run) == 0
+        terms.append(read_offline(league.run).state.term)
+    assert terms == [1] * races, "one coordinator opened the ledger"
+    figure(f"{races} races of two `ludus run`: {sum(terms) - races} double starts")
 
 
 def test_children_end_with_their_parent(start, patiently):

@@ -51,8 +51,9 @@ def test_kill_trackers_and_every_point_is_there_once(start, patiently, monkeypat
         rng = random.Random(3)
         for _ in range(5):
             time.sleep(rng.uniform(1.0, 5.0))
-            pids = patiently(lambda: league.children()["tracker"], 60, "a tracker")
-            os.kill(rng.choice(pids), signal.SIGKILL)
+            for role in ("tracker", rng.choice(["replica", "tracker"])):
+                pids = patiently(lambda role=role: league.children()[role], 60, f"a {role}")
+                os.kill(rng.choice(pids), signal.SIGKILL)
         points = league.run.track / "csv" / "points.csv"
         patiently(lambda: numbers(points) and sent(server), 120, "the first rows")
         before, rows = league.results(), len(numbers(points))

@@ -17,6 +17,7 @@ from coordinator.coordinator import Coordinator
 from coordinator.leases import Leases
 from coordinator.opening import open_league, refold
 from coordinator.service import Service
+from coordinator.workers import holder_of
 from league import events
 from league.events import CandidateWritten, ResultCounted, TicketReissued
 from league.rulebook import LeagueConfig, PlayerConfig
@@ -339,7 +340,9 @@ def check_collectors(world, still_open):
         for number, attempt in collector.held:
             assert number not in holders, f"ticket {number} is held by two collectors"
             assert still_open[number].attempt == attempt, f"ticket {number}: an attempt is held that was given up"
-            assert leases.holder(number) == collector.session, f"ticket {number} is held without a lease"
+            assert leases.holder(number) == holder_of(collector.name, collector.session), (
+                f"ticket {number} is held without a lease"
+            )
             holders[number] = collector.session
     assert holders.keys() | set(leases.waiting) == still_open.keys(), "an open ticket was lost"
     assert holders.keys().isdisjoint(leases.waiting)
@@ -408,7 +411,7 @@ def test_planted_bugs_are_found(tmp_path, monkeypatch, planted):
         monkeypatch.setattr(
             Coordinator,
             "_verdict",
-            lambda self, ticket, attempt: Verdict.ACCEPTED if ticket in self.state.open else Verdict.DUPLICATE,
+            lambda self, ticket, attempt, holder: Verdict.ACCEPTED if ticket in self.state.open else Verdict.DUPLICATE,
         )
     elif planted == "leases without end":
         monkeypatch.setattr(Leases, "expired", lambda self, now: [])

@@ -39,6 +39,7 @@ OTHER = "{kind: main, algo: {name: ppo, batch: 512, minibatch: 256, epochs: 1}, 
         pytest.param(
             ["launch.learners=2", "collector.inference=central", "policy.memory=gru", "policy.memory_size=8"],
             id="all apart, with a memory",
+            marks=pytest.mark.slow,
         ),
     ],
 )

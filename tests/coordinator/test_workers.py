@@ -1,0 +1,89 @@
+"""Workers: who is listened to, which sessions live, and how many names are remembered."""
+
+import pytest
+
+from coordinator.workers import REPLACED, SESSIONS, SILENT, Workers, holder_of
+from league.wire.messages import Role
+
+ROSTER = ("collector-0", "collector-1", "learner-0")
+
+
+@pytest.fixture
+def workers():
+    return Workers(ROSTER)
+
+
+def note(workers, name="collector-0", session="s", now=0.0, **metrics):
+    workers.note(name, Role.COLLECTOR, session, metrics, now)
+
+
+@pytest.mark.parametrize(
+    ("name", "proven", "heard"),
+    [
+        ("collector-0", None, True),
+        ("collector-9", None, False),
+        ("human-ada", None, True),
+        ("collector-9", "collector-9", True),  # `ludus scale` made it and its key
+        ("collector-0", "collector-1", False),
+        ("human-ada", "human", True),
+        ("collector-0", "human", False),
+        ("human-ada", "collector-0", False),
+    ],
+)
+def test_a_name_is_admitted_by_its_key_or_by_the_roster(workers, name, proven, heard):
+    assert (workers.refusal(name, "s", proven) == "") == heard
+
+
+def test_a_session_that_is_silent_and_has_a_successor_is_over(workers):
+    note(workers, session="old", now=0.0)
+    assert workers.over(100.0) == [], "nobody came after it"
+    note(workers, session="new", now=REPLACED)
+    assert workers.over(REPLACED) == []
+    assert workers.over(REPLACED + 0.1) == [holder_of("collector-0", "old")]
+    assert workers.over(REPLACED + 0.1) == [], "once"
+
+
+def test_a_late_message_of_a_session_that_is_over_takes_nothing_from_its_successor(workers):
+    note(workers, session="old", now=0.0)
+    note(workers, session="new", now=9.0)
+    assert workers.over(9.0) == [holder_of("collector-0", "old")]
+    note(workers, session="old", now=10.0)
+    assert workers.over(20.0) == [holder_of("collector-0", "old")], "not the new one, which plays a long move"
+
+
+def test_two_sessions_that_both_speak_both_live(workers):
+    for now in range(100):
+        note(workers, session="one", now=float(now))
+        note(workers, session="two", now=float(now))
+        assert workers.over(float(now)) == []
+
+
+def test_sessions_of_one_name_are_bounded(workers):
+    for number in range(SESSIONS):
+        assert workers.refusal("collector-0", f"s{number}", None) == ""
+        note(workers, session=f"s{number}")
+    assert "8 processes call themselves 'collector-0'" in workers.refusal("collector-0", "one more", None)
+    assert workers.refusal("collector-0", "s0", None) == "", "those that are there stay"
+    assert workers.refusal("collector-1", "s", None) == ""
+    workers.over(REPLACED + 0.1)
+    assert workers.refusal("collector-0", "one more", None) == "", "a process that crashes in a loop comes back"
+
+
+def test_humans_are_not_remembered(workers):
+    for number in range(1000):
+        note(workers, name=f"human-{number}")
+    assert list(workers.told(0.0)) == []
+
+
+def test_who_is_silent_for_long_is_forgotten(workers):
+    note(workers, now=0.0, speed=1.0)
+    note(workers, "collector-1", now=SILENT)
+    workers.forget(SILENT + 1)
+    assert workers.collectors() == {"collector-1"}
+
+
+def test_the_newest_metrics_of_each_are_taken_once(workers):
+    for number in range(100):
+        note(workers, speed=float(number))
+    assert workers.take_metrics() == [("collector-0", {"speed": 99.0})]
+    assert workers.take_metrics() == []

@@ -1,0 +1,125 @@
+"""One league of a name at a time: the lock of a run, and races for it."""
+
+import errno
+import fcntl
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from launch.cli import main
+from launch.compose import compose
+from launch.start import begin, held
+from league.store.run_directory import RunDirectory, RunError
+
+RACES = 200
+PATIENCE = 120.0  # seconds; nobody waits so long unless something broke
+
+
+def overrides(runs, name):
+    return ["experiment=tic_tac_toe", f"runs={runs}", f"name={name}", "policy.hidden=[8]"]
+
+
+def contend(runs, races, barrier, results):
+    """Start `races` leagues, each at the same moment as another process; tell who had which, and what was there."""
+    config = compose(overrides(runs, "race"))
+    for race in range(races):
+        config.name = f"race-{race // 2}"  # each name twice: a new run, and one that exists
+        barrier.wait(PATIENCE)
+        try:
+            with begin(config, allow=(), accept=False, say=lambda line: None) as run:
+                results.put((race, True, run.config.exists()))
+                barrier.wait(PATIENCE)  # until the other one has tried, too
+        except RunError as error:
+            results.put((race, False, "is under way already" in str(error)))
+            barrier.wait(PATIENCE)
+        barrier.wait(PATIENCE)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_of_two_starts_at_the_same_moment_one_is_refused(tmp_path, figure):
+    spawn = multiprocessing.get_context("spawn")
+    barrier, results = spawn.Barrier(2), spawn.Queue()
+    arguments = (tmp_path, RACES, barrier, results)
+    rivals = [spawn.Process(target=contend, args=arguments, daemon=True) for _ in range(2)]
+    for rival in rivals:
+        rival.start()
+    told = [results.get(timeout=PATIENCE) for _ in range(2 * RACES)]
+    for rival in rivals:
+        rival.join(PATIENCE)
+    started = [sum(had for race, had, _ in told if race == number) for number in range(RACES)]
+    assert all(right for _, _, right in told), "the winner has a run, and the other one is told what to do"
+    assert started == [1] * RACES
+    figure(f"{RACES} races of two starts: {sum(count > 1 for count in started)} double starts")
+
+
+def test_the_second_one_changes_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = compose(overrides(tmp_path / "runs", "first"))
+    with begin(config, allow=(), accept=False, say=print) as run:
+        before = {path: path.read_bytes() for path in run.root.rglob("*") if path.is_file()}
+        assert main(["run", "--accept-changes", *overrides(tmp_path / "runs", "first"), "seed=5"]) == 2
+        assert "the league first is under way already. Look at it: ludus attach first." in capsys.readouterr().err
+        assert main(["resume", "first"]) == 2
+        assert {path: path.read_bytes() for path in run.root.rglob("*") if path.is_file()} == before
+    with held(run):
+        pass
+
+
+def test_children_do_not_keep_the_lock_of_a_parent_that_was_killed(tmp_path, patiently):
+    run = RunDirectory(tmp_path / "run").create()
+    code = (
+        "import subprocess, sys, time, pathlib\n"
+        "from league.store.run_directory import RunDirectory\n"
+        "from launch.start import held\n"
+        "with held(RunDirectory(pathlib.Path(sys.argv[1]))):\n"
+        "    child = subprocess.Popen(['sleep', '600'], stdin=subprocess.PIPE, start_new_session=True)\n"
+        "    print(child.pid, flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code, str(run.root)], stdout=subprocess.PIPE)
+    child = int(parent.stdout.readline())
+    try:
+        with pytest.raises(RunError, match="under way already"), held(run):
+            pass
+        parent.kill()
+        parent.wait()
+        os.kill(child, 0)  # it is still there
+        with held(run):
+            pass
+    finally:
+        os.kill(child, signal.SIGKILL)
+        parent.stdout.close()
+
+
+def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
+    def no_locks(descriptor, operation):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(RunError, match=r"No locks available.*add runs=DIRECTORY"), held(RunDirectory(tmp_path)):
+        pass
+
+
+def test_the_lock_waits_for_a_coordinator_whose_parent_was_killed(tmp_path):
+    """A killed parent leaves a coordinator that needs a moment to end: the next start waits for its ledger."""
+    run = RunDirectory(tmp_path / "run").create()
+    code = (
+        "import sys, time, pathlib\n"
+        "from league.store.ledger import Ledger\n"
+        "with Ledger.open(pathlib.Path(sys.argv[1])):\n"
+        "    print('open', flush=True)\n"
+        "    sys.stdin.read()\n"
+        "    time.sleep(0.5)\n"
+    )
+    command = [sys.executable, "-c", code, str(run.ledger)]
+    coordinator = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert coordinator.stdout.readline() == b"open\n"
+    coordinator.stdin.close()
+    with held(run):
+        assert coordinator.wait() == 0
+    coordinator.stdout.close()

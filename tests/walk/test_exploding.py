@@ -1,0 +1,39 @@
+"""A learning rate that makes absurd weights: every match is still played, and the league says what is wrong."""
+
+import pytest
+
+from launch.cli import main
+from launch.verify import verify
+from launch.view import read_offline
+from league.state import OVER
+from league.store.run_directory import RunDirectory
+
+LEAGUE = [
+    "experiment=tic_tac_toe",
+    "launch=inline",
+    "launch.collectors=1",
+    "collector.slots=16",
+    "collector.ticks=8",
+    "policy.hidden=[16]",
+    "algo.batch=256",
+    "algo.minibatch=128",
+    "algo.lr=1e12",
+    "league.evaluation.final_games=20",
+    "league.budget.minutes=null",
+    "league.budget.env_steps=12000",
+]
+
+
+@pytest.mark.parametrize("inference", ["local", "central"])
+def test_exploding_weights_end_no_match(tmp_path, monkeypatch, capsys, caplog, figure, inference):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "name=exploding", f"collector.inference={inference}", *LEAGUE]) == 1
+    run = RunDirectory(tmp_path / "runs" / "exploding")
+    state = read_offline(run).state
+    assert (state.phase, state.voids) == (OVER, 0)
+    assert {candidate.version for candidate in state.candidates.values()} == {0}, "nothing absurd was published"
+    assert "rolled back" in caplog.text
+    assert "learner.max_weight=1e+06" in caplog.text
+    assert "nobody was trained" in capsys.readouterr().err
+    assert verify(run) == 0
+    figure(f"algo.lr=1e12, {inference} inference: {sum(state.results.values())} matches, {state.voids} void")
