@@ -8,7 +8,7 @@ SLURM_STATE ?= /tmp/slurm-ludus
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test slow slurm check bench format clean
+.PHONY: run test slow slurm check bench reliability format clean
 
 run: $(READY)  ## A Connect Four league of three minutes. ARGS="name=second seed=2" changes the config.
 	@$(BIN)/ludus run $(ARGS)
@@ -35,6 +35,11 @@ check: $(READY)  ## Format, lint, layers, types.
 
 bench: $(READY)  ## Speed, as JSON lines; docs/performance.md says how to read them.
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+reliability: $(READY)  ## Run the tests that docs/reliability.md names, and write their figures into it.
+	@rm -f build/figures.jsonl; mkdir -p build
+	@LUDUS_FIGURES=build/figures.jsonl $(BIN)/python -m pytest $$($(BIN)/python -m benchmarks.reliability --tests)
+	@$(BIN)/python -m benchmarks.reliability build/figures.jsonl
 
 format: $(READY)
 	@$(BIN)/ruff format .

@@ -101,9 +101,23 @@ def run_k(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     return []
 
 
+def run_l(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """Starts and looks at a league of a million results."""
+    from benchmarks import restarting
+
+    return restarting.run(folder, seconds, rounds)
+
+
+def run_m(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """Commits with the hash chain and without."""
+    from benchmarks import chaining
+
+    return chaining.run(folder, seconds, rounds)
+
+
 LETTERS: dict[str, Letter] = {
     "a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f, "g": run_g, "h": run_h, "i": run_i,
-    "j": run_j, "k": run_k,
+    "j": run_j, "k": run_k, "l": run_l, "m": run_m,
 }  # fmt: skip
 
 

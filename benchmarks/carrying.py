@@ -46,7 +46,7 @@ def send(kind: str, address: str, keys: Path) -> None:
     """Send for ever, two messages ahead of what the receiver has taken."""
     arrays, sent = segments(), 0
     with Sockets(SEGMENTS_LIMIT) as sockets:
-        client = sockets.connect(address, load_client_keys(keys, Role.COLLECTOR) if kind == "tcp" else None)
+        client = sockets.connect(address, load_client_keys(keys, "collector-0") if kind == "tcp" else None)
         put = _put_through(client) if kind == "shared" else client.send
         for _ in range(IN_FLIGHT):
             put(_head(sent), arrays)
@@ -135,7 +135,7 @@ _TRACKED = "track" in SharedMemory.__init__.__code__.co_varnames
 def run(folder: Path, seconds: float, rounds: int) -> None:
     """Measure tcp and shared memory, each in turns with ipc."""
     directory = RunDirectory(folder / "carrying").create()
-    make_keys(directory.keys)
+    make_keys(directory.keys, {"collector-0": Role.COLLECTOR})
     for other in ("tcp", "shared"):
         with Sockets(SEGMENTS_LIMIT) as sockets:
             before, found = _pair(directory, sockets, other, seconds, rounds)

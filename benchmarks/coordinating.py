@@ -14,12 +14,13 @@ import zmq
 
 from benchmarks.children import Child, cpu_of
 from benchmarks.measure import Slice, Verdict, emit
-from launch.build import describe_environment
-from launch.config import Config, to_plain
+from launch.build import describe_environment, read_spec
+from launch.config import Config, LaunchConfig, to_plain
 from league.ids import Hash, PlayerId
 from league.promotion import PromotionConfig
 from league.rulebook import EvaluationConfig, LeagueConfig, PlayerConfig
 from league.store.run_directory import RunDirectory
+from league.store.snapshots import Manifest, SnapshotStore
 from league.ticket import Episode, Purpose, Result, Ticket
 from league.wire.codec import decode, encode
 from league.wire.messages import Candidate, Orders, Progress, Report, Roster
@@ -121,10 +122,10 @@ def found_pool(run: RunDirectory) -> None:
                     player=player,
                     incarnation=incarnation,
                     version=version,
-                    snapshot=Hash(f"{version:04x}{i:060x}"),
+                    snapshot=_written(run, player, incarnation, version, decisions),
                     decisions=decisions,
                 )
-                for i, (player, incarnation) in enumerate(incarnations.items())
+                for player, incarnation in incarnations.items()
             )
             client.send(
                 Progress(request=version, name="learner-0", session="s", address="ipc:///x", candidates=candidates)
@@ -133,9 +134,22 @@ def found_pool(run: RunDirectory) -> None:
             incarnations = {row.player: row.incarnation for row in answers[-1].players}
 
 
+def _written(run: RunDirectory, player: PlayerId, incarnation: int, version: int, decisions: int) -> Hash:
+    """Write a snapshot: the coordinator looks at it."""
+    manifest = Manifest(
+        player=player,
+        incarnation=incarnation,
+        version=version,
+        decisions=decisions,
+        policy={},
+        signature=read_spec(run).signature,
+    )
+    return SnapshotStore(run.snapshots).put({"flat": np.zeros(4, np.float32)}, manifest)
+
+
 def run(folder: Path, seconds: float, rounds: int, profile: Path | None = None) -> list[Verdict]:
     """Measure `rounds` slices of one coordinator's life."""
-    config = Config(league=league())
+    config = Config(league=league(), launch=LaunchConfig(collectors=COLLECTORS))
     directory = RunDirectory(folder / "coordinator").create()
     directory.write_config(to_plain(config))
     describe_environment(config, directory, ())

@@ -22,12 +22,12 @@ from launch.config import to_plain
 from launch.doors import Doors
 from launch.supervisor import Supervisor
 from launch.topology import topology
-from launch.view import PAGE_LIMIT, Viewer
+from launch.view import Viewer
 from league.events import ResultCounted, TicketIssued
 from league.state import OVER
 from league.store.run_directory import RunDirectory
 from league.ticket import Purpose
-from league.wire.messages import Role
+from league.wire.sockets import PAGE_LIMIT
 
 
 class Returns:
@@ -56,10 +56,10 @@ def reach(folder: Path, overrides: list[str], seed: int, score: float, episodes:
     describe_environment(config, run, allow)
     returns, began, told = Returns(episodes), time.monotonic(), 0.0
     with (
-        Doors(run, Role.VIEWER, "ipc", PAGE_LIMIT) as doors,
+        Doors(run, "viewer", "ipc", PAGE_LIMIT) as doors,
         Supervisor(run, topology(config), allow, say=print) as supervisor,
     ):
-        viewer = Viewer(doors.coordinator(), config.league, returns.see)
+        viewer = Viewer(doors.replica(), config.league, returns.see)
         while True:
             supervisor.poll()
             viewer.refresh(0.5)

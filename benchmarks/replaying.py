@@ -22,7 +22,7 @@ from league.ids import PlayerId
 from league.policies.layout import PolicyConfig, initial
 from league.spec import EnvSpec
 from league.store.run_directory import RunDirectory
-from league.wire.messages import Credit, Pull, Role, SegmentsHead
+from league.wire.messages import Credit, Pull, SegmentsHead
 from league.wire.ports import Client
 from league.wire.sockets import SEGMENTS_LIMIT
 from learners.algorithms.dqn import DQN
@@ -109,7 +109,7 @@ def beside(case: Case, spec: EnvSpec, run: RunDirectory) -> Iterator[Measure]:
     command = ["-m", "launch.process", "--run", str(run.root.resolve()), "--role", "buffer", "--allow", *ALLOW]
     with (
         Child(command, run.log("buffer", 0)) as child,
-        Doors(run, Role.LEARNER, "ipc", SEGMENTS_LIMIT) as doors,
+        Doors(run, "learner-0", "ipc", SEGMENTS_LIMIT) as doors,
     ):
         feeder, line = Feeder(case, spec), Line("l", doors.buffer(0), time.monotonic)
         while not line.address:

@@ -24,9 +24,9 @@ from launch.config import Config, to_plain
 from launch.doors import Doors
 from launch.supervisor import Supervisor
 from launch.topology import topology
-from launch.view import PAGE_LIMIT, Viewer, read_offline
+from launch.view import Viewer, read_offline
 from league.store.run_directory import RunDirectory
-from league.wire.messages import Role
+from league.wire.sockets import PAGE_LIMIT
 
 LENGTH, BATCH = 32, 256
 PATIENCE = 240.0
@@ -110,10 +110,10 @@ def league(folder: Path, collectors: int, seconds: float, step: float, epochs: i
     run.write_config(to_plain(config))
     describe_environment(config, run, ALLOW)
     with (
-        Doors(run, Role.VIEWER, "ipc", PAGE_LIMIT) as doors,
+        Doors(run, "viewer", "ipc", PAGE_LIMIT) as doors,
         Supervisor(run, topology(config), ALLOW, say=print) as supervisor,
     ):
-        viewer = Viewer(doors.coordinator(), config.league)
+        viewer = Viewer(doors.replica(), config.league)
         deadline = time.monotonic() + PATIENCE
         while not any(worker.metrics.get("updates_per_second") for worker in viewer.workers):
             supervisor.poll()

@@ -20,9 +20,9 @@ from launch.config import to_plain
 from launch.doors import Doors
 from launch.supervisor import Supervisor
 from launch.topology import topology
-from launch.view import PAGE_LIMIT, Viewer, read_offline
+from launch.view import Viewer, read_offline
 from league.store.run_directory import RunDirectory
-from league.wire.messages import Role
+from league.wire.sockets import PAGE_LIMIT
 
 WARM = 150_000  # env steps before the measurement begins: by then everybody has started, trackers too
 PATIENCE = 120.0  # seconds until then
@@ -67,10 +67,10 @@ def league(folder: Path, seconds: float, to: Sequence[str]) -> dict[str, float]:
     run.write_config(to_plain(config))
     describe_environment(config, run, ())
     with (
-        Doors(run, Role.VIEWER, "ipc", PAGE_LIMIT) as doors,
+        Doors(run, "viewer", "ipc", PAGE_LIMIT) as doors,
         Supervisor(run, topology(config), say=lambda line: None, track_seconds=3.0) as supervisor,
     ):
-        viewer = Viewer(doors.coordinator(), config.league)
+        viewer = Viewer(doors.replica(), config.league)
         deadline = time.monotonic() + PATIENCE
         while viewer.state.env_steps < WARM:
             supervisor.poll()

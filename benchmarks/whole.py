@@ -20,11 +20,12 @@ from launch.config import Config, LaunchConfig, to_plain
 from launch.doors import Doors
 from launch.supervisor import Supervisor
 from launch.topology import topology
-from launch.view import PAGE_LIMIT, Viewer
+from launch.view import Viewer
 from league.promotion import PromotionConfig
 from league.rulebook import LeagueConfig, PlayerConfig
 from league.store.run_directory import RunDirectory
 from league.wire.messages import Role, Worker
+from league.wire.sockets import PAGE_LIMIT
 from learners.config import LearnerConfig
 
 WARM_UP = 8.0  # seconds from the first trained batch on
@@ -172,9 +173,9 @@ def measure(case: Case, reference: Measure, folder: Path, seconds: float, rounds
     run = RunDirectory(folder / f"league-{case.env.name}").create()
     run.write_config(to_plain(config))
     describe_environment(config, run, ())
-    doors = Doors(run, Role.VIEWER, config.launch.transport, PAGE_LIMIT)
+    doors = Doors(run, "viewer", config.launch.transport, PAGE_LIMIT)
     with doors, Supervisor(run, topology(config)) as supervisor:
-        league = League(supervisor, Viewer(doors.coordinator(), config.league))
+        league = League(supervisor, Viewer(doors.replica(), config.league))
         league.warm_up()
         before, found = alternate(reference, league.measure, seconds, rounds)
         go_on(supervisor.alive())

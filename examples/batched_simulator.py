@@ -1,6 +1,6 @@
 """A simulator that steps all its worlds at once, as an environment of the league: `SumoRows` is the whole adapter.
 
-    PYTHONPATH=. ludus check-env batched_simulator:SumoRows --allow batched_simulator
+    ludus check-env batched_simulator:SumoRows --allow batched_simulator
 
 `Sumo` stands for a simulator of somebody else (on a GPU, in C++, in JAX): it has its own idea of worlds, of resets and
 of what a step returns, and knows nothing of leagues.

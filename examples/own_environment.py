@@ -3,8 +3,8 @@
 The game is Nim: take one, two or three sticks; whoever takes the last one wins. The same from a shell:
 
     cd examples
-    PYTHONPATH=. ludus check-env own_environment:Nim --allow own_environment
-    PYTHONPATH=. ludus run env=pettingzoo env.id=own_environment:Nim league.budget.minutes=1 --allow own_environment
+    ludus check-env own_environment:Nim --allow own_environment
+    ludus run env=pettingzoo env.id=own_environment:Nim league.budget.minutes=1 --allow own_environment
 """
 
 import sys
