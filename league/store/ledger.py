@@ -256,8 +256,11 @@ class Ledger:
         return self.archive.damage() + damage(self._connection, _SCHEMA, self.archive.mark)
 
     def settle(self) -> bool:
-        """Carry all that is in SQLite's log over to the file; return whether that worked."""
-        busy, logged, carried = self._connection.execute("pragma wal_checkpoint(full)").fetchone()
+        """Carry all that is in SQLite's log over to the file; return whether that worked: on a full disk it does not."""
+        try:
+            busy, logged, carried = self._connection.execute("pragma wal_checkpoint(full)").fetchone()
+        except sqlite3.OperationalError:
+            return False
         return not busy and logged == carried
 
     # --- the archive -------------------------------------------------------------------------------------------
@@ -310,11 +313,17 @@ class Ledger:
         ), marks
 
     def shrink(self, pages: int, spare: int) -> None:
-        """Give up to so many unused pages of the file back to the disk; `spare` of them stay, to be written again."""
+        """Give up to so many unused pages of the file back to the disk; `spare` of them stay, to be written again.
+
+        Raise LedgerFull if the disk has no room for the log of it.
+        """
         (free,) = self._connection.execute("pragma freelist_count").fetchone()
-        if free > spare:
-            # execute() would take one step of it, which is one page
+        if free <= spare:
+            return
+        try:  # execute() would take one step of it, which is one page
             self._connection.executescript(f"pragma incremental_vacuum({min(pages, free - spare)})")
+        except sqlite3.OperationalError as error:
+            raise LedgerFull(f"the ledger cannot be written: {error}") from error
 
     # --- apart from the fold -----------------------------------------------------------------------------------
 

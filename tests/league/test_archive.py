@@ -304,3 +304,18 @@ def test_kill_9_loses_nothing_and_doubles_nothing(path, point):
             ledger.commit([counted(5)])
         fill(ledger, 61, 70)
     assert len(list(path.parent.glob("archive/*.segment"))) == len(ledger.archive)
+
+
+def test_a_full_disk_gives_no_room_back(mount, tmp_path):
+    disk = mount(tmp_path / "disk", size=8)
+    with Ledger.open(disk.path / "ledger.sqlite") as ledger:
+        ledger.commit([OperatorActed(action="x" * 5000)] * 200)
+        ledger.commit([OperatorActed(action="y")])
+        ledger.put_away(200)
+        ledger.query("pragma wal_checkpoint(truncate)")  # else the log has room of its own
+        disk.fill()
+        with pytest.raises(LedgerFull, match="disk is full"):
+            ledger.shrink(200, 0)
+        disk.clear()
+        ledger.shrink(200, 0)
+        assert ledger.damage() == []

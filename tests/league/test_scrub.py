@@ -91,3 +91,20 @@ def test_archived_segments_are_read_again_too(ledger):
     found = looks(scrub, 60)
     assert set(found) == {found[0]}
     assert segment.name in found[0]
+
+
+def test_a_full_disk_stops_no_look(mount, tmp_path):
+    """While the disk is full, SQLite's log cannot be carried over: what only the log has is no damage, and no crash."""
+    disk = mount(tmp_path / "disk", size=4)
+    with Ledger.open(disk.path / "ledger.sqlite") as ledger:
+        ledger.commit([OperatorActed(action=WORD)] * 50)
+        assert ledger.settle()
+        scrub = Scrub(ledger)
+        while ledger.query("pragma page_count")[0][0] < 300:  # of these the file has the first few
+            ledger.commit([OperatorActed(action=WORD * 20)] * 50)
+        disk.fill()
+        assert not ledger.settle()
+        assert looks(scrub) == []
+        disk.clear()
+        assert ledger.settle()
+        assert looks(scrub) == []

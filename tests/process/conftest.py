@@ -133,8 +133,10 @@ def serve(tmp_path, patiently):
     yield begin
     for process in started:
         process.terminate()
-        assert process.wait(10) == 0, "the coordinator ends in order"
+    codes = [process.wait(10) for process in started]
+    for process in started:
         process.stdin.close()
+    assert not any(codes), "the coordinator ends in order"
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ def test_a_coordinator_on_a_full_disk_serves_viewers_and_counts_each_result_once
         for number in range(20):
             patiently(lambda n=number: isinstance(ask(viewer, Follow(request=n, since=0)), Page), 20, "an answer")
             assert not honest.report(0.2)
-    assert process.poll() is None
+            assert process.poll() is None
     view = patiently(lambda: (found := open_view(run)).live and found, 20, "an answer")
     assert "the ledger cannot be written" in view.broken
     assert sum(view.state.results.values()) == before
