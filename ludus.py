@@ -10,7 +10,8 @@ for row in league.standings():
 import sys
 
 try:
-    from launch.api import League, Score, Standings, open, run
+    from launch.api import League, Standings, open, run
+    from launch.matches.score import Score
     from launch.shadowing import check_packages
 except ModuleNotFoundError as error:
     if error.name is None or error.name.partition(".")[0] != "launch":

@@ -33,7 +33,7 @@ def go_on(pids: Iterable[int]) -> None:
 class Child:
     """A process of this Python.
 
-    with Child(["-m", "launch.process", "--role", "collector", ...], log) as child:
+    with Child(["-m", "launch.processes", "--role", "collector", ...], log) as child:
         child.pid
     """
 

@@ -12,8 +12,8 @@ from benchmarks.raw import raw_reference
 from benchmarks.stand_in import StandIn
 from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
-from launch.build import describe_environment
-from launch.config import Config, to_plain
+from launch.config.config import Config, to_plain
+from launch.config.env_spec import describe_environment
 from league.store.run_directory import RunDirectory
 from league.wire.sockets import SEGMENTS_LIMIT, Sockets
 
@@ -107,7 +107,7 @@ def benched(config: Config, run: RunDirectory, players: int, collectors: int = 1
 
 
 def _command(run: RunDirectory, role: str, index: int) -> list[str]:
-    words = ["-m", "launch.process", "--run", str(run.root.resolve()), "--role", role, "--index", str(index)]
+    words = ["-m", "launch.processes", "--run", str(run.root.resolve()), "--role", role, "--index", str(index)]
     return words + [word for package in ALLOW for word in ("--allow", package)]
 
 

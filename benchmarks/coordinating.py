@@ -14,8 +14,8 @@ import zmq
 
 from benchmarks.children import Child, cpu_of
 from benchmarks.measure import Slice, Verdict, emit
-from launch.build import describe_environment, read_spec
-from launch.config import Config, LaunchConfig, to_plain
+from launch.config.config import Config, LaunchConfig, to_plain
+from launch.config.env_spec import describe_environment, read_spec
 from league.ids import Hash, PlayerId
 from league.promotion import PromotionConfig
 from league.rulebook import EvaluationConfig, LeagueConfig, PlayerConfig

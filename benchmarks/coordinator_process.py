@@ -1,4 +1,4 @@
-"""A coordinator as `launch.process` runs it, which says at its end how often it committed.
+"""A coordinator as `launch.processes` runs it, which says at its end how often it committed.
 
 python -m benchmarks.coordinator_process RUN REPORT [PROFILE]
 """
@@ -9,9 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from launch.build import build_coordinator
-from launch.config import from_plain
-from launch.process import Stop, die_with_parent
+from launch.config.config import from_plain
+from launch.processes.build import build_coordinator
+from launch.processes.process import Stop, die_with_parent
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.wire.sockets import Sockets

@@ -24,8 +24,8 @@ from collectors.actors import Actors
 from collectors.envs.config import make_environment
 from collectors.envs.rows import Environment
 from collectors.recorder import Recorder
-from launch.compose import compose
-from launch.config import algo_of
+from launch.config.compose import compose
+from launch.config.config import algo_of
 from league.ids import derive_seed
 from league.policies.layout import FloatArray, PolicyConfig, describe, initial
 from league.ticket import Entry

@@ -31,12 +31,12 @@ from collectors.config import CollectorConfig
 from collectors.conformance import conform
 from collectors.envs.config import parse_environment, planned
 from collectors.envs.plan import Plan
-from collectors.links import Links
+from collectors.learner_client import LearnerClient
 from league.policies.layout import PolicyConfig
 from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
 from league.ticket import Entry, Purpose, Result, Ticket, episode_seeds, seating
-from league.wire.memory import Exchange
+from league.wire.in_memory import Exchange
 from league.wire.messages import Orders
 
 SLOTS, EPISODES = 2, 4
@@ -165,7 +165,7 @@ def collecting(env: Any) -> Iterator[tuple[Any, Any]]:
             session="sweep",
             env=env,
             coordinator=exchange.client(server.address),
-            links=Links("collector-0", "sweep", exchange.client),
+            links=LearnerClient("collector-0", "sweep", exchange.client),
             actors=Actors(env.spec, PolicyConfig(), SnapshotStore(Path(folder)), 1 << 20),
             run_seed=1,
             config=CollectorConfig(slots=env.slots),
@@ -255,7 +255,7 @@ def sweep(id: str) -> Line:
 def seats_of(spec: EnvSpec) -> str:
     """Return the seats in short.
 
-    >>> from collectors.envs.connect_four import SPEC
+    >>> from collectors.envs.native.connect_four import SPEC
     >>> seats_of(SPEC)
     '2 x player'
     """

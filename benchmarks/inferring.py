@@ -8,7 +8,7 @@ from benchmarks.collecting import AHEAD, NATIVE, benched
 from benchmarks.measure import alternate, by_cpu, by_wall, emit, paired, summarise
 from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
-from launch.config import Config
+from launch.config.config import Config
 from league.policies.layout import PolicyConfig
 from league.store.run_directory import RunDirectory
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from benchmarks.measure import Measure, Slice, emit, summarise, timed
-from collectors.envs.connect_four import SPEC
+from collectors.envs.native.connect_four import SPEC
 from league.ids import PlayerId
 from league.policies.layout import PolicyConfig, initial
 from league.segment import CUT, TERMINATED, Segments

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from launch.config import Config, to_plain
+from launch.config.config import Config, to_plain
 from league.events import (
     CandidateWritten,
     Event,

@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import emit
-from launch.build import describe_environment
-from launch.compose import compose
-from launch.config import to_plain
-from launch.doors import Doors
-from launch.supervisor import Supervisor
-from launch.topology import topology
-from launch.view import Viewer
+from launch.config.compose import compose
+from launch.config.config import to_plain
+from launch.config.env_spec import describe_environment
+from launch.processes.supervisor import Supervisor
+from launch.topology.endpoints import Endpoints
+from launch.topology.parts import topology
+from launch.viewers.view import Viewer
 from league.events import ResultCounted, TicketIssued
 from league.state import OVER
 from league.store.run_directory import RunDirectory
@@ -56,7 +56,7 @@ def reach(folder: Path, overrides: list[str], seed: int, score: float, episodes:
     describe_environment(config, run, allow)
     returns, began, told = Returns(episodes), time.monotonic(), 0.0
     with (
-        Doors(run, "viewer", "ipc", PAGE_LIMIT) as doors,
+        Endpoints(run, "viewer", "ipc", PAGE_LIMIT) as doors,
         Supervisor(run, topology(config), allow, say=print) as supervisor,
     ):
         viewer = Viewer(doors.replica(), config.league, returns.see)

@@ -15,9 +15,9 @@ from benchmarks.inferring import IMAGES
 from benchmarks.learning import made_up
 from benchmarks.measure import Measure, Slice, alternate, by_cpu, by_wall, emit, paired, summarise
 from collectors.envs.config import EnvConfig
-from launch.build import describe_environment
-from launch.config import Config, to_plain
-from launch.doors import Doors
+from launch.config.config import Config, to_plain
+from launch.config.env_spec import describe_environment
+from launch.topology.endpoints import Endpoints
 from league.ids import PlayerId
 from league.policies.layout import PolicyConfig, initial
 from league.spec import EnvSpec
@@ -29,8 +29,8 @@ from learners.algorithms.dqn import DQN
 from learners.algorithms.dqn_config import DQNConfig
 from learners.batcher import Batcher
 from learners.config import LearnerConfig
-from learners.inbox import open_segments
-from learners.served import REST, Line, Served, ServedTrainee
+from learners.remote_replay import REST, BufferClient, RemoteReplay, RemoteTrainee
+from learners.segment_check import open_segments
 
 ALLOW = ("benchmarks",)
 MAIN = PlayerId("main")
@@ -106,24 +106,33 @@ def inside(case: Case, spec: EnvSpec) -> Measure:
 @contextmanager
 def beside(case: Case, spec: EnvSpec, run: RunDirectory) -> Iterator[Measure]:
     """Yield what measures a learner that draws from a buffer process, whose CPU time is told beside the learner's."""
-    command = ["-m", "launch.process", "--run", str(run.root.resolve()), "--role", "buffer", "--allow", *ALLOW]
+    command = [
+        "-m",
+        "launch.processes",
+        "--run",
+        str(run.root.resolve()),
+        "--role",
+        "buffer",
+        "--allow",
+        *ALLOW,
+    ]
     with (
         Child(command, run.log("buffer", 0)) as child,
-        Doors(run, "learner-0", "ipc", SEGMENTS_LIMIT) as doors,
+        Endpoints(run, "learner-0", "ipc", SEGMENTS_LIMIT) as doors,
     ):
-        feeder, line = Feeder(case, spec), Line("l", doors.buffer(0), time.monotonic)
+        feeder, line = Feeder(case, spec), BufferClient("l", doors.buffer(0), time.monotonic)
         while not line.address:
             line.meet()
             line.serve({}, REST)
         collector, algorithm = doors.connect(line.address), algorithm_of(case, spec)
-        trainee = ServedTrainee(
+        trainee = RemoteTrainee(
             player=MAIN,
             incarnation=0,
             algorithm=algorithm,
             weights=algorithm.flat(),
             batcher=Batcher(incarnation=0, batch=case.algo.batch, max_lag=1000),
             rng=np.random.default_rng(0),
-            served=Served(lambda timeout: wait(timeout)),
+            served=RemoteReplay(lambda timeout: wait(timeout)),
         )
         line.publish(trainee)
 

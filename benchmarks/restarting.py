@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.ledgers import make_run
 from benchmarks.measure import Slice, Verdict, emit
 from coordinator.opening import refold
-from launch.view import read_rules
+from launch.viewers.view import read_rules
 from league.store.ledger import open_copy
 from league.store.run_directory import RunDirectory
 
@@ -40,11 +40,11 @@ from pathlib import Path
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from coordinator.service import Service
-from launch.build import read_spec
-from launch.config import from_plain
+from launch.config.env_spec import read_spec
+from launch.config.config import from_plain
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
-from league.wire.memory import Exchange
+from league.wire.in_memory import Exchange
 run = RunDirectory(Path(sys.argv[1]))
 config, ledger = from_plain(run.read_config()), Ledger.open(run.ledger)
 state = open_league(ledger, config.league, config.seed, read_spec(run), run.config_hash(), run.fold)

@@ -7,7 +7,7 @@ from benchmarks.collecting import AHEAD, NATIVE, PETTINGZOO, benched
 from benchmarks.measure import Slice, emit, summarise
 from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
-from launch.config import Config
+from launch.config.config import Config
 from league.store.run_directory import RunDirectory
 
 COUNTS = (1, 2, 3, 4)

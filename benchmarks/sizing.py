@@ -18,13 +18,13 @@ import numpy as np
 from pettingzoo import ParallelEnv
 
 from benchmarks.measure import emit
-from launch.build import describe_environment
-from launch.compose import compose
-from launch.config import Config, to_plain
-from launch.doors import Doors
-from launch.supervisor import Supervisor
-from launch.topology import topology
-from launch.view import Viewer, read_offline
+from launch.config.compose import compose
+from launch.config.config import Config, to_plain
+from launch.config.env_spec import describe_environment
+from launch.processes.supervisor import Supervisor
+from launch.topology.endpoints import Endpoints
+from launch.topology.parts import topology
+from launch.viewers.view import Viewer, read_offline
 from league.store.run_directory import RunDirectory
 from league.wire.sockets import PAGE_LIMIT
 
@@ -110,7 +110,7 @@ def league(folder: Path, collectors: int, seconds: float, step: float, epochs: i
     run.write_config(to_plain(config))
     describe_environment(config, run, ALLOW)
     with (
-        Doors(run, "viewer", "ipc", PAGE_LIMIT) as doors,
+        Endpoints(run, "viewer", "ipc", PAGE_LIMIT) as doors,
         Supervisor(run, topology(config), ALLOW, say=print) as supervisor,
     ):
         viewer = Viewer(doors.replica(), config.league)

@@ -5,7 +5,7 @@ from itertools import cycle
 
 import msgspec
 
-from launch.config import Config
+from launch.config.config import Config
 from league.ids import PlayerId, TicketNumber, derive_seed
 from league.policies.layout import initial
 from league.spec import EnvSpec

@@ -15,12 +15,12 @@ from pathlib import Path
 from benchmarks.children import cpu_of
 from benchmarks.measure import Verdict, emit
 from benchmarks.whole import F_NATIVE, configure
-from launch.build import describe_environment
-from launch.config import to_plain
-from launch.doors import Doors
-from launch.supervisor import Supervisor
-from launch.topology import topology
-from launch.view import Viewer, read_offline
+from launch.config.config import to_plain
+from launch.config.env_spec import describe_environment
+from launch.processes.supervisor import Supervisor
+from launch.topology.endpoints import Endpoints
+from launch.topology.parts import topology
+from launch.viewers.view import Viewer, read_offline
 from league.store.run_directory import RunDirectory
 from league.wire.sockets import PAGE_LIMIT
 
@@ -67,7 +67,7 @@ def league(folder: Path, seconds: float, to: Sequence[str]) -> dict[str, float]:
     run.write_config(to_plain(config))
     describe_environment(config, run, ())
     with (
-        Doors(run, "viewer", "ipc", PAGE_LIMIT) as doors,
+        Endpoints(run, "viewer", "ipc", PAGE_LIMIT) as doors,
         Supervisor(run, topology(config), say=lambda line: None, track_seconds=3.0) as supervisor,
     ):
         viewer = Viewer(doors.replica(), config.league)

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.curves import Practice
 from benchmarks.measure import emit
-from collectors.envs.two_step import PAYOFF, TwoStep
+from collectors.envs.native.two_step import PAYOFF, TwoStep
 from league.policies.layout import PolicyConfig
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.qmix_config import QMIXConfig

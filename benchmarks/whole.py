@@ -15,12 +15,12 @@ from benchmarks.measure import Measure, Slice, Verdict, alternate, by_wall, pair
 from benchmarks.raw import raw_reference
 from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
-from launch.build import describe_environment
-from launch.config import Config, LaunchConfig, to_plain
-from launch.doors import Doors
-from launch.supervisor import Supervisor
-from launch.topology import topology
-from launch.view import Viewer
+from launch.config.config import Config, LaunchConfig, to_plain
+from launch.config.env_spec import describe_environment
+from launch.processes.supervisor import Supervisor
+from launch.topology.endpoints import Endpoints
+from launch.topology.parts import topology
+from launch.viewers.view import Viewer
 from league.promotion import PromotionConfig
 from league.rulebook import LeagueConfig, PlayerConfig
 from league.store.run_directory import RunDirectory
@@ -173,7 +173,7 @@ def measure(case: Case, reference: Measure, folder: Path, seconds: float, rounds
     run = RunDirectory(folder / f"league-{case.env.name}").create()
     run.write_config(to_plain(config))
     describe_environment(config, run, ())
-    doors = Doors(run, "viewer", config.launch.transport, PAGE_LIMIT)
+    doors = Endpoints(run, "viewer", config.launch.transport, PAGE_LIMIT)
     with doors, Supervisor(run, topology(config)) as supervisor:
         league = League(supervisor, Viewer(doors.replica(), config.league))
         league.warm_up()

@@ -26,10 +26,10 @@ class Acted(NamedTuple):
     actions: Actions
     log_probs: npt.NDArray[np.float32]
     memory: FloatArray | None = None  # [rows, M] what each row's agent remembered before; None if nobody has a memory
-    faults: "tuple[Fault, ...]" = ()  # rows whose player gave no legal action; `actions` has one drawn at random there
+    faults: "tuple[PlayerFault, ...]" = ()  # rows whose player gave no legal action: theirs is random
 
 
-class Fault(NamedTuple):
+class PlayerFault(NamedTuple):
     """A player that broke the rules in one row."""
 
     row: int
@@ -55,7 +55,7 @@ class Acting:
         self._place = places(spec)
         self._memory = np.zeros((slots, len(spec.agents), 0), np.float32)
         self._share = np.float32(1 / max(1, slots - 1))  # from one slot to the next, of the way to the last
-        self._faults: list[Fault] = []  # of one tick
+        self._faults: list[PlayerFault] = []  # of one tick
 
     def act(self, rows: Rows, numbers: npt.NDArray[np.int16], recalled: Sequence[Recalled] = ()) -> Acted:
         """Return an action for each row: every actor gets a slice of the sorted rows."""
@@ -134,7 +134,7 @@ class Acting:
         except BotError as error:
             wrong = np.ones(len(mask), np.bool_) if error.fine is None else ~error.fine
             rows = np.arange(len(mask)) if places is None else places
-            self._faults += [Fault(int(row), str(error)) for row in rows[wrong]]
+            self._faults += [PlayerFault(int(row), str(error)) for row in rows[wrong]]
             actions, log_probs = RandomBot(self._spec).act(observation, mask, self._rng)
             if error.chosen is not None:
                 actions[~wrong] = error.chosen[~wrong]

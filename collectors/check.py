@@ -10,10 +10,10 @@ import numpy as np
 
 from collectors.conformance import Findings, Problem, Transcript, conform
 from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, planned
+from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
 from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.envs.watched import Tell, silent, watched
-from collectors.outcomes import OutcomeError
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
 from league.player import Player

@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from collectors.acting import Acting, Recalled
 from collectors.actors import Actors
-from collectors.asking import Asking
 from collectors.config import CollectorConfig
-from collectors.desk import Desk
 from collectors.envs.rows import Ends, Environment, Rows, together
 from collectors.envs.slots import Index
 from collectors.envs.turns import Turns
-from collectors.links import Links
+from collectors.held_tickets import HeldTickets
+from collectors.inference_client import InferenceClient
+from collectors.learner_client import LearnerClient
 from collectors.recorder import Owner, Recorder
 from collectors.seating import Playing, Seating, Start
 from league.ids import PlayerId, derive_seed
@@ -48,13 +48,13 @@ class Collector:
         session: str,
         env: Environment,
         coordinator: Client,
-        links: Links,
+        links: LearnerClient,
         actors: Actors,
         run_seed: int,
         config: CollectorConfig,
         clock: Callable[[], float],
         journal: Callable[[Sequence[Ack], str], None] = lambda acks, head: None,
-        asking: Asking | None = None,
+        asking: InferenceClient | None = None,
     ) -> None:
         self._env, self._coordinator = env, coordinator
         self._links, self._actors, self._config, self._clock = links, actors, config, clock
@@ -62,7 +62,7 @@ class Collector:
         if asking is not None:
             self._env = self._turns
         self._stalled = 0  # turns in a row in which nothing could be done
-        self._desk = Desk(name, session, run_seed, env.slots, config, journal, env.spec)
+        self._desk = HeldTickets(name, session, run_seed, env.slots, config, journal, env.spec)
         rng = np.random.default_rng(derive_seed(run_seed, "act", name, session))
         self._acting = Acting(env.spec, env.slots, actors, rng)
         self._no_actions = np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
@@ -148,7 +148,7 @@ class Collector:
 
     # --- taking turns, with central inference ----------------------------------------------------------------
 
-    def _take_turn(self, asking: Asking, now: float, timeout: float) -> None:
+    def _take_turn(self, asking: InferenceClient, now: float, timeout: float) -> None:
         """Play the turn whose answers are there, and ask for the next; wait only if no turn can go on."""
         asking.receive(0.0, now)
         moved = self._answered(asking, now)
@@ -168,7 +168,7 @@ class Collector:
         else:
             self._wait(timeout)
 
-    def _ask(self, asking: Asking) -> bool:
+    def _ask(self, asking: InferenceClient) -> bool:
         rows = self._env.rows()
         if not len(rows):
             self._settle(self._env.step(self._no_actions))
@@ -177,7 +177,7 @@ class Collector:
         asking.ask(self._turns.turn, rows, numbers, entry, lambda: self._recorder.begins(rows, entry))
         return True
 
-    def _answered(self, asking: Asking, now: float) -> bool:
+    def _answered(self, asking: InferenceClient, now: float) -> bool:
         """Play this turn if all its answers are there."""
         found = asking.answered(self._turns.turn)
         if found is None:

@@ -84,10 +84,10 @@ LIMIT = 10_000  # ticks that an episode may take
 MANY = 1_000  # ticks after which an episode that goes on is a problem of the environment, and not of our patience
 
 
-class Referee:
+class RuleChecker:
     """Plays episodes in an environment and notes each rule that it breaks.
 
-    transcripts = Referee(env).play([1, 2, 3])
+    transcripts = RuleChecker(env).play([1, 2, 3])
     """
 
     def __init__(self, env: Environment, limit: int = LIMIT, seconds: float = math.inf) -> None:
@@ -229,7 +229,7 @@ def conform(
     `returns` plays the actions of an episode in PettingZoo's own loop and says what each agent got. Nothing is played
     again if no episode ends within `seconds`.
     """
-    referee = Referee(build(slots), seconds=seconds)
+    referee = RuleChecker(build(slots), seconds=seconds)
     with closing(referee.env):
         transcripts, problems = referee.play(seeds), referee.problems
     if referee.endless:
@@ -265,7 +265,7 @@ def _play(
 ) -> tuple[list[Transcript], dict[str, Problem]]:
     env = build(slots)
     try:
-        referee = Referee(env)
+        referee = RuleChecker(env)
         return referee.play(seeds), referee.problems
     finally:
         env.close()

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.acting import Acted, places
+from collectors.decision_pool import DecisionPool, Index
 from collectors.envs.rows import Ends, IntArray, Rows
-from collectors.tracks import Index, Tracks
 from league.ids import PlayerId
 from league.segment import Segments
 from league.spec import EnvSpec
@@ -38,7 +38,7 @@ class Recorder:
         self._entries = len(spec.seats)
         self._place = places(spec)
         self._memory, self._state = memory, state
-        self._tracks = Tracks(spec, ticks, agents=int(self._place.max()) + 1)
+        self._tracks = DecisionPool(spec, ticks, agents=int(self._place.max()) + 1)
         lanes = slots * self._entries
         self._first = np.zeros(slots * len(spec.agents), np.intp)  # the places where seats have one agent
         self._track = self._tracks.lease(lanes)  # which one each lane is written into

@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from collectors.envs.outcomes import rank_alone, rank_sides, team_spirit
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
-from collectors.outcomes import rank_alone, rank_sides, team_spirit
 from league.ids import PlayerId, TicketNumber
 from league.policies.actions import Actions
 from league.spec import EnvSpec

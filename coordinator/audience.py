@@ -76,7 +76,7 @@ class _Peer:
 
 
 @dataclass(slots=True)
-class _Group:
+class _RoleShare:
     """The peers of one role."""
 
     bucket: Bucket
@@ -89,7 +89,7 @@ class Audience:
     """All peers, by role: a crowd of one role never takes the place of another."""
 
     def __init__(self) -> None:
-        self._groups: dict[Role | None, _Group] = {}
+        self._groups: dict[Role | None, _RoleShare] = {}
 
     def hear(self, peer: bytes, role: Role | None, message: Message, now: float) -> str:
         """Let a wish wait; else return why not. A peer that does not read gets no answer at all."""
@@ -97,7 +97,7 @@ class Audience:
             whose = "the owner of this socket" if role is None else f"a {role} key"
             return f"{whose} may not send {type(message).__name__} to the replica"
         assert isinstance(message, Wish)
-        group = self._groups.setdefault(role, _Group(Bucket(ROLE_RATE, now)))
+        group = self._groups.setdefault(role, _RoleShare(Bucket(ROLE_RATE, now)))
         found = group.peers.get(peer)
         if found is None:
             if len(group.peers) >= PEERS and not _make_room(group, now):
@@ -138,7 +138,7 @@ class Audience:
         return sum(len(group.peers) for group in self._groups.values())
 
 
-def _make_room(group: _Group, now: float) -> bool:
+def _make_room(group: _RoleShare, now: float) -> bool:
     """Forget the peers that have been silent for long; False if there is none."""
     for peer in [peer for peer, known in group.peers.items() if now - known.heard > SILENT]:
         _forget(group, peer)
@@ -146,7 +146,7 @@ def _make_room(group: _Group, now: float) -> bool:
     return len(group.peers) < PEERS
 
 
-def _forget(group: _Group, peer: bytes) -> None:
+def _forget(group: _RoleShare, peer: bytes) -> None:
     for key in [key for key in group.line if key[0] == peer]:
         del group.line[key]
 

@@ -18,7 +18,7 @@ from coordinator.leases import Leases
 from coordinator.promoting import promote, prune
 from coordinator.scheduler import Scheduler, final_is_done
 from coordinator.workers import HUMAN, Workers, holder_of, is_guest, name_of
-from league import checking
+from league import result_check as checking
 from league.events import (
     CandidateWritten,
     CollectorQuarantined,

@@ -33,7 +33,7 @@ def is_guest(name: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Heard:
     role: Role
     at: float
     sessions: dict[str, float] = field(default_factory=dict)  # when each was heard last, the latest to start at the end
@@ -52,7 +52,7 @@ class Workers:
 
     def __init__(self, roster: Collection[str] | None = None) -> None:
         self.roster = roster
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _Heard] = {}
         self._crowded: set[str] = set()  # names of more than one session
 
     def hear(
@@ -84,7 +84,7 @@ class Workers:
         if seen is None:
             if is_guest(name):
                 return
-            seen = self._seen[name] = _Seen(role, now)
+            seen = self._seen[name] = _Heard(role, now)
         if session not in seen.sessions:
             if session in seen.ended:  # it is back, or its message is late: it is no successor
                 seen.sessions = {session: now, **seen.sessions}

@@ -9,9 +9,10 @@ is raised as a ValueError that says how.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+from launch.matches.score import Score
 
 if TYPE_CHECKING:
     from league.player import Player
@@ -38,9 +39,9 @@ def run(
 
     league = ludus.run(["env=connect_four", "name=second", "league.budget.minutes=3"], quiet=False)
     """
-    from launch.compose import compose
-    from launch.progress import hushed
+    from launch.config.compose import compose
     from launch.start import begin
+    from launch.terminal.spinner import hushed
 
     if isinstance(overrides, str):
         raise ValueError(f"overrides must be a list of texts: write [{overrides!r}]")
@@ -57,42 +58,6 @@ def open(run: str, *, allow: Sequence[str] = ()) -> "League":
     from league.store.run_directory import RunDirectory
 
     return League(RunDirectory.find(run), allow)
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """Games between two players, counted for the first of them. A score of 0.5 is chance level.
-
-    With more than two sides, each pair of sides is one game, as in the standings. The games of one episode are not
-    independent, so the interval counts episodes (0: each game was an episode of its own).
-
-    >>> Score(wins=8, draws=1, losses=1).score
-    0.85
-    """
-
-    wins: int
-    draws: int
-    losses: int
-    episodes: int = 0
-
-    @property
-    def games(self) -> int:
-        """How many games were played."""
-        return self.wins + self.draws + self.losses
-
-    @property
-    def score(self) -> float:
-        """The share of points: a win is one, a draw half a point."""
-        return (self.wins + self.draws / 2) / self.games
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the score."""
-        from league.interval import wilson
-
-        episodes = self.episodes or self.games
-        low, high = wilson(self.score * episodes, episodes)
-        return float(low), float(high)
 
 
 class Standings(list["Standing"]):
@@ -151,7 +116,7 @@ class League:
     @property
     def state(self) -> "LeagueState":
         """All that is known of the league now, folded from its events."""
-        from launch.view import open_view
+        from launch.viewers.view import open_view
 
         return open_view(self._run).state
 
@@ -165,7 +130,7 @@ class League:
         league.standings()[0].player
         league.standings().to_pandas()
         """
-        from launch.tables import all_standings
+        from launch.viewers.tables import all_standings
 
         return Standings(all_standings(self.state))
 
@@ -187,8 +152,8 @@ class League:
         than two sides, `b` has all the others, and each of them is a game: chance level is always 0.5. This is
         what `ludus duel` counts; the same seed plays the same games.
         """
-        from launch.arguments import allowing
-        from launch.dueling import contest
+        from launch.matches.dueling import contest
+        from launch.terminal.wording import allowing
 
         if episodes < 1:
             raise ValueError(f"episodes must be at least 1, got {episodes}")
@@ -202,7 +167,7 @@ class League:
 
     def verify(self) -> bool:
         """Print what `ludus verify` prints; return whether all is well. The league must not be alive."""
-        from launch.verify import verify
+        from launch.verify.verify import verify
 
         return verify(self._run) == 0
 
@@ -211,7 +176,8 @@ class League:
 
         `trust` goes on though the run brings shell for Slurm jobs, or links, that you did not put there yourself.
         """
-        from launch.start import held, stored
+        from launch.config.config import stored
+        from launch.start import held
 
         if not trust:
             self._run.refuse_links()
@@ -221,7 +187,7 @@ class League:
     def _launch(self, quiet: bool, given: bool) -> Self:
         """Run the league, whose lock is held."""
         from launch.start import launch
-        from launch.terminal import cleaned
+        from launch.terminal.clean import cleaned
 
         with cleaned():
             code = launch(self._run, plain=False, quiet=quiet, allow=list(self._allow), given=given)

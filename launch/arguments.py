@@ -2,8 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from launch.terminal.wording import TRACEBACK
 
 EXAMPLES = {
     "run": "ludus run env=tic_tac_toe league=pfsp name=first algo.lr=0.001",
@@ -31,7 +33,6 @@ EXAMPLES = {
 }
 RUN_HELP = "the name of a run, its path, or 'latest'"
 LINES_HELP = "print a line of JSON now and then, and one with the standings at the end"
-TRACEBACK = "LUDUS_TRACEBACK"
 
 Commands = Any  # argparse keeps the type of its sub-parsers to itself
 
@@ -86,15 +87,6 @@ def refuse_unknown_command(parser: argparse.ArgumentParser, argv: Sequence[str])
     close = difflib.get_close_matches(argv[0], EXAMPLES, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(EXAMPLES)}"
     parser.error(f"there is no command {argv[0]!r}; {hint}")
-
-
-def allowing(allow: Iterable[str]) -> str:
-    """Return the options that a command needs to name code of these packages.
-
-    >>> "ludus resume first" + allowing(["mine"])
-    'ludus resume first --allow mine'
-    """
-    return "".join(f" --allow {package}" for package in allow)
 
 
 def _add(commands: Commands, name: str, help: str, run: bool = True) -> argparse.ArgumentParser:

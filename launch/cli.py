@@ -9,13 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from launch.arguments import TRACEBACK, build_parser, refuse_unknown_command
-from launch.children import find_own
+from launch.arguments import build_parser, refuse_unknown_command
 from launch.shadowing import ShadowedError, check_packages
-from launch.terminal import cleaned, show_error
+from launch.spawn.interpreter import find_own
+from launch.terminal.clean import cleaned, show_error
+from launch.terminal.wording import TRACEBACK
 
 if TYPE_CHECKING:
-    from launch.config import Config
+    from launch.config.config import Config
     from league.store.run_directory import RunDirectory
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
@@ -89,9 +90,9 @@ def _find(arguments: Namespace) -> "RunDirectory":
 
 
 def _run(arguments: Namespace) -> int:
-    from launch.compose import compose
-    from launch.progress import hushed
+    from launch.config.compose import compose
     from launch.start import begin
+    from launch.terminal.spinner import hushed
 
     if arguments.multirun:
         return _sweep(arguments)
@@ -111,8 +112,8 @@ def _config_dir(arguments: Namespace) -> Path | None:
 
 
 def _show_config(arguments: Namespace) -> int:
-    from launch.compose import compose_layers
-    from launch.origins import as_columns, as_json, settings
+    from launch.config.compose import compose_layers
+    from launch.config.origins import as_columns, as_json, settings
 
     config, layers = compose_layers(arguments.pairs, arguments.allow, _config_dir(arguments))
     found = list(settings(config, layers))
@@ -132,8 +133,8 @@ def _preview(configs: "Sequence[Config]", arguments: Namespace) -> int:
 
 
 def _sweep(arguments: Namespace) -> int:
-    from launch.config import ConfigError
-    from launch.sweeping import rehearsed, sweep
+    from launch.config.config import ConfigError
+    from launch.sweeps.sweeping import rehearsed, sweep
 
     if arguments.cfg:
         raise ConfigError("--cfg shows the config of one league: leave out -m, and choose one value of each key")
@@ -145,7 +146,8 @@ def _sweep(arguments: Namespace) -> int:
 
 
 def _resume(arguments: Namespace) -> int:
-    from launch.start import held, stored
+    from launch.config.config import stored
+    from launch.start import held
 
     run = _find(arguments)
     if not arguments.trust:
@@ -162,7 +164,7 @@ def _launch(run: "RunDirectory", arguments: Namespace, given: bool) -> int:
 
 
 def _record(arguments: Namespace) -> int:
-    from launch.recording import Film, record
+    from launch.matches.recording import Film, record
 
     film = Film(episodes=arguments.episodes, seed=arguments.seed, kind=arguments.format, fps=arguments.fps)
     out = Path(arguments.out) if arguments.out else None
@@ -172,7 +174,7 @@ def _record(arguments: Namespace) -> int:
 
 
 def _report(arguments: Namespace) -> int:
-    from launch.reporting import write_report
+    from launch.viewers.reporting import write_report
 
     sys.stdout.write(f"{write_report(_find(arguments), Path(arguments.out) if arguments.out else None)}\n")
     return 0
@@ -202,50 +204,50 @@ def _scale(arguments: Namespace) -> int:
     return scale(_find(arguments), arguments.pairs)
 
 
-def _list(arguments: Namespace) -> int:
-    from launch.listing import list_runs
+def _list_keys(arguments: Namespace) -> int:
+    from launch.viewers.listing import list_runs
 
     return list_runs(Path(arguments.runs), arguments.json)
 
 
 def _keys(arguments: Namespace) -> int:
-    from launch.locksmith import keys
+    from launch.operating import keys
 
     return keys(_find(arguments), arguments.action, arguments.name, arguments.json)
 
 
 def _status(arguments: Namespace) -> int:
-    from launch.reading import status
+    from launch.viewers.reading import status
 
     return status(_find(arguments), arguments.json)
 
 
 def _standings(arguments: Namespace) -> int:
-    from launch.reading import standings
+    from launch.viewers.reading import standings
 
     return standings(_find(arguments), arguments.json)
 
 
 def _payoff(arguments: Namespace) -> int:
-    from launch.reading import payoff
+    from launch.viewers.reading import payoff
 
     return payoff(_find(arguments), arguments.json)
 
 
 def _matches(arguments: Namespace) -> int:
-    from launch.reading import matches
+    from launch.viewers.reading import matches
 
     return matches(_find(arguments), arguments.player, arguments.limit, arguments.json)
 
 
 def _explain(arguments: Namespace) -> int:
-    from launch.reading import explain
+    from launch.viewers.reading import explain
 
     return explain(_find(arguments), arguments.player)
 
 
 def _export(arguments: Namespace) -> int:
-    from launch.exporting import export
+    from launch.trackers.exporting import export
 
     out = Path(arguments.out) if arguments.out else None
     export(_find(arguments), arguments.to, out, say, arguments.allow)
@@ -253,20 +255,20 @@ def _export(arguments: Namespace) -> int:
 
 
 def _verify(arguments: Namespace) -> int:
-    from launch.verify import verify
+    from launch.verify.verify import verify
 
     return verify(_find(arguments))
 
 
 def _watch(arguments: Namespace) -> int:
-    from launch.playing import watch
+    from launch.matches.playing import watch
 
     run, seats = _find(arguments), (arguments.first, arguments.second)
     return watch(run, *seats, arguments.seed, arguments.delay, arguments.allow)
 
 
 def _duel(arguments: Namespace) -> int:
-    from launch.dueling import duel
+    from launch.matches.dueling import duel
 
     if arguments.games < 1:
         raise ValueError(f"--games must be at least 1, got {arguments.games}")
@@ -275,29 +277,29 @@ def _duel(arguments: Namespace) -> int:
 
 
 def _play(arguments: Namespace) -> int:
-    from launch.human import play_human
+    from launch.matches.human import play_human
 
     who = (arguments.player, arguments.name, arguments.role, arguments.games)
     return play_human(_find(arguments), *who, arguments.allow)
 
 
 def _replay(arguments: Namespace) -> int:
-    from launch.playing import replay
+    from launch.matches.playing import replay
 
     return replay(_find(arguments), arguments.match, arguments.delay, arguments.allow)
 
 
 def _check_env(arguments: Namespace) -> int:
     from collectors.config import CollectorConfig
-    from launch.apart import check_apart
-    from launch.progress import Progress
-    from launch.trial import Check
+    from launch.sandbox.apart import check_apart
+    from launch.sandbox.trial import Check
+    from launch.terminal.spinner import Spinner
 
     order = Check(env=arguments.env, options=dict(map(_pair, arguments.pairs)), allow=tuple(arguments.allow))
     seconds = CollectorConfig().hang_seconds if arguments.hang_seconds is None else arguments.hang_seconds
     if not seconds > 0:
         raise ValueError(f"--hang-seconds must be more than 0, got {seconds:g}")
-    with Progress(f"playing {arguments.env} at random") as progress:
+    with Spinner(f"playing {arguments.env} at random") as progress:
         found = check_apart(order, seconds, progress.tell)
     sys.stdout.write("\n".join(found.lines) + "\n")
     return 0 if found.fit else FAILED
@@ -321,7 +323,7 @@ COMMANDS: dict[str, Callable[[Namespace], int]] = {
     "logs": _logs,
     "stop": _stop,
     "scale": _scale,
-    "list": _list,
+    "list": _list_keys,
     "keys": _keys,
     "status": _status,
     "standings": _standings,

@@ -1,18 +1,24 @@
-"""The commands that work on a run that is under way: attach, logs, stop, scale. Each returns its exit code."""
+"""The commands that work on a run that is under way: attach, logs, stop, scale, keys. Each returns its exit code."""
 
+import json
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from launch.doors import Doors
-from launch.live import LiveTable, final_report
-from launch.progress import Progress
-from launch.start import stored
-from launch.view import Viewer, ViewError, may_answer, read_offline
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from launch.config.config import stored
+from launch.terminal.console import Console
+from launch.terminal.spinner import Spinner
+from launch.topology.endpoints import Endpoints
+from launch.viewers.live import LiveTable, final_report
+from launch.viewers.view import Viewer, ViewError, may_answer, read_offline
 from league.state import OVER, LeagueState
 from league.store.run_directory import RunDirectory
-from league.wire.sockets import PAGE_LIMIT
+from league.wire.keys import COMMANDS, KeysError, list_keys, renew_key, revoke_key
+from league.wire.sockets import PAGE_LIMIT, RENEWAL
 
 REFRESH = 0.5  # seconds between two looks at the league, or at a log
 GONE = 3.0  # seconds without an answer after which the ledger is asked whether the league is over
@@ -30,7 +36,7 @@ def attach(run: RunDirectory, plain: bool = False, quiet: bool = False, as_json:
     config = stored(run)
     with (
         LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
-        Doors(run, "viewer", config.launch.transport, PAGE_LIMIT) as doors,
+        Endpoints(run, "viewer", config.launch.transport, PAGE_LIMIT) as doors,
     ):
         state = _follow(run, Viewer(doors.replica(), config.league), table)
     final_report(state, run.name, as_json=as_json)
@@ -62,9 +68,9 @@ def stop(run: RunDirectory) -> int:
         from launch.slurm.control import stop as stop_jobs
 
         return stop_jobs(run, say)
-    from launch.local import drain
+    from launch.topology.endpoints import drain
 
-    with Progress(f"asking the coordinator of {run.name}"):
+    with Spinner(f"asking the coordinator of {run.name}"):
         heard = may_answer(run.read_rendezvous()) and drain(config, run)
     if not heard:
         raise ViewError(f"no coordinator of the run {run.name} answers: it does not run")
@@ -126,3 +132,44 @@ def _whole_lines(data: bytes) -> bytes:
 def _print(path: Path, lines: Sequence[str]) -> None:
     for line in lines:
         say(f"{path.stem}: {line}")
+
+
+def keys(run: RunDirectory, action: str | None = None, name: str | None = None, as_json: bool = False) -> int:
+    """List the keys of a run; or revoke or replace one. Servers that run hear of it by themselves."""
+    if not (run.keys / "admitted.json").exists():
+        raise KeysError(
+            f"the run {run.name} has no keys: its processes meet in a folder that only you can enter "
+            "(launch.transport=ipc). There are keys with launch.transport=tcp and on Slurm."
+        )
+    if action is None:
+        _list_keys(run, as_json)
+        return 0
+    run.inside(run.keys)
+    if name is None:
+        raise KeysError(f"whose key? Write: ludus keys {run.name} {action} NAME, e.g. collector-3")
+    if action == "revoke":
+        revoke_key(run.keys, name)
+        say(f"the key of {name} is revoked; every process that runs shuts it out within {2 * RENEWAL:g} s")
+        say(f"let it in again, with another key: ludus keys {run.name} new {name}")
+        return 0
+    renew_key(run.keys, name)
+    say(f"{name} has a new key; the old one is shut out within {2 * RENEWAL:g} s")
+    if name not in COMMANDS:
+        say("the process ends when it is refused, and its launcher starts it again with the new key")
+    return 0
+
+
+def _list_keys(run: RunDirectory, as_json: bool) -> None:
+    found = list_keys(run.keys)
+    if as_json:
+        plain = [{"name": k.name, "role": k.role.value, "state": _key_state(k.revoked)} for k in found]
+        say(json.dumps(plain, indent=2))
+        return
+    table = Table("process", "role", "state", box=SIMPLE_HEAD, pad_edge=False)
+    for key in found:
+        table.add_row(key.name, key.role.value, _key_state(key.revoked), style="red" if key.revoked else None)
+    Console().print(table)
+
+
+def _key_state(revoked: bool) -> str:
+    return "revoked" if revoked else "admitted"

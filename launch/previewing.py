@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from launch.config import Config
-from launch.progress import Progress
+from launch.config.config import Config
 from launch.start import UNTOLD, accepted_changes, exists, rehearse
-from launch.topology import topology
+from launch.terminal.spinner import Spinner
+from launch.topology.parts import topology
 from league.rulebook import founders
 from league.store.run_directory import RunDirectory
 
@@ -38,7 +38,7 @@ class Preview:
 
 def preview(config: Config, *, allow: Collection[str], accept: bool) -> Preview:
     """Do what `ludus run` does before it writes anything, and raise what it would raise."""
-    with Progress("trying the environment"):
+    with Spinner("trying the environment"):
         spec = rehearse(config, allow)
     run = RunDirectory(Path(config.runs) / config.name)
     found = exists(run)

@@ -18,14 +18,14 @@ from collectors.envs.config import is_ours, make_environment
 from collectors.envs.watched import silent
 from collectors.players.scripted import make_bots
 from coordinator.opening import check_seats
-from launch.apart import Limit, apart
-from launch.arguments import allowing
-from launch.changes import Change, differences
-from launch.config import Config, ConfigError, algo_of, from_plain, own_algos, own_policies, to_plain
-from launch.progress import Progress, hushed
-from launch.strings import leaked
-from launch.trackers.sink import check_trackers
-from launch.trial import Try
+from launch.config.changes import Change, differences
+from launch.config.config import Config, ConfigError, algo_of, own_algos, own_policies, stored, to_plain
+from launch.config.strings import leaked
+from launch.sandbox.apart import Limit, apart
+from launch.sandbox.trial import Try
+from launch.terminal.spinner import Spinner, hushed
+from launch.terminal.wording import allowing
+from launch.trackers.make_sink import check_trackers
 from league.player import Player
 from league.plugins import load
 from league.policies.layout import describe
@@ -54,7 +54,7 @@ def held(run: RunDirectory, slurm: bool = False) -> Iterator[None]:
     try:
         with locked(run):
             if run.ledger.exists() and not slurm:
-                with Progress("waiting for the ledger"):
+                with Spinner("waiting for the ledger"):
                     Ledger.open(run.ledger, LET_GO).close()
             yield
     except (RunLocked, LedgerLocked) as error:
@@ -89,11 +89,11 @@ def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as
         approve(run, config, given)
         return run_slurm(config, run, say=(lambda line: None) if quiet else _print, allow=allow)
     if config.launch.name == "inline":
-        from launch.inline import run as run_inline
+        from launch.processes.inline import run as run_inline
 
         code = run_inline(config, run, quiet=quiet, allow=allow, as_json=as_json)
     else:
-        from launch.local import run as run_local
+        from launch.processes.local import run as run_local
 
         code = run_local(config, run, plain=plain, quiet=quiet, allow=allow, as_json=as_json)
     if not code and not quiet:
@@ -104,7 +104,7 @@ def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as
 def _report(run: RunDirectory) -> None:
     """Write the report of a league that is over; whatever is wrong with it, the league is well."""
     try:
-        from launch.reporting import write_report
+        from launch.viewers.reporting import write_report
 
         line = f"the report, to look at or to send: {write_report(run)}"
     except Exception as error:
@@ -120,7 +120,7 @@ def _print(line: str) -> None:
 @contextmanager
 def begin(config: Config, *, allow: Collection[str], accept: bool, say: Say) -> Iterator[RunDirectory]:
     """Hold the run of this config: made now, or found with the same config, or with changes that are allowed."""
-    with Progress("trying the environment") as progress:
+    with Spinner("trying the environment") as progress:
         rehearse(config, allow, progress.tell)
     _check_slurm(config)
     run = RunDirectory(Path(config.runs) / config.name)
@@ -150,14 +150,6 @@ def exists(run: RunDirectory) -> bool:
             f"{run.root} has a ledger, but no {run.config.name}: it is not a whole run. Choose another name="
         )
     return False
-
-
-def stored(run: RunDirectory) -> Config:
-    """Return the config that a run was started with last."""
-    try:
-        return from_plain(run.read_config())
-    except ConfigError as error:
-        raise ConfigError(f"{run.config} was written by another version of Ludus, or by hand: {error}") from error
 
 
 def accepted_changes(run: RunDirectory, config: Config, accept: bool, allow: Collection[str] = ()) -> list[Change]:

@@ -19,17 +19,17 @@ GROUPS = ("ludus.environments", "ludus.wrappers", "ludus.bots", "ludus.algorithm
 
 BUILTIN: dict[str, dict[str, str]] = {
     "ludus.environments": {
-        "connect_four": "collectors.envs.connect_four:ConnectFour",
-        "tic_tac_toe": "collectors.envs.tic_tac_toe:TicTacToe",
-        "recall": "collectors.envs.recall:Recall",
-        "two_step": "collectors.envs.two_step:TwoStep",
-        "rock_paper_scissors": "collectors.envs.rock_paper_scissors:RockPaperScissors",
-        "simple_spread": "collectors.envs.particles:SimpleSpread",
-        "simple_tag": "collectors.envs.particles:SimpleTag",
-        "pettingzoo": "collectors.envs.pettingzoo:make",
-        "openspiel": "collectors.envs.openspiel:make",
-        "gymnasium": "collectors.envs.gymnasium:make",
-        "atari": "collectors.envs.atari:make",
+        "connect_four": "collectors.envs.native.connect_four:ConnectFour",
+        "tic_tac_toe": "collectors.envs.native.tic_tac_toe:TicTacToe",
+        "recall": "collectors.envs.native.recall:Recall",
+        "two_step": "collectors.envs.native.two_step:TwoStep",
+        "rock_paper_scissors": "collectors.envs.native.rock_paper_scissors:RockPaperScissors",
+        "simple_spread": "collectors.envs.native.particles:SimpleSpread",
+        "simple_tag": "collectors.envs.native.particles:SimpleTag",
+        "pettingzoo": "collectors.envs.adapters.pettingzoo:make",
+        "openspiel": "collectors.envs.adapters.openspiel:make",
+        "gymnasium": "collectors.envs.adapters.gymnasium:make",
+        "atari": "collectors.envs.adapters.atari:make",
     },
     "ludus.wrappers": {},
     "ludus.bots": {

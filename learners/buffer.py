@@ -26,9 +26,9 @@ from league.wire.ports import Arrays, Incoming, Server
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batcher
-from learners.fed import Fed
-from learners.feed import Feed
-from learners.replay import Stock
+from learners.fed_player import FedPlayer
+from learners.replay import LocalReplay
+from learners.segment_server import SegmentServer
 
 log = logging.getLogger("ludus.buffer")
 
@@ -42,11 +42,11 @@ class DrawError(ValueError):
 
 
 @dataclass(slots=True, kw_only=True)
-class Stored(Fed):
+class BufferedPlayer(FedPlayer):
     """A player whose decisions are kept here."""
 
     algo: ReplayConfig
-    stock: Stock
+    stock: LocalReplay
     rng: np.random.Generator
     ring: str
     learner: str = ""  # the session that draws
@@ -99,15 +99,15 @@ class Buffer:
 
     waited: float = field(default=0.0, init=False)
     drawn: int = field(default=0, init=False)  # minibatches
-    _feed: Feed = field(init=False)
-    _stored: dict[PlayerId, Stored] = field(default_factory=dict, init=False)
+    _feed: SegmentServer = field(init=False)
+    _stored: dict[PlayerId, BufferedPlayer] = field(default_factory=dict, init=False)
     _learner: bytes = field(default=b"", init=False)  # the peer that draws
     _watched: tuple[float, float, int] = field(default=(float("-inf"), 0.0, 0), init=False)
     _wants: bool = field(default=False, init=False)  # weights that it does not have
 
     def __post_init__(self) -> None:
         """Put the parts together."""
-        self._feed = Feed(inbox=self.server, spec=self.spec, clock=self.clock)
+        self._feed = SegmentServer(inbox=self.server, spec=self.spec, clock=self.clock)
 
     def step(self, timeout: float) -> None:
         """Do what there is to do, waiting up to `timeout` seconds for a message."""
@@ -148,13 +148,13 @@ class Buffer:
         stored.weights = flat
         self._feed.publish(stored)
 
-    def _begin(self, message: Weights, flat: FloatArray) -> Stored:
+    def _begin(self, message: Weights, flat: FloatArray) -> BufferedPlayer:
         player, incarnation = message.player, message.incarnation
         algo, policy = self.algos.get(player, self.algo), self.policies.get(player, self.policy)
         if not isinstance(algo, ReplayConfig):
             raise DrawError(f"algo={algo.name} learns from no replay, so its segments do not belong here")
         parts = (self.seed, "train", player, incarnation, *((self.rank,) if self.rank else ()))
-        return Stored(
+        return BufferedPlayer(
             player=player,
             incarnation=incarnation,
             version=message.version,
@@ -185,7 +185,7 @@ class Buffer:
         if draw.ring == stored.ring:
             stored.note(arrays)
 
-    def _answer(self, stored: Stored) -> None:
+    def _answer(self, stored: BufferedPlayer) -> None:
         """Draw what was asked for, as far as it is due."""
         while stored.open and (stored.stock.due() or stored.insert()):
             request, peer = next(iter(stored.open.items()))

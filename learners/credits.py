@@ -10,7 +10,7 @@ AHEAD = 2  # batches that may be under way for one player: one that trains, one 
 
 
 @dataclass(slots=True)
-class Session:
+class CreditSession:
     """One start of a collector, as the learner of a player knows it."""
 
     peer: bytes
@@ -30,13 +30,13 @@ class Credits:
 
     batch: int
     recent: float = 10.0  # seconds without segments after which a session has no share any more
-    sessions: dict[str, Session] = field(default_factory=dict)
+    sessions: dict[str, CreditSession] = field(default_factory=dict)
 
     def heard(self, name: str, peer: bytes, sent: int, now: float, fed: bool) -> None:
         """Note a message of a session."""
         session = self.sessions.get(name)
         if session is None:
-            self.sessions[name] = Session(peer, sent, now, now)
+            self.sessions[name] = CreditSession(peer, sent, now, now)
             return
         session.peer, session.heard = peer, now
         session.sent = max(session.sent, sent)

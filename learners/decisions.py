@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from league.policies.layout import PolicyConfig
-from league.policies.torch_policy import Lanes, Seen
+from league.policies.torch_policy import Lanes, Observed
 from league.segment import CONTINUES, Segments
 
 
@@ -42,9 +42,9 @@ class Decisions:
         return self._pick(index_B, None)
 
     @property
-    def seen(self) -> Seen:
+    def seen(self) -> Observed:
         """What the network is told."""
-        return Seen(self.observation, self.place, self.joint, self.lanes)
+        return Observed(self.observation, self.place, self.joint, self.lanes)
 
     @property
     def units(self) -> int:
@@ -92,7 +92,7 @@ T = TypeVar("T")
 
 def moved(thing: T, device: torch.device) -> T:
     """Return a tensor, or a dataclass of them, on a device. To a GPU it goes from pinned memory, and nobody waits."""
-    if device.type == "cpu" or not isinstance(thing, Tensor | Decisions | Seen | Lanes):
+    if device.type == "cpu" or not isinstance(thing, Tensor | Decisions | Observed | Lanes):
         return thing
     if isinstance(thing, Tensor):
         pinned = thing.pin_memory() if thing.device.type == "cpu" else thing
@@ -100,13 +100,13 @@ def moved(thing: T, device: torch.device) -> T:
     return replace(thing, **{item.name: moved(getattr(thing, item.name), device) for item in fields(thing)})
 
 
-def seen_in(segments: Segments, policy: PolicyConfig, burn_in: int = 0) -> Seen:
+def seen_in(segments: Segments, policy: PolicyConfig, burn_in: int = 0) -> Observed:
     """Return what a network is told of the present decisions; `burn_in` ticks only bring its memory up to date."""
     present = segments.present
     lane, tick, place = present.nonzero()
     observation = torch.from_numpy(segments.observation[present])
     told = policy.agent_id or policy.critic != "shared"
-    return Seen(
+    return Observed(
         observation=observation if observation.dtype == torch.uint8 else observation.float(),  # images stay small
         place=torch.from_numpy(place) if told else None,
         joint=None if policy.critic == "shared" else _overview(segments, policy)[lane, tick],
@@ -114,7 +114,7 @@ def seen_in(segments: Segments, policy: PolicyConfig, burn_in: int = 0) -> Seen:
     )
 
 
-def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | None) -> Seen:
+def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | None) -> Observed:
     """Return what a network is told of the tails; `memory_BM` is what was remembered after each decision."""
     count = len(segments.tail_lane)
     lanes = None
@@ -124,7 +124,7 @@ def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | 
         step = torch.ones(count, 1, 1, dtype=torch.bool)
         lanes = Lanes(present=step, restart=~step, memory=memory[:, None])
     told = policy.agent_id or policy.critic != "shared"
-    return Seen(
+    return Observed(
         observation=torch.from_numpy(segments.tail_observation),
         place=torch.from_numpy(segments.tail_agent).long() if told else None,
         joint=None if policy.critic == "shared" else _tail_overview(segments, policy),

@@ -38,7 +38,7 @@ class AskError(ValueError):
     """A question that contradicts the environment, the policy or itself: the collector's fault."""
 
 
-class Network(Protocol):
+class InferenceNetwork(Protocol):
     """What answers: NumpyActor, or the same on a GPU."""
 
     log_std: FloatArray
@@ -48,11 +48,11 @@ class Network(Protocol):
         """Return logits and means of each row; `memory` is brought up to date."""
 
 
-MakeNetwork = Callable[[PolicyConfig, EnvSpec, FloatArray], Network]
+MakeNetwork = Callable[[PolicyConfig, EnvSpec, FloatArray], InferenceNetwork]
 
 
 @dataclass(slots=True)
-class _Session:
+class _CollectorMemory:
     """What the agents of one collector remember, and what it was told last."""
 
     name: str
@@ -89,9 +89,9 @@ class Inference:
     rows: int = field(default=0, init=False)
     batches: int = field(default=0, init=False)
     waited: float = field(default=0.0, init=False)
-    _networks: dict[PlayerId, tuple[int, int, Network]] = field(default_factory=dict, init=False)
+    _networks: dict[PlayerId, tuple[int, int, InferenceNetwork]] = field(default_factory=dict, init=False)
     _held: dict[tuple[str, int, PlayerId], _Asked] = field(default_factory=dict, init=False)  # not answered yet
-    _sessions: OrderedDict[str, _Session] = field(default_factory=OrderedDict, init=False)
+    _sessions: OrderedDict[str, _CollectorMemory] = field(default_factory=OrderedDict, init=False)
     _memories: int = field(default=0, init=False)
     _watched: tuple[float, int, int, float] = field(default=(float("-inf"), 0, 0, 0.0), init=False)
 
@@ -190,12 +190,12 @@ class Inference:
         """Numbers that any player wants to be remembered, at most."""
         return max(policy.state_size for policy in (self.policy, *self.policies.values()))
 
-    def _session(self, name: str) -> _Session:
+    def _session(self, name: str) -> _CollectorMemory:
         session = self._sessions.get(name)
         if session is None:
             self._memories += 1
             memory = np.zeros((0, self._width), np.float32)
-            session = self._sessions[name] = _Session(f"{self.session}/{self._memories}", memory)
+            session = self._sessions[name] = _CollectorMemory(f"{self.session}/{self._memories}", memory)
             if len(self._sessions) > SESSIONS:
                 self._sessions.popitem(last=False)
         self._sessions.move_to_end(name)

@@ -24,12 +24,12 @@ from league.wire.ports import Client, Server
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
-from learners.archive import Archive, MakeAlgorithm
 from learners.config import WRITTEN, LearnerConfig
 from learners.distributed import ALONE, Group
-from learners.feed import Feed
-from learners.served import AHEAD, Line, Served
+from learners.remote_replay import AHEAD, BufferClient, RemoteReplay
+from learners.segment_server import SegmentServer
 from learners.trainee import Trainee
+from learners.trainee_store import MakeAlgorithm, TraineeStore
 
 log = logging.getLogger("ludus.learner")
 
@@ -59,9 +59,9 @@ class Learner:
 
     write_failures: int = field(default=0, init=False)
     _trainees: dict[PlayerId, Trainee] = field(default_factory=dict, init=False)
-    _archive: Archive = field(init=False)
-    _feed: Feed = field(init=False)
-    _line: Line | None = field(default=None, init=False)
+    _archive: TraineeStore = field(init=False)
+    _feed: SegmentServer = field(init=False)
+    _line: BufferClient | None = field(default=None, init=False)
     _newest: tuple[int, int] = field(default=(-1, -1), init=False)  # term and request of the newest roster
     _request: int = field(default=0, init=False)
     _told: dict[PlayerId, int] = field(default_factory=dict, init=False)  # request that told of the candidate
@@ -80,8 +80,8 @@ class Learner:
     def __post_init__(self) -> None:
         """Put the parts together."""
         self._addresses = self.group.gather(self.inbox.address)
-        self._feed = Feed(inbox=self.inbox, spec=self.spec, clock=self.clock)
-        self._archive = Archive(
+        self._feed = SegmentServer(inbox=self.inbox, spec=self.spec, clock=self.clock)
+        self._archive = TraineeStore(
             store=self.store,
             checkpoints=self.checkpoints,
             spec=self.spec,
@@ -95,8 +95,8 @@ class Learner:
             config=self.config,
         )
         if self.buffer is not None:
-            self._line = Line(self.session, self.buffer, self.clock)
-            self._archive.served = lambda: Served(self._receive_within, self.ahead, self._leads)
+            self._line = BufferClient(self.session, self.buffer, self.clock)
+            self._archive.served = lambda: RemoteReplay(self._receive_within, self.ahead, self._leads)
 
     def step(self, timeout: float) -> bool:
         """Do what there is to do, waiting up to `timeout` seconds for data; False: told to stop."""

@@ -237,8 +237,8 @@ class RateLimit:
         return self.samples / max(1, self.inserts)
 
 
-class Source(Protocol):
-    """Where minibatches come from: a stock in this process, or one in a buffer process (learners.served).
+class ReplaySource(Protocol):
+    """Where minibatches come from: a stock in this process, or one in a buffer process (learners.remote_replay).
 
     while source.due():
         sample = source.sample(rng)
@@ -270,7 +270,7 @@ class Source(Protocol):
         """Return how many decisions came in since this was asked last."""
 
 
-class Stock:
+class LocalReplay:
     """The replay of one player, and how often it is drawn from, in minibatches of `count` decisions.
 
     Where whole lanes are drawn, minibatches have as many of them as make up `count` decisions on average.

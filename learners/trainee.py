@@ -12,12 +12,12 @@ from league.policies.layout import FloatArray
 from league.wire.messages import Candidate
 from learners.algorithms.algorithm import Algorithm
 from learners.distributed import ALONE, Group
-from learners.fed import Fed
-from learners.probe import Probe
+from learners.fed_player import FedPlayer
+from learners.weight_check import WeightCheck
 
 
 @dataclass(slots=True, kw_only=True)
-class Trainee(Fed):
+class Trainee(FedPlayer):
     """A learning player in one incarnation."""
 
     algorithm: Algorithm
@@ -31,7 +31,7 @@ class Trainee(Fed):
     in_a_row: int = 0  # rollbacks since the last good update
     refused: int = 0  # those of them in which all was finite, and the probe refused the weights
     trouble: str = ""  # why the last update was rolled back
-    probe: Probe | None = None  # None: whatever is finite is published
+    probe: WeightCheck | None = None  # None: whatever is finite is published
     group: Group = ALONE
     _losses: dict[str, float] = field(default_factory=dict)
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Trainee(Fed):
         self.in_a_row += 1
         self.trouble = why
 
-    def _fault(self, probe: Probe, weights: FloatArray) -> str:
+    def _fault(self, probe: WeightCheck, weights: FloatArray) -> str:
         """Return why weights must not be published: on every rank, if any of them finds a fault."""
         why = probe.fault(weights, self.weights)
         anywhere = self.group.total(bool(why))  # asked by all ranks, as each sees other observations

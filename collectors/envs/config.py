@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from collectors.envs.known import is_known
+from collectors.envs.outcomes import Referee
 from collectors.envs.plan import DOORS, Plan, plan
 from collectors.envs.rows import Environment
-from collectors.outcomes import Referee
 from league.plugins import BUILTIN, PluginError, names, resolve
 
 

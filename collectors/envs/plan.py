@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from collectors.envs.adapters.wrapping import Build, wrap
 from collectors.envs.known import is_known
 from collectors.envs.rows import Environment
-from collectors.envs.wrapping import Build, wrap
 from league.plugins import PluginError, resolve
 
 Returns = Callable[[int, Any], Mapping[str, float]]
@@ -79,7 +79,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Backend:
     """A way to the environments of another project; what it needs is imported when it is opened."""
 
     example: str
@@ -97,7 +97,7 @@ class Door:
 def _pettingzoo(order: Order) -> Plan:
     import pettingzoo
 
-    from collectors.envs.pettingzoo import builder
+    from collectors.envs.adapters.pettingzoo import builder
 
     kinds = (pettingzoo.AECEnv, pettingzoo.ParallelEnv)
     return _as_pettingzoo(order.wrap(builder(order.id, order.kwargs, order.allow), *kinds), order)
@@ -106,7 +106,7 @@ def _pettingzoo(order: Order) -> Plan:
 def _gymnasium(order: Order) -> Plan:
     from gymnasium import Env
 
-    from collectors.envs.gymnasium import builder, solo
+    from collectors.envs.adapters.gymnasium import builder, solo
 
     return _as_pettingzoo(solo(order.wrap(builder(order.id, order.kwargs, order.allow), Env)), order)
 
@@ -114,8 +114,8 @@ def _gymnasium(order: Order) -> Plan:
 def _atari(order: Order) -> Plan:
     from gymnasium import Env
 
-    from collectors.envs.atari import batches, builder, make, returns
-    from collectors.envs.gymnasium import solo
+    from collectors.envs.adapters.atari import batches, builder, make, returns
+    from collectors.envs.adapters.gymnasium import solo
 
     one_by_one = _as_pettingzoo(solo(order.wrap(builder(order.id, order.kwargs, order.allow), Env)), order)
     many = None if order.wrappers or any(order.options.values()) else batches(order.id, order.kwargs)
@@ -129,8 +129,8 @@ def _atari(order: Order) -> Plan:
 
 
 def _as_pettingzoo(official: Build, order: Order) -> Plan:
-    from collectors.envs.official import complaints, outside, returns, spaces
-    from collectors.envs.pettingzoo import adapt
+    from collectors.envs.adapters.pettingzoo import adapt
+    from collectors.envs.adapters.reference_tests import complaints, outside, returns, spaces
 
     return Plan(
         build=lambda slots: adapt(official, slots, name=order.id, **order.options),
@@ -142,7 +142,7 @@ def _as_pettingzoo(official: Build, order: Order) -> Plan:
 
 
 def _openspiel(order: Order) -> Plan:
-    from collectors.envs.openspiel import adapt, builder, returns
+    from collectors.envs.adapters.openspiel import adapt, builder, returns
 
     if order.wrappers:
         raise ValueError("env.wrappers: OpenSpiel games take no wrappers; OpenSpiel has transformed games instead")
@@ -151,8 +151,8 @@ def _openspiel(order: Order) -> Plan:
 
 
 DOORS = {
-    "pettingzoo": Door("classic/connect_four_v3", "ludus[classic,butterfly,sisl,mpe]", _pettingzoo),
-    "openspiel": Door("go(board_size=9)", "ludus[openspiel]", _openspiel),
-    "gymnasium": Door("CartPole-v1", "gymnasium[all]", _gymnasium),
-    "atari": Door("ALE/Pong-v5", "ludus[atari]", _atari),
+    "pettingzoo": Backend("classic/connect_four_v3", "ludus[classic,butterfly,sisl,mpe]", _pettingzoo),
+    "openspiel": Backend("go(board_size=9)", "ludus[openspiel]", _openspiel),
+    "gymnasium": Backend("CartPole-v1", "gymnasium[all]", _gymnasium),
+    "atari": Backend("ALE/Pong-v5", "ludus[atari]", _atari),
 }

@@ -1,6 +1,6 @@
 """Slurm's commands, and nothing else runs them: submit, ask, cancel. What Slurm refuses is one line.
 
-queue(["ludus.first.87bc92.coordinator"])       # [Row(id="12", state="RUNNING", node="node3", ...)]
+queue(["ludus.first.87bc92.coordinator"])       # [JobState(id="12", state="RUNNING", node="node3", ...)]
 """
 
 import getpass
@@ -26,7 +26,7 @@ class SlurmError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class JobState:
     """What Slurm says of one job, or of one task of an array."""
 
     id: str
@@ -110,12 +110,12 @@ def submit(script: str, *options: str) -> str:
     return call("sbatch", "--parsable", *options, script).strip().partition(";")[0]
 
 
-def queue(names: Sequence[str]) -> list[Row]:
+def queue(names: Sequence[str]) -> list[JobState]:
     """Return what Slurm knows of the jobs with these names, ended ones too while it remembers them."""
     form = ",".join(f"{column}:|" for column in COLUMNS)
     text = ask("squeue", "-h", "-r", "-t", "all", "-u", getpass.getuser(), "-n", ",".join(names), "-O", form)
     rows = [line.split("|") for line in text.splitlines()]
-    return [Row(i, n, s, nodes, why, int(count or 0), used) for i, n, s, nodes, why, count, used, *_ in rows]
+    return [JobState(i, n, s, nodes, why, int(count or 0), used) for i, n, s, nodes, why, count, used, *_ in rows]
 
 
 def cancel(ids: Sequence[str]) -> None:

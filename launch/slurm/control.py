@@ -9,14 +9,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from launch.config import Config
-from launch.local import drain
-from launch.progress import Progress
+from launch.config.config import Config, stored
 from launch.slurm import record
-from launch.slurm.commands import RUNNING, WAITING, Row, SlurmError, cancel, cancel_named, queue, submit
+from launch.slurm.commands import RUNNING, WAITING, JobState, SlurmError, cancel, cancel_named, queue, submit
 from launch.slurm.script import array, jobs
-from launch.start import stored
-from launch.topology import Part, key_holders
+from launch.terminal.spinner import Spinner
+from launch.topology.endpoints import drain
+from launch.topology.parts import Part, key_holders
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
@@ -107,10 +106,10 @@ def _end_strays(config: Config, run: RunDirectory, say: Say) -> int:
     return 0
 
 
-def _wait(run: RunDirectory, states: Sequence[str], seconds: float) -> dict[str, Row]:
+def _wait(run: RunDirectory, states: Sequence[str], seconds: float) -> dict[str, JobState]:
     """Wait until no job is in these states; return those that are, if time is up."""
     deadline = time.monotonic() + seconds
-    with Progress("stop") as progress:
+    with Spinner("stop") as progress:
         while left := {process: row for process, row in _alive(run).items() if row.state in states}:
             progress.tell(f"{len(left)} jobs have not ended")
             if time.monotonic() > deadline:
@@ -149,5 +148,5 @@ def _more(run: RunDirectory, tasks: Sequence[int]) -> None:
         raise
 
 
-def _alive(run: RunDirectory) -> dict[str, Row]:
+def _alive(run: RunDirectory) -> dict[str, JobState]:
     return {process: row for process, row in record.look(run) if row.alive}

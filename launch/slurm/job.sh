@@ -14,7 +14,7 @@
 FATAL=5       # failures in a row after which a process is given up
 LAST_WORDS=30 # seconds that the others have to end by themselves when the league is over
 HEALTHY=60    # seconds after which earlier failures are forgiven
-SAME=3        # failures in a row by the same error, with nothing done in between: the same rule as launch/failing.py
+SAME=3        # failures in a row by the same error, with nothing done in between: the same rule as launch/processes/failing.py
 
 # Of two processes with one name, that of the later order stays.
 export LUDUS_ORDER=$(printf '%012d.%06d' "$SLURM_JOB_ID" "${SLURM_RESTART_COUNT:-0}")

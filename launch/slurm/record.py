@@ -2,7 +2,7 @@
 
 import msgspec
 
-from launch.slurm.commands import Row, queue
+from launch.slurm.commands import JobState, queue
 from launch.slurm.script import stem_of
 from league.store.files import publish
 from league.store.run_directory import RunDirectory, RunError
@@ -16,7 +16,7 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     id: str
 
-    def process(self, row: Row) -> str:
+    def process(self, row: JobState) -> str:
         """Return what the process of this job, or of this task of it, is called."""
         return (
             f"{self.role}-{row.task}"
@@ -42,11 +42,11 @@ def read(run: RunDirectory) -> list[Submitted]:
         raise RunError(f"cannot read {run.jobs}: {error}. Was it edited by hand?") from error
 
 
-def look(run: RunDirectory) -> list[tuple[str, Row]]:
+def look(run: RunDirectory) -> list[tuple[str, JobState]]:
     """Return each process of a run with what Slurm says of its job; of its newest job, if it had several."""
     known = {job.name: job for job in read(run)}
     mine = {job.id for job in read(run)}
-    newest: dict[str, Row] = {}
+    newest: dict[str, JobState] = {}
     for row in queue(list(known)):
         if known[row.name].role == "collector" and row.task is None:
             continue  # an array that was cancelled before any of its tasks had a job of its own
@@ -57,7 +57,7 @@ def look(run: RunDirectory) -> list[tuple[str, Row]]:
     return sorted(newest.items(), key=lambda item: _order(item[0]))
 
 
-def _number(row: Row) -> int:
+def _number(row: JobState) -> int:
     return int(row.id.partition("_")[0])
 
 

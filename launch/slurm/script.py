@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from launch.children import SAFE
-from launch.config import Config
+from launch.config.config import Config
+from launch.config.slurm import JobConfig
 from launch.slurm.commands import SlurmError
-from launch.slurm.config import JobConfig
-from launch.terminal import CONTROL
-from launch.topology import topology
+from launch.spawn.interpreter import SAFE
+from launch.terminal.clean import CONTROL
+from launch.topology.parts import topology
 from league.store.run_directory import RunDirectory
 
 SHARED = Path(__file__).with_name("job.sh")
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobScript:
     """One job of a league; that of the collectors is an array with a task for each."""
 
     role: str
@@ -39,16 +39,16 @@ class Job:
         return "$SLURM_ARRAY_TASK_ID" if self.tasks else self.label.partition("-")[2] or "0"
 
 
-def jobs(config: Config, run: RunDirectory) -> list[Job]:
+def jobs(config: Config, run: RunDirectory) -> list[JobScript]:
     """Return the jobs of a league, in the order in which they are submitted."""
     parts = topology(config)
     stem = stem_of(run)
-    learners = [Job("learner", part.name, f"{stem}.{part.name}") for part in parts if part.role == "learner"]
+    learners = [JobScript("learner", part.name, f"{stem}.{part.name}") for part in parts if part.role == "learner"]
     collectors = sum(part.role == "collector" for part in parts)
     return [
-        Job("coordinator", "coordinator", f"{stem}.coordinator"),
+        JobScript("coordinator", "coordinator", f"{stem}.coordinator"),
         *learners,
-        Job("collector", "collectors", f"{stem}.collectors", collectors),
+        JobScript("collector", "collectors", f"{stem}.collectors", collectors),
     ]
 
 
@@ -58,7 +58,7 @@ def stem_of(run: RunDirectory) -> str:
     return f"ludus.{re.sub(r'[^A-Za-z0-9_.-]', '_', run.name)}.{digest}"
 
 
-def script(job: Job, config: Config, run: RunDirectory, here: Path, allow: Sequence[str] = ()) -> str:
+def script(job: JobScript, config: Config, run: RunDirectory, here: Path, allow: Sequence[str] = ()) -> str:
     """Return the sbatch script of a job."""
     asked, root = config.launch.slurm.job(job.role), run.root.resolve()
     everybody = " ".join(one.name for one in jobs(config, run))
@@ -83,11 +83,11 @@ def script(job: Job, config: Config, run: RunDirectory, here: Path, allow: Seque
     return "\n".join(lines) + "\n"
 
 
-def _title(job: Job) -> str:
+def _title(job: JobScript) -> str:
     return {"coordinator": "The coordinator", "learner": f"{job.label.capitalize()}"}.get(job.role, "The collectors")
 
 
-def _options(job: Job, config: Config, run: RunDirectory, here: Path, asked: JobConfig) -> list[str]:
+def _options(job: JobScript, config: Config, run: RunDirectory, here: Path, asked: JobConfig) -> list[str]:
     slurm, log = config.launch.slurm, f"{job.role}-{'%a' if job.tasks else job.index}.log"
     folder = str(run.logs.resolve()).replace("%", "%%")
     options = [
@@ -152,7 +152,7 @@ def python(asked: JobConfig) -> str:
     return f"{asked.prefix or ''} {shlex.quote(asked.python or sys.executable)} -P".strip()
 
 
-def command(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
+def command(job: JobScript, config: Config, allow: Sequence[str]) -> list[str]:
     """Return the program of a job, as words for a shell; with several ranks, torchrun starts them."""
     asked, ranks = config.launch.slurm.job(job.role), config.launch.ranks if job.role == "learner" else 1
     words = [python(asked), "-m"]
@@ -165,23 +165,23 @@ def command(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
             "--max-restarts=0",
         ]
         words += ["--rdzv-backend=c10d", '--rdzv-id="$LUDUS_GROUP"', '--rdzv-endpoint="$LUDUS_HEAD"', "-m --"]
-    words += ["launch.process", '--run "$LUDUS_RUN"', f"--role {job.role}", f"--index {job.index}", "--lone"]
+    words += ["launch.processes", '--run "$LUDUS_RUN"', f"--role {job.role}", f"--index {job.index}", "--lone"]
     return [*words, *(f"--allow {shlex.quote(package)}" for package in allow)]
 
 
-def _asides(job: Job, config: Config, allow: Sequence[str]) -> list[str]:
+def _asides(job: JobScript, config: Config, allow: Sequence[str]) -> list[str]:
     """Return what runs beside a job's program: trackers at the coordinator, inference and buffer at their learner."""
     roles = {"coordinator": ("tracker",), "learner": ("inference", "buffer")}.get(job.role, ())
     parts = [part for part in topology(config) if part.role in roles]
     if job.role == "learner":  # a buffer process for each rank of a learner, one inference process for all
         shares = {"inference": 1, "buffer": config.launch.ranks}
         parts = [part for part in parts if str(part.index // shares[part.role]) == job.index]
-    start = f'{python(config.launch.slurm.job(job.role))} -m launch.process --run "$LUDUS_RUN"'
+    start = f'{python(config.launch.slurm.job(job.role))} -m launch.processes --run "$LUDUS_RUN"'
     words = "".join(f" --allow {shlex.quote(package)}" for package in allow)
     return [f"aside {part.name} {start} --role {part.role} --index {part.index} --lone{words}" for part in parts]
 
 
-def _service(job: Job, config: Config, words: Sequence[str], allow: Sequence[str]) -> list[str]:
+def _service(job: JobScript, config: Config, words: Sequence[str], allow: Sequence[str]) -> list[str]:
     """Return the last lines of a script. Several ranks are a step of the job: a signal to it reaches all of them."""
     program, beside = " ".join(words), _asides(job, config, allow)
     if config.launch.ranks == 1 or job.role != "learner":

@@ -12,14 +12,14 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from launch.build import describe_environment
-from launch.config import Config
-from launch.progress import Progress
+from launch.config.config import Config
+from launch.config.env_spec import describe_environment
 from launch.slurm.commands import BUSY, SlurmError, call, cancel, cancel_named, queue, require
 from launch.slurm.commands import submit as sbatch
 from launch.slurm.record import Submitted, write
-from launch.slurm.script import SHARED, Job, array, jobs, preparation, python, requests, script, stem_of
-from launch.topology import key_holders, topology
+from launch.slurm.script import SHARED, JobScript, array, jobs, preparation, python, requests, script, stem_of
+from launch.terminal.spinner import Spinner
+from launch.topology.parts import key_holders, topology
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
@@ -30,7 +30,7 @@ Say = Callable[[str], None]
 def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = ()) -> int:
     """Launch a league as Slurm jobs, and return at once."""
     describe_environment(config, run, allow)
-    with Progress("making the keys"):
+    with Spinner("making the keys"):
         make_keys(run.keys, key_holders(topology(config)))
     if config.launch.dry_run:
         for path in write_scripts(config, run, allow).values():
@@ -41,7 +41,7 @@ def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = (
     wanted = jobs(config, run)
     _refuse_twice(run, wanted)
     paths = write_scripts(config, run, allow)
-    with Progress("asking Slurm"):
+    with Spinner("asking Slurm"):
         for path in paths.values():
             call("sbatch", "--test-only", str(path))
     probe(config, run, say)
@@ -63,7 +63,7 @@ def write_scripts(config: Config, run: RunDirectory, allow: Sequence[str]) -> di
     return paths
 
 
-def _refuse_twice(run: RunDirectory, wanted: Sequence[Job]) -> None:
+def _refuse_twice(run: RunDirectory, wanted: Sequence[JobScript]) -> None:
     alive = [row.id for row in queue([job.name for job in wanted]) if row.alive]
     if alive:
         raise SlurmError(
@@ -87,7 +87,7 @@ def probe(config: Config, run: RunDirectory, say: Say) -> None:
         for role in ("collector", "learner", "coordinator")
     }
     for options, role in asked.items():
-        with Progress(f"trying whether a node can start a {role}"):
+        with Spinner(f"trying whether a node can start a {role}"):
             _probe_role(config, run, role, options, token, say)
 
 
@@ -98,7 +98,7 @@ def _probe_role(config: Config, run: RunDirectory, role: str, options: Sequence[
         [
             f'[ "$(cat {shlex.quote(f"{root}/slurm/probe")} 2>/dev/null)" = {token} ] || {{ echo unseen; exit 3; }}',
             *preparation(asked),
-            f"{python(asked)} -c 'import launch.process' || exit 4",
+            f"{python(asked)} -c 'import launch.processes' || exit 4",
         ]
     )
     flags = [f"--immediate={slurm.probe}", "--quiet", "--ntasks=1", "--time=2", f"--chdir={Path.cwd()}"]
@@ -122,7 +122,7 @@ def _probe_role(config: Config, run: RunDirectory, role: str, options: Sequence[
 # --- all or none ---------------------------------------------------------------------------------------------
 
 
-def submit(run: RunDirectory, wanted: Sequence[Job], paths: dict[str, Path]) -> list[Submitted]:
+def submit(run: RunDirectory, wanted: Sequence[JobScript], paths: dict[str, Path]) -> list[Submitted]:
     """Submit all jobs, or none; return them with their ids."""
     done: list[Submitted] = []
     before = run.jobs.read_bytes() if run.jobs.exists() else None
@@ -148,7 +148,7 @@ def _restore(run: RunDirectory, before: bytes | None) -> None:
         publish(run.jobs, before)
 
 
-def _report(run: RunDirectory, wanted: Sequence[Job], told: Sequence[Submitted], say: Say) -> None:
+def _report(run: RunDirectory, wanted: Sequence[JobScript], told: Sequence[Submitted], say: Say) -> None:
     say(f"{run.name}: {len(told)} jobs are in the queue, and go on without you")
     for job, submitted in zip(wanted, told, strict=True):
         tasks = f"_[{array(range(job.tasks))}]" if job.tasks else ""

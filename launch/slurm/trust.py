@@ -19,10 +19,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from launch.config import Config
+from launch.config.config import Config
+from launch.config.slurm import JobConfig, SlurmConfig
 from launch.slurm.commands import SlurmError
-from launch.slurm.config import JobConfig, SlurmConfig
-from launch.terminal import clean
+from launch.terminal.clean import clean
 from league.store.run_directory import RunDirectory
 from league.wire.keys import KeysError, make_keys
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from launch.trackers.points import Row
 from launch.trackers.sink import Place
+from launch.viewers.curves import CurveRow
 from league.standings import PayoffTable
 from league.store.files import publish
 
@@ -40,7 +40,7 @@ class CsvFiles:
         self._file.seek(end)
         return have
 
-    def write(self, row: Row) -> None:
+    def write(self, row: CurveRow) -> None:
         """Write all points of a row at once."""
         assert self._file is not None
         text = io.StringIO()
@@ -55,7 +55,7 @@ class CsvFiles:
             path.parent.mkdir(exist_ok=True)
             publish(path, video.read_bytes())
 
-    def _tables(self, row: Row, payoff: PayoffTable) -> None:
+    def _tables(self, row: CurveRow, payoff: PayoffTable) -> None:
         lines = zip(payoff.players, payoff.cells, strict=True)
         scores = [(player, *("" if cell is None else cell.score for cell in cells)) for player, cells in lines]
         _table(self._folder / "payoff" / f"{row.matches}.csv", ("player", *payoff.players), scores)

@@ -4,8 +4,8 @@ import struct
 import time
 from typing import Any
 
-from launch.trackers.points import Row
 from launch.trackers.sink import Place
+from launch.viewers.curves import CurveRow
 
 ROW = "ludus/row"  # the tag by which a later life knows what is there
 
@@ -48,13 +48,13 @@ class EventFiles:
             if value.tag == ROW
         ]
 
-    def write(self, row: Row) -> None:
+    def write(self, row: CurveRow) -> None:
         """Write a row as one record."""
         value = self._summaries.Summary.Value
         values = [value(tag=name, simple_value=number) for name, number in row.values.items()]
         values.append(value(tag=ROW, simple_value=row.number))
         if row.payoff is not None:
-            from launch.drawing import payoff_png
+            from launch.viewers.drawing import payoff_png
 
             png, width, height = payoff_png(row.payoff)
             image = self._summaries.Summary.Image(encoded_image_string=png, width=width, height=height, colorspace=4)

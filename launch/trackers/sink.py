@@ -1,4 +1,4 @@
-"""What a tracker writes to, and how one is found by its name.
+"""What a tracker writes to.
 
     with ending(make_sink("csv", place)) as sink:
         have = sink.open()                      # how many rows are there already, from an earlier life
@@ -10,15 +10,14 @@ What is there already is asked of the sink itself, not of whoever wrote last: a 
 writing a row and remembering that it did.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-from launch.trackers.config import TrackConfig
-from launch.trackers.points import Row, Scene
+from launch.config.track import TrackConfig
+from launch.viewers.curves import CurveRow, Scene
 
 
 class SinkError(ValueError):
@@ -35,7 +34,7 @@ class Sink(Protocol):
     def open(self) -> int:
         """Open it and return how many rows are there; raise SinkError if it cannot be opened."""
 
-    def write(self, row: Row) -> None:
+    def write(self, row: CurveRow) -> None:
         """Write the next row."""
 
     def flush(self) -> None:
@@ -70,25 +69,3 @@ class Place:
     film: Callable[[Scene], Path | None]  # makes a video, if it can
     id: str = ""  # as it was called in an earlier life
     keep: Callable[[str], None] = lambda id: None  # called with a new id, before anything is made under it
-
-
-def check_trackers(names: Iterable[str]) -> None:
-    """Refuse a tracker whose package is not installed; nothing is imported."""
-    for name in names:
-        if name != "csv" and find_spec(name) is None:
-            raise SinkError(f"{name} is not installed: pip install {name}")
-
-
-def make_sink(name: str, place: Place) -> Sink:
-    """Return a sink by its name; what it needs is imported now, and not before."""
-    if name == "csv":
-        from launch.trackers.csv_files import CsvFiles
-
-        return CsvFiles(place)
-    if name == "tensorboard":
-        from launch.trackers.event_files import EventFiles
-
-        return EventFiles(place)
-    from launch.trackers.wandb_run import WandbRun
-
-    return WandbRun(place)

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import msgspec
 
-from launch.config import Config, to_plain
-from launch.doors import Doors
-from launch.filming import Films
-from launch.trackers.points import Curves, Position, Row
-from launch.trackers.sink import Place, Sink, SinkError, ending, make_sink
-from launch.view import PATIENCE, Viewer
+from launch.config.config import Config, to_plain
+from launch.matches.filming import Films
+from launch.topology.endpoints import Endpoints
+from launch.trackers.make_sink import make_sink
+from launch.trackers.sink import Place, Sink, SinkError, ending
+from launch.viewers.curves import CurveRow, Curves, Position
+from launch.viewers.view import PATIENCE, Viewer
 from league.rulebook import LeagueConfig
 from league.state import LeagueState
 from league.store.fold import read_fold
@@ -44,7 +45,7 @@ def run_tracker(
 ) -> None:
     """Feed the sink with this index until it is time to stop; then send what is left."""
     name = config.track.to[index]
-    with Doors(run, f"tracker-{index}", config.launch.transport, PAGE_LIMIT) as doors:
+    with Endpoints(run, f"tracker-{index}", config.launch.transport, PAGE_LIMIT) as doors:
         link = doors.replica()
         kept = ask_kept(link, name, stopped)
         if kept is None:
@@ -136,14 +137,14 @@ class Tracker:
         self._name, self._sink, self._link = name, sink, link
         self._have = sink.open()
         start, state, seq = beginning(kept.position, self._have, fold, config.league)
-        self._rows: list[Row] = []
+        self._rows: list[CurveRow] = []
         curves = Curves(config.track, self._rows.append, start)
         self._viewer = Viewer(link, config.league, curves.observe, watcher=curves)
         if state is not None:
             self._viewer.begin_at(state, seq, start.measured)
         self._request = 0
         self._noted_at = float("-inf")
-        self._last: Row | None = None
+        self._last: CurveRow | None = None
         log.info("%s has %d rows; going on from event %d", name, self._have, start.seq)
 
     def step(self, timeout: float) -> bool:

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from launch.trackers.points import ENV_STEPS, MATCHES, Row
 from launch.trackers.readback import rows_in
 from launch.trackers.sink import Place, SinkError
+from launch.viewers.curves import ENV_STEPS, MATCHES, CurveRow
 from league.ids import Hash
 from league.standings import PayoffTable
 from league.store.snapshots import SnapshotStore
@@ -126,7 +126,7 @@ class WandbRun:
                 self._run.define_metric(name, step_metric=axis)
         return self._run
 
-    def write(self, row: Row) -> None:
+    def write(self, row: CurveRow) -> None:
         """Log a row; it is sent when the server is ready to take it."""
         assert self._run is not None
         values: dict[str, Any] = {**row.values, MATCHES: row.matches, ENV_STEPS: row.env_steps}
@@ -140,7 +140,7 @@ class WandbRun:
             raise SinkError(_one_line(error)) from error
         self._next = row.number + 1
 
-    def _log(self, row: Row, values: dict[str, Any]) -> None:
+    def _log(self, row: CurveRow, values: dict[str, Any]) -> None:
         assert self._run is not None
         if row.payoff is not None or row.scene is not None:
             try:
@@ -150,7 +150,7 @@ class WandbRun:
                 self._say_once("tables and videos are left out", error)
         self._run.log(values, step=row.number, commit=True)
 
-    def _media(self, row: Row) -> Iterator[tuple[str, Any]]:
+    def _media(self, row: CurveRow) -> Iterator[tuple[str, Any]]:
         import wandb
 
         if row.payoff is not None:
@@ -213,12 +213,12 @@ def _settings(wandb: Any) -> Any:
     return wandb.Settings(**{name: value for name, value in wanted.items() if name in wandb.Settings.model_fields})
 
 
-def _tables(row: Row, payoff: PayoffTable) -> Iterator[tuple[str, Any]]:
+def _tables(row: CurveRow, payoff: PayoffTable) -> Iterator[tuple[str, Any]]:
     """Yield the payoff as table and picture, and the family tree."""
     import wandb
     from PIL import Image
 
-    from launch.drawing import payoff_png
+    from launch.viewers.drawing import payoff_png
 
     lines = zip(payoff.players, payoff.cells, strict=True)
     cells = [[player, *(None if cell is None else cell.score for cell in line)] for player, line in lines]

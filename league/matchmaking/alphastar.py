@@ -18,7 +18,7 @@ from league.player import Kind, Player
 from league.population import Population
 
 
-class _Table:
+class _Scores:
     """What one question is about: who asks, whom it could meet, and its scores against them."""
 
     def __init__(
@@ -51,7 +51,7 @@ def alphastar(
     player: Player, population: Population, payoff: Payoff, config: MatchmakingConfig, roles: Roles = None
 ) -> list[Choice]:
     """Return the choices of a main, a main exploiter or a league exploiter, by its kind."""
-    table = _Table(player, population, payoff, config, roles)
+    table = _Scores(player, population, payoff, config, roles)
     match player.kind:
         case Kind.MAIN:
             return mixture(_main(table))
@@ -62,7 +62,7 @@ def alphastar(
     raise ValueError(f"player {player.id!r} is {player.kind}: only learning players train, so only they ask")
 
 
-def _main(table: _Table) -> list[Part]:
+def _main(table: _Scores) -> list[Part]:
     config, everybody = table.config, table.everybody
     parts: list[Part] = []
     if everybody:
@@ -82,14 +82,14 @@ def _main(table: _Table) -> list[Part]:
     return parts
 
 
-def _exploiters_to_verify(table: _Table) -> list[Player]:
+def _exploiters_to_verify(table: _Scores) -> list[Player]:
     """Return the frozen exploiters if one of them still exploits the player."""
     exploiters = table.eligible(table.population.frozen_exploiters())
     exploited = min(table.scores(exploiters), default=1.0) < table.config.exploited_below
     return exploiters if exploited else []
 
 
-def _forgotten(table: _Table, main: Player) -> list[Player]:
+def _forgotten(table: _Scores, main: Player) -> list[Player]:
     """Return the pasts of a main among which the player may have forgotten how to beat one."""
     past = table.past(main)
     scores = table.scores(past)
@@ -110,14 +110,14 @@ def without_monotone_suffix(scores: Sequence[float]) -> int:
     return rises[-1] + 2 if rises else 0
 
 
-def _selfplay(table: _Table, main: Player, share: float) -> Part:
+def _selfplay(table: _Scores, main: Player, share: float) -> Part:
     past = table.past(main)
     if past and table.score[main.id] <= table.config.live_main_above:
         return table.weighted(past, "var", share, "self-play: past main")
     return evenly([main], share, "self-play")
 
 
-def _main_exploiter(table: _Table) -> list[Part]:
+def _main_exploiter(table: _Scores) -> list[Part]:
     parts: list[Part] = []
     share = 1.0 / len(table.mains)
     for main in table.mains:
@@ -131,7 +131,7 @@ def _main_exploiter(table: _Table) -> list[Part]:
     return parts
 
 
-def _league_exploiter(table: _Table) -> list[Part]:
+def _league_exploiter(table: _Scores) -> list[Part]:
     if table.everybody:
         return [table.weighted(table.everybody, "capped", 1.0, "pfsp")]
     return [evenly(table.mains, 1.0, "live mains")]

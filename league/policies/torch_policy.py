@@ -41,7 +41,7 @@ class Lanes:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Observed:
     """What a network is told of each of B decisions."""
 
     observation: Tensor  # [B, ...]
@@ -55,7 +55,7 @@ class TorchPolicy(nn.Module):
 
     policy = TorchPolicy(config, spec)
     policy.write(initial(config, spec, seed))
-    distribution, value_B = policy(Seen(observation_BX), mask_BN)
+    distribution, value_B = policy(Observed(observation_BX), mask_BN)
     """
 
     def __init__(self, config: PolicyConfig, spec: EnvSpec) -> None:
@@ -69,12 +69,12 @@ class TorchPolicy(nn.Module):
         patches = board_patches(spec.observation.shape, config.kernel) if config.name == "board_conv" else None
         self.register_buffer("_patches", None if patches is None else torch.from_numpy(patches), persistent=False)
 
-    def forward(self, seen: Seen, mask: Tensor) -> tuple[Distribution, Tensor]:
+    def forward(self, seen: Observed, mask: Tensor) -> tuple[Distribution, Tensor]:
         """Return the distribution over actions and the value of each decision."""
         actions, value, _ = self.judge(seen, mask)
         return actions, value
 
-    def judge(self, seen: Seen, mask: Tensor) -> tuple[Distribution, Tensor, Tensor | None]:
+    def judge(self, seen: Observed, mask: Tensor) -> tuple[Distribution, Tensor, Tensor | None]:
         """Return the distribution over actions, the value, and what the agent remembers afterwards (or None)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
@@ -82,19 +82,19 @@ class TorchPolicy(nn.Module):
         log_std = parameters["log_std"] if self._spec.continuous else outputs.new_zeros(0)
         return distribution(self._spec, outputs, mask, log_std), self._value(x, seen, parameters), memory
 
-    def outputs(self, seen: Seen) -> tuple[Tensor, Tensor]:
+    def outputs(self, seen: Observed) -> tuple[Tensor, Tensor]:
         """Return what the network gives for each option of each decision, unmasked, and the value of each."""
         parameters = self._parameters_by_name()
         x, _ = self._features(seen, parameters)
         return _linear(x, parameters, "policy"), self._value(x, seen, parameters)
 
-    def answers(self, seen: Seen) -> tuple[Tensor, Tensor | None]:
+    def answers(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
         """Return what actions are drawn from, and what each agent remembers after it (None without a memory)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
         return _linear(x, parameters, "policy"), memory
 
-    def values(self, seen: Seen) -> tuple[Tensor, Tensor | None]:
+    def values(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
         """Return the value of each decision, and what its agent remembers after it (None without a memory)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
@@ -140,7 +140,7 @@ class TorchPolicy(nn.Module):
         pieces = self.flat.split(self._sizes)
         return {name: piece.view(shape) for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)}
 
-    def _features(self, seen: Seen, parameters: dict[str, Tensor]) -> tuple[Tensor, Tensor | None]:
+    def _features(self, seen: Observed, parameters: dict[str, Tensor]) -> tuple[Tensor, Tensor | None]:
         """Return what the heads see, and the memory after each decision."""
         x = self._trunk(seen, parameters)
         if not self._config.recurrent:
@@ -149,7 +149,7 @@ class TorchPolicy(nn.Module):
         memory = self._unroll(gates, seen.lanes, parameters)
         return memory[:, : self._config.memory_size], memory
 
-    def _trunk(self, seen: Seen, parameters: dict[str, Tensor]) -> Tensor:
+    def _trunk(self, seen: Observed, parameters: dict[str, Tensor]) -> Tensor:
         x = seen.observation.reshape(-1, self._spec.observation.size).float()
         if self._config.normalise:
             x = self._normalised(x, parameters)
@@ -172,7 +172,7 @@ class TorchPolicy(nn.Module):
             x = x.relu() if self._config.rectified else x.tanh()
         return x
 
-    def _who(self, seen: Seen) -> Tensor:
+    def _who(self, seen: Observed) -> Tensor:
         if seen.place is None:
             first = torch.zeros(len(seen.observation), dtype=torch.long, device=seen.observation.device)
             return functional.one_hot(first, self._team).float()
@@ -223,7 +223,7 @@ class TorchPolicy(nn.Module):
         cell = keep.sigmoid() * memory[..., size:] + let_in.sigmoid() * seen.tanh()
         return torch.cat((let_out.sigmoid() * cell.tanh(), cell), dim=-1)
 
-    def _value(self, x: Tensor, seen: Seen, parameters: dict[str, Tensor]) -> Tensor:
+    def _value(self, x: Tensor, seen: Observed, parameters: dict[str, Tensor]) -> Tensor:
         if self._config.critic != "shared":
             joint = seen.joint if seen.joint is not None else self._alone(seen)
             scale = 1.0 if self._config.sees_state else self._scale
@@ -231,7 +231,7 @@ class TorchPolicy(nn.Module):
             x = self._stack("critic", x, parameters)
         return _linear(x, parameters, "value").squeeze(-1)
 
-    def _alone(self, seen: Seen) -> Tensor:
+    def _alone(self, seen: Observed) -> Tensor:
         """Return what a seat sees whose other agents are not there, or a state that nobody told."""
         if self._config.sees_state:
             return seen.observation.new_zeros(len(seen.observation), overview(self._config, self._spec))

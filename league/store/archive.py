@@ -1,6 +1,6 @@
 """The archive: old events of a ledger in compressed files, each of which is named by its hash and never changes.
 
-    archive = Archive(folder, listed)       # the names, after the numbers of their last events, are in the ledger
+    archive = LedgerArchive(folder, listed)       # the names, after the numbers of their last events, are in the ledger
     archive.mark                            # the last archived event, and the hash of all events up to it
     for seq, kind, ticket, body in archive.rows(since=0): ...
 
@@ -36,7 +36,7 @@ class LedgerError(RuntimeError):
     """The ledger cannot be used; the message says why and what to do."""
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True):
+class SegmentHead(msgspec.Struct, frozen=True, kw_only=True):
     """What a segment says of itself, in its first line."""
 
     version: int = VERSION
@@ -49,7 +49,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     open: tuple[int, ...]  # tickets that were issued and not settled by then
 
 
-EMPTY = Head(first=0, last=0, previous="", before="", after=START.digest.hex(), tickets=0, open=())
+EMPTY = SegmentHead(first=0, last=0, previous="", before="", after=START.digest.hex(), tickets=0, open=())
 
 
 class _Columns(msgspec.Struct, frozen=True, array_like=True):
@@ -63,7 +63,7 @@ class _Columns(msgspec.Struct, frozen=True, array_like=True):
 class Segment:
     """A segment that was read and is what was written."""
 
-    head: Head
+    head: SegmentHead
     rows: list[Row]
     ends: list[int]
 
@@ -76,10 +76,12 @@ class Segment:
             yield Mark(end, digest)
 
 
-def pack(rows: Sequence[Row], ends: Sequence[int], after: bytes, previous: Head, name: str) -> tuple[Head, bytes]:
+def pack(
+    rows: Sequence[Row], ends: Sequence[int], after: bytes, previous: SegmentHead, name: str
+) -> tuple[SegmentHead, bytes]:
     """Return the head and the bytes of the segment that follows on `previous`, whose name is `name`."""
     tickets, still_open = settle(previous, rows)
-    head = Head(
+    head = SegmentHead(
         first=rows[0][0],
         last=rows[-1][0],
         previous=name,
@@ -93,11 +95,11 @@ def pack(rows: Sequence[Row], ends: Sequence[int], after: bytes, previous: Head,
     return head, msgspec.json.encode(head) + b"\n" + packed
 
 
-def _name(head: Head, data: bytes) -> str:
+def _name(head: SegmentHead, data: bytes) -> str:
     return f"{head.first:012}-{head.last:012}-{hashlib.sha256(data).hexdigest()}.segment"
 
 
-def settle(previous: Head, rows: Iterable[Row]) -> tuple[int, set[int]]:
+def settle(previous: SegmentHead, rows: Iterable[Row]) -> tuple[int, set[int]]:
     """Return the highest ticket after some more rows, and those that are open then."""
     tickets, still_open = previous.tickets, set(previous.open)
     for _, kind, ticket, _ in rows:
@@ -113,7 +115,7 @@ def _lines(rows: Sequence[Row]) -> bytes:
     return "".join(f"{row[3]}\n" for row in rows).encode()
 
 
-class Archive:
+class LedgerArchive:
     """The segments of a ledger, read on demand."""
 
     def __init__(self, folder: Path, listed: Sequence[tuple[int, str]]) -> None:
@@ -139,7 +141,7 @@ class Archive:
         found = [ticket for ticket in tickets if ticket is not None and ticket <= highest] if highest else []
         return [ticket for ticket in found if ticket not in self.head.open]
 
-    def write(self, rows: Sequence[Row], ends: Sequence[int], after: bytes) -> tuple[str, Head]:
+    def write(self, rows: Sequence[Row], ends: Sequence[int], after: bytes) -> tuple[str, SegmentHead]:
         """Write the next segment; return its name and head. It counts when the ledger lists it: then call `add`."""
         head, data = pack(rows, ends, after, self.head, self._names[-1] if self._names else "")
         name = _name(head, data)
@@ -148,7 +150,7 @@ class Archive:
         publish_once(self._folder / name, data)
         return name, head
 
-    def add(self, name: str, head: Head) -> None:
+    def add(self, name: str, head: SegmentHead) -> None:
         """Count a segment that was written."""
         self._names.append(name)
         self._lasts.append(head.last)
@@ -220,7 +222,7 @@ class Archive:
 def _unpack(path: Path, data: bytes) -> Segment:
     head_line, _, packed = data.partition(b"\n")
     try:
-        head = msgspec.json.decode(head_line, type=Head)
+        head = msgspec.json.decode(head_line, type=SegmentHead)
         columns = msgspec.msgpack.decode(zlib.decompress(packed), type=_Columns)
         bodies = columns.lines.decode().split("\n")[:-1]
         numbers = range(head.first, head.last + 1)
@@ -232,7 +234,7 @@ def _unpack(path: Path, data: bytes) -> Segment:
     return Segment(head, rows, columns.ends)
 
 
-def _check(segment: Segment, before: Head, name: str) -> str:
+def _check(segment: Segment, before: SegmentHead, name: str) -> str:
     head = segment.head
     if (head.previous, head.before, head.first) != (name, before.after, before.last + 1):
         return f"it does not follow on the events up to {before.last}"

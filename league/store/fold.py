@@ -46,7 +46,7 @@ class _Matrix(msgspec.Struct, frozen=True, array_like=True):
     cells: bytes | None
 
 
-class _Table(msgspec.Struct, frozen=True):
+class _PackedPayoff(msgspec.Struct, frozen=True):
     players: list[PlayerId]
     matrices: dict[str, _Matrix]
 
@@ -66,8 +66,8 @@ class _Fold(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     paused: bool
     population: list[Player]
-    training: _Table
-    evaluation: _Table
+    training: _PackedPayoff
+    evaluation: _PackedPayoff
     elo: dict[str, Any]
     candidates: dict[PlayerId, CandidateWritten]
     initial: dict[PlayerId, Hash]
@@ -224,10 +224,10 @@ def _rules(config: LeagueConfig) -> str:
     return msgspec.json.encode(kept, order="sorted").decode()
 
 
-def _pack(payoff: Payoff) -> _Table:
+def _pack(payoff: Payoff) -> _PackedPayoff:
     players = payoff.players
     size = len(players)
-    return _Table(
+    return _PackedPayoff(
         players,
         {name: _pack_matrix(m[:size, :size].ravel(), FIELDS[name].start) for name, m in payoff.matrix.items()},
     )
@@ -241,7 +241,7 @@ def _pack_matrix(values: npt.NDArray[Any], start: float) -> _Matrix:
     return _Matrix(values[changed].tobytes(), changed.astype(CELL).tobytes())
 
 
-def _unpack(table: _Table, config: LeagueConfig) -> Payoff:
+def _unpack(table: _PackedPayoff, config: LeagueConfig) -> Payoff:
     payoff = Payoff(config.payoff)
     payoff.seat(table.players)
     size = len(table.players)

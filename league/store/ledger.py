@@ -26,10 +26,10 @@ import msgspec
 from league import events
 from league.events import Event, TicketIssued
 from league.limits import Count, Label, Metrics, Seconds
-from league.store.archive import Archive, Row
+from league.store.archive import LedgerArchive, Row
 from league.store.archive import LedgerError as LedgerError  # of both
 from league.store.chain import START, Mark, hash_rows, link, sealed, to_text
-from league.store.checking import HEAD, MEASURED, check_events, damage, seal_holds
+from league.store.integrity import HEAD, MEASURED, check_events, damage, seal_holds
 
 SCHEMA_VERSION = 3
 ARCHIVE = "archive"  # the folder beside a ledger in which its old events are
@@ -68,14 +68,14 @@ class Measured(msgspec.Struct, frozen=True, array_like=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows of a table in columns, their numbers first; the bodies are lines of JSON."""
+class Columns:
+    """Columns of a table in columns, their numbers first; the bodies are lines of JSON."""
 
     columns: list[Sequence[Any]]
     lines: bytes
 
 
-NOTHING = Rows([], b"")
+NOTHING = Columns([], b"")
 
 
 class LedgerLocked(LedgerError):  # noqa: N818  (the condition is the name)
@@ -92,7 +92,7 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection, path: Path, archive: Path) -> None:
         self._connection, self.path = connection, path
         listed = connection.execute("select last, name from archive order by last").fetchall()
-        self.archive = Archive(archive, listed)
+        self.archive = LedgerArchive(archive, listed)
         self._end = _end_of(connection, "select seq, chain from events order by seq desc limit 1", self.archive.mark)
         self._measured = _end_of(connection, "select id, chain from metrics order by id desc limit 1", START)
         self._meta: dict[str, str] = dict(connection.execute("select key, value from meta"))
@@ -145,16 +145,16 @@ class Ledger:
         kinds, tickets = [events.kind_of(event) for event in batch], [_ticket_of(event) for event in batch]
         if settled := self.archive.settled(tickets):
             raise sqlite3.IntegrityError(f"all about ticket {settled[0]} is archived: nothing more may happen to it")
-        rows = Rows([[*range(self.head + 1, head + 1)], kinds, tickets], events.encode_lines(batch))
+        rows = Columns([[*range(self.head + 1, head + 1)], kinds, tickets], events.encode_lines(batch))
         measured = self._rows_of(metrics, head) if metrics else NOTHING
         self._write(rows, measured, {NOTE + key: value for key, value in (notes or {}).items()})
 
-    def _rows_of(self, metrics: Sequence[tuple[float, str, dict[str, float]]], head: int) -> "Rows":
+    def _rows_of(self, metrics: Sequence[tuple[float, str, dict[str, float]]], head: int) -> "Columns":
         times, sources, values = zip(*metrics, strict=True)
         ids = [*range(self.measured + 1, self.measured + 1 + len(metrics))]
-        return Rows([ids, [head] * len(ids), times, sources], _json.encode_lines(values))
+        return Columns([ids, [head] * len(ids), times, sources], _json.encode_lines(values))
 
-    def _write(self, rows: "Rows", measured: "Rows", changed: dict[str, str]) -> None:
+    def _write(self, rows: "Columns", measured: "Columns", changed: dict[str, str]) -> None:
         """Write all of it in one transaction, with the links that it adds to the chains."""
         end, metrics, meta = self._end, self._measured, self._meta
         try:
@@ -176,7 +176,7 @@ class Ledger:
             raise LedgerFull(f"the ledger cannot be written: {error}") from error
         self._end, self._measured, self._meta = end, metrics, meta
 
-    def _append(self, end: Mark, rows: "Rows", insert: str, insert_last: str) -> Mark:
+    def _append(self, end: Mark, rows: "Columns", insert: str, insert_last: str) -> Mark:
         """Write the next rows of a table; the last one keeps the hash of them all."""
         digest = link(end.digest, rows.columns, rows.lines)
         *others, last = zip(*rows.columns, rows.lines.decode().split("\n")[:-1], strict=True)
@@ -256,7 +256,7 @@ class Ledger:
         return self.archive.damage() + damage(self._connection, _SCHEMA, self.archive.mark)
 
     def settle(self) -> bool:
-        """Carry all that is in SQLite's log over to the file; return whether that worked: on a full disk it does not."""
+        """Carry all that is in SQLite's log over to the file; return whether that worked (not on a full disk)."""
         try:
             busy, logged, carried = self._connection.execute("pragma wal_checkpoint(full)").fetchone()
         except sqlite3.OperationalError:

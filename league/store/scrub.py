@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 
 from league.store.chain import START, Found, Mark
-from league.store.checking import check_events, check_metrics
+from league.store.integrity import check_events, check_metrics
 from league.store.ledger import Ledger
 
 ROWS = 300  # that are read in one look, or a few more: links are read whole

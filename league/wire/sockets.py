@@ -115,7 +115,7 @@ class PeerLimits(msgspec.Struct, frozen=True, kw_only=True):
 UNLIMITED = PeerLimits()
 
 
-class _Door:
+class _AdmittedKeys:
     """Which keys one server lets in. It looks again twice a second: a key may be revoked, or a new one made."""
 
     def __init__(self, keys: ServerKeys) -> None:
@@ -160,30 +160,30 @@ def _raw(clients: Mapping[str, Holder]) -> dict[bytes, str]:
     return {z85.decode(key): key for key in clients}
 
 
-class _Gate:
+class _ZapHandler:
     """Answers the handshakes of the servers of one context. It has no thread: receiving looks after it."""
 
     def __init__(self, socket: Socket) -> None:
         self.socket = socket
-        self._doors: dict[bytes, _Door] = {}
+        self._admitted: dict[bytes, _AdmittedKeys] = {}
 
-    def add(self, keys: ServerKeys) -> tuple[bytes, _Door]:
-        """Let these clients in; return the domain that their server's socket must name, and its door."""
-        domain, door = b"ludus-%d" % len(self._doors), _Door(keys)
-        self._doors[domain] = door
-        return domain, door
+    def add(self, keys: ServerKeys) -> tuple[bytes, _AdmittedKeys]:
+        """Let these clients in; return the domain that their server's socket must name, and its keys."""
+        domain, admitted = b"ludus-%d" % len(self._admitted), _AdmittedKeys(keys)
+        self._admitted[domain] = admitted
+        return domain, admitted
 
     def answer(self) -> None:
         """Answer every handshake that waits."""
-        for door in self._doors.values():
-            door.look()
+        for admitted in self._admitted.values():
+            admitted.look()
         for request in _waiting(self.socket, 1000):
             frames = [frame.bytes for frame in request]
-            knocked = self._doors.get(frames[2])
+            knocked = self._admitted.get(frames[2])
             if knocked is not None:
                 knocked.look_for(frames[-1])  # a client that is refused once does not come back by itself
-            doors = {domain: door.raw for domain, door in self._doors.items()}
-            self.socket.send_multipart(answer_handshake(frames, doors))
+            domains = {domain: admitted.raw for domain, admitted in self._admitted.items()}
+            self.socket.send_multipart(answer_handshake(frames, domains))
 
 
 class ZmqServer:
@@ -193,21 +193,21 @@ class ZmqServer:
         self,
         socket: Socket,
         address: str,
-        guard: tuple[_Gate, _Door] | None,
+        guard: tuple[_ZapHandler, _AdmittedKeys] | None,
         on_refusal: OnRefusal | None,
         share: int | None = None,
     ) -> None:
         self._socket = socket
         self._share = share
         self._address = address
-        self._gate: _Gate | None = guard[0] if guard else None
-        self._door: _Door | None = guard[1] if guard else None
+        self._zap: _ZapHandler | None = guard[0] if guard else None
+        self._admitted: _AdmittedKeys | None = guard[1] if guard else None
         self._on_refusal = on_refusal
         self._keys: OrderedDict[bytes, str] = OrderedDict()  # by which each peer came in; the oldest are forgotten
         self._poller = zmq.Poller()
         self._poller.register(socket, zmq.POLLIN)
-        if self._gate is not None:
-            self._poller.register(self._gate.socket, zmq.POLLIN)
+        if self._zap is not None:
+            self._poller.register(self._zap.socket, zmq.POLLIN)
         self.patience = Patience()
         self.dropped = 0  # messages beyond the share of their peers
 
@@ -224,8 +224,8 @@ class ZmqServer:
         """
         deadline = time.monotonic() + timeout
         while True:
-            if self._gate is not None:
-                self._gate.answer()
+            if self._zap is not None:
+                self._zap.answer()
                 self._forget_peers()
             batch = [opened for opened in map(self._open, self._take(limit)) if opened is not None]
             left = deadline - time.monotonic()
@@ -254,8 +254,8 @@ class ZmqServer:
         peer = frames[0].bytes
         if self.patience.lost(peer):
             return None
-        holder = None if self._door is None else self._admit(peer, str(frames[0].get("User-Id")))
-        if self._door is not None and holder is None:
+        holder = None if self._admitted is None else self._admit(peer, str(frames[0].get("User-Id")))
+        if self._admitted is not None and holder is None:
             return None
         try:
             message, arrays = decode([frame.buffer for frame in frames[1:]])
@@ -272,8 +272,8 @@ class ZmqServer:
 
     def _admit(self, peer: bytes, key: str) -> Holder | None:
         """Return whose message it is; None, and word to the peer, if its key was revoked since it came in."""
-        assert self._door is not None
-        holder = self._door.holder(key)
+        assert self._admitted is not None
+        holder = self._admitted.holder(key)
         if holder is None:
             self._refuse(peer, REVOKED)
         self._keys[peer] = key
@@ -293,7 +293,11 @@ class ZmqServer:
 
     def send(self, peer: bytes, message: Message, arrays: Arrays | None = None) -> bool:
         """Send to one client; False if it is gone, was shut out, or does not read. Never blocks."""
-        if self._door is not None and (key := self._keys.get(peer)) is not None and self._door.holder(key) is None:
+        if (
+            self._admitted is not None
+            and (key := self._keys.get(peer)) is not None
+            and self._admitted.holder(key) is None
+        ):
             return False
         return _send(self._socket, [peer, *encode(message, arrays)])
 
@@ -363,7 +367,7 @@ class Sockets:
         self._max_message = max_message
         self._high_water = high_water
         self._context: Context | None = None
-        self._gate: _Gate | None = None
+        self._zap: _ZapHandler | None = None
         self._opened: list[Socket] = []  # owned here, so that an end that is dropped is still closed
 
     def __enter__(self) -> Self:
@@ -396,11 +400,11 @@ class Sockets:
         """Close all that was opened here, at once."""
         if self._context is not None:
             self._context.destroy(linger=0)
-            self._context = self._gate = None
+            self._context = self._zap = None
 
     def _bound(
         self, address: str, keys: ServerKeys | None, limits: PeerLimits
-    ) -> tuple[Socket, tuple[_Gate, _Door] | None]:
+    ) -> tuple[Socket, tuple[_ZapHandler, _AdmittedKeys] | None]:
         socket, guard = self._new_socket(zmq.ROUTER), None
         if limits.share is not None:
             socket.rcvhwm = 0  # see above
@@ -410,10 +414,10 @@ class Sockets:
         socket.router_mandatory = True  # else what cannot be delivered vanishes without a word
         socket.backlog = 1024
         if keys is not None:
-            gate = self._open_gate()
-            socket.zap_domain, door = gate.add(keys)
-            guard = (gate, door)
-            socket.zap_enforce_domain = True  # without a gate nobody comes in, instead of everybody
+            zap = self._open_zap()
+            socket.zap_domain, admitted = zap.add(keys)
+            guard = (zap, admitted)
+            socket.zap_enforce_domain = True  # without a handler nobody comes in, instead of everybody
             socket.curve_publickey, socket.curve_secretkey = keys.public.encode(), keys.secret.encode()
             socket.curve_server = True
         try:
@@ -434,11 +438,11 @@ class Sockets:
         socket.connect(address)
         return socket
 
-    def _open_gate(self) -> _Gate:
-        if self._gate is None:
-            self._gate = _Gate(self._new_socket(zmq.REP))
-            self._gate.socket.bind("inproc://zeromq.zap.01")
-        return self._gate
+    def _open_zap(self) -> _ZapHandler:
+        if self._zap is None:
+            self._zap = _ZapHandler(self._new_socket(zmq.REP))
+            self._zap.socket.bind("inproc://zeromq.zap.01")
+        return self._zap
 
     def _new_socket(self, kind: int) -> Socket:
         if self._context is None:

@@ -17,10 +17,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from league.policies.layout import FloatArray, PolicyConfig
-from league.policies.torch_policy import Lanes, Seen, TorchPolicy
+from league.policies.torch_policy import Lanes, Observed, TorchPolicy
 from league.spec import EnvSpec
 from learners.algorithms.dqn_config import DQNConfig
-from learners.algorithms.values import Loss, Minibatch, Network, Tensors, ValueLearning
+from learners.algorithms.values import Loss, Minibatch, Tensors, ValueLearning, ValueNetwork
 from learners.decisions import warmed
 from learners.distributed import ALONE, Group
 
@@ -77,7 +77,7 @@ class DQN(ValueLearning):
     def __init__(
         self, config: DQNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
-        super().__init__(config, Network(TorchPolicy(policy, spec)), flat, group)
+        super().__init__(config, ValueNetwork(TorchPolicy(policy, spec)), flat, group)
         self._duelling, self._told = config.duelling, policy.agent_id
 
     def loss(self, data: Minibatch) -> Loss:
@@ -90,9 +90,9 @@ class DQN(ValueLearning):
             next_BN = self._values(self.network, data.after) if self.config.double else judged_BN
         return dqn_loss(value_BN, next_BN, judged_BN, data, self.config.double)
 
-    def _values(self, network: Network, seen: Tensors) -> Tensor:
+    def _values(self, network: ValueNetwork, seen: Tensors) -> Tensor:
         place = seen["place"].long() if self._told else None
-        each_BN, value_B = network.policy.outputs(Seen(seen["observation"], place))
+        each_BN, value_B = network.policy.outputs(Observed(seen["observation"], place))
         return duel(each_BN, value_B, seen["mask"]) if self._duelling else each_BN
 
     def _loss_of_lanes(self, data: Minibatch) -> Loss:
@@ -105,11 +105,11 @@ class DQN(ValueLearning):
         learn_BT = seen["learn"] if lanes.warm is None else seen["learn"] & ~lanes.warm[:, :, 0]
         return lanes_loss(value_BTN, judged_BTN, data, learn_BT, self.config)
 
-    def _values_in(self, network: Network, seen: Tensors, lanes: Lanes) -> Tensor:
+    def _values_in(self, network: ValueNetwork, seen: Tensors, lanes: Lanes) -> Tensor:
         """Return what a network says of the actions in each tick of lanes: [B, T, N]."""
         present = seen["present"]
         place, mask = seen["place"][present].long() if self._told else None, seen["mask"][present]
-        each, value = network.policy.outputs(Seen(seen["observation"][present], place, lanes=lanes))
+        each, value = network.policy.outputs(Observed(seen["observation"][present], place, lanes=lanes))
         found = each.new_zeros(*present.shape, each.shape[1])
         found[present] = duel(each, value, mask) if self._duelling else each
         return found

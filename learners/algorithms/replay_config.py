@@ -6,7 +6,7 @@ from typing import ClassVar
 from league.policies.layout import PolicyConfig
 from league.segment import Segments
 from learners.algorithms.config import AlgoConfig
-from learners.replay import RateLimit, Replay, Stock
+from learners.replay import LocalReplay, RateLimit, Replay
 from learners.steps import Steps, decisions_of, lanes_of
 
 
@@ -61,10 +61,10 @@ class ReplayConfig(AlgoConfig):
         cut = decisions_of if segments.memory is None else lanes_of
         return cut(segments, self.n_step, self.gamma)
 
-    def stock(self, ranks: int = 1) -> Stock:
+    def stock(self, ranks: int = 1) -> LocalReplay:
         """Return an empty replay, which is one of as many as there are ranks."""
         limit = RateLimit(self.samples_per_insert, -(-self.warmup // ranks))
-        return Stock(Replay(self.replay, self.priority), limit, -(-self.minibatch // ranks))
+        return LocalReplay(Replay(self.replay, self.priority), limit, -(-self.minibatch // ranks))
 
     def exploration(self, decisions: int) -> float:
         """Return epsilon after so many decisions.

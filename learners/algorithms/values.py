@@ -21,7 +21,7 @@ from learners.algorithms.algorithm import State, nothing
 from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batch
 from learners.distributed import ALONE, Group
-from learners.replay import Sample, Source
+from learners.replay import ReplaySource, Sample
 
 Tensors = dict[str, Tensor]
 
@@ -61,7 +61,7 @@ class Loss(NamedTuple):
     value: Tensor  # [B] of what was done
 
 
-class Network(nn.Module):
+class ValueNetwork(nn.Module):
     """What is trained: the policy that collectors get, and in subclasses what only the learner needs."""
 
     def __init__(self, policy: TorchPolicy) -> None:
@@ -72,7 +72,7 @@ class Network(nn.Module):
 class ValueLearning(ABC):
     """Trains one player. See learners.algorithms.algorithm.Algorithm; the replay is not part of its state."""
 
-    def __init__(self, config: ReplayConfig, network: Network, flat: FloatArray, group: Group = ALONE) -> None:
+    def __init__(self, config: ReplayConfig, network: ValueNetwork, flat: FloatArray, group: Group = ALONE) -> None:
         self._device = group.device
         self.config, self.network, self._group = config, network.to(self._device), group
         network.policy.write(flat)
@@ -102,7 +102,7 @@ class ValueLearning(ABC):
 
     def learn(
         self,
-        source: Source,
+        source: ReplaySource,
         rng: np.random.Generator,
         between: Callable[[], None] = nothing,
         first: Callable[[], None] = nothing,
@@ -132,7 +132,7 @@ class ValueLearning(ABC):
             raise NotFiniteError("segments")
         self.stock.insert(steps, batch.decisions)
 
-    def _train(self, source: Source, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
+    def _train(self, source: ReplaySource, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
         collected: list[tuple[float, float, float]] = []
         while not self._group.most(np.array([not source.due()], np.int64))[0]:  # until one rank has no more
             sample = source.sample(rng)
@@ -149,7 +149,7 @@ class ValueLearning(ABC):
         told = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
         return told | {"losses/gradient_steps": float(len(collected))}
 
-    def _descend(self, source: Source, sample: Sample) -> tuple[float, float, float]:
+    def _descend(self, source: ReplaySource, sample: Sample) -> tuple[float, float, float]:
         """Take one gradient step; return the loss, the mean error and the mean value."""
         found = self.loss(minibatch(sample, sample.weights(self.config.beta(self.decisions)), self._device))
         self._optimizer.zero_grad(set_to_none=True)
@@ -177,7 +177,7 @@ class ValueLearning(ABC):
         return True
 
     @torch.no_grad()
-    def _probe(self, source: Source, sample: Sample) -> None:
+    def _probe(self, source: ReplaySource, sample: Sample) -> None:
         """Refuse weights that answer with anything that is not finite."""
         error_B = self.loss(minibatch(sample, sample.weights(0), self._device)).error
         told = (error_B, *self.network.parameters())

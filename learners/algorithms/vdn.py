@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from league.policies.layout import FloatArray, PolicyConfig
-from league.policies.torch_policy import Seen, TorchPolicy
+from league.policies.torch_policy import Observed, TorchPolicy
 from league.spec import EnvSpec
-from learners.algorithms.values import Loss, Minibatch, Network, Tensors, ValueLearning
+from learners.algorithms.values import Loss, Minibatch, Tensors, ValueLearning, ValueNetwork
 from learners.algorithms.vdn_config import VDNConfig
 from learners.distributed import ALONE, Group
 
@@ -27,7 +27,7 @@ class Sum(nn.Module):
         return value_BA.sum(1)
 
 
-class TeamNetwork(Network):
+class TeamNetwork(ValueNetwork):
     """The network of the agents, and the mixer that puts their values together."""
 
     def __init__(self, policy: TorchPolicy, mixer: nn.Module) -> None:
@@ -77,9 +77,9 @@ class VDN(ValueLearning):
             after_B = self.target.together(judged_BAN, best_BA, data.after)
         return team_loss(total_B, after_B, data)
 
-    def _values(self, network: Network, seen: Tensors) -> Tensor:
+    def _values(self, network: ValueNetwork, seen: Tensors) -> Tensor:
         steps, agents = seen["present"].shape
         observation = seen["observation"].flatten(0, 1)
         place = torch.arange(agents, device=observation.device).repeat(steps) if self._told else None
-        each, _ = network.policy.outputs(Seen(observation, place))
+        each, _ = network.policy.outputs(Observed(observation, place))
         return each.view(steps, agents, -1)

@@ -1,10 +1,8 @@
 """`check`: tells what an environment is, and what is wrong with it, and never raises."""
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
 
+import odd_envs
 import pytest
 
 from collectors import check as check_module
@@ -18,12 +16,8 @@ def quick(monkeypatch):
 
 
 @pytest.fixture
-def odd(monkeypatch):
-    spec = importlib.util.spec_from_file_location("odd_envs", Path(__file__).parent / "odd_envs.py")
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "odd_envs", module)
-    spec.loader.exec_module(module)
-    return module
+def odd():
+    return odd_envs
 
 
 def test_a_native_game():

@@ -1,30 +1,30 @@
 """The collector over the wire in memory, with real games; the test is its coordinator and its learner."""
 
-import importlib.util
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
+import odd_envs as odd
 import pytest
+from darts import Darts
 
-from collectors import desk as module
+from collectors import held_tickets as module
 from collectors.actors import Actors
 from collectors.collector import Collector
 from collectors.config import CollectorConfig
-from collectors.desk import MAX_UNACKED, RETRY
-from collectors.envs.connect_four import ConnectFour
-from collectors.envs.pettingzoo import adapt
-from collectors.envs.rock_paper_scissors import RockPaperScissors
+from collectors.envs.adapters.pettingzoo import adapt
+from collectors.envs.native.connect_four import ConnectFour
+from collectors.envs.native.rock_paper_scissors import RockPaperScissors
+from collectors.envs.native.tic_tac_toe import TicTacToe
 from collectors.envs.rows import Ends
-from collectors.envs.tic_tac_toe import TicTacToe
-from collectors.links import Links
-from collectors.replay import ReplayError, outcome_of, replay
+from collectors.episode import ReplayError, outcome_of, replay
+from collectors.held_tickets import MAX_UNACKED, RETRY
+from collectors.learner_client import LearnerClient
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
 from league.store.snapshots import Manifest, SnapshotStore
 from league.ticket import Entry, Purpose, Ticket
-from league.wire.memory import Exchange
+from league.wire.in_memory import Exchange
 from league.wire.messages import (
     Ack,
     Credit,
@@ -36,21 +36,10 @@ from league.wire.messages import (
     Verdict,
     Weights,
 )
-from learners.inbox import open_segments
+from learners.segment_check import open_segments
 
 POLICY = PolicyConfig(hidden=[8])
 BOT = Entry("random", bot="random")
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"{name}_of_collector", Path(__file__).parent / f"{name}.py")
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-odd = load("odd_envs")
-Darts = load("darts").Darts
 
 
 class World:
@@ -68,7 +57,7 @@ class World:
             session="session",
             env=env,
             coordinator=exchange.client(self.coordinator.address),
-            links=Links("collector-0", "session", exchange.client),
+            links=LearnerClient("collector-0", "session", exchange.client),
             actors=Actors(env.spec, POLICY, self.store, cache_bytes, allow),
             run_seed=7,
             config=CollectorConfig(slots=env.slots, **{"ticks": 4, **config}),

@@ -12,7 +12,7 @@ from collectors.recorder import Recorder
 from league.segment import CONTINUES, CUT, TERMINATED
 from league.spec import Array, EnvSpec, Seat
 from league.wire.messages import SegmentsHead
-from learners.inbox import open_segments
+from learners.segment_check import open_segments
 
 ACTIONS = 3
 TEAMS = EnvSpec(

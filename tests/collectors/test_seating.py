@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collectors.envs.outcomes import rank_alone
 from collectors.envs.rows import Ends, Rows
-from collectors.outcomes import rank_alone
 from collectors.seating import (
     ACTION_BYTES,
     Playing,

@@ -1,33 +1,19 @@
 """Every environment passes one suite, whatever it is made of."""
 
-import importlib.util
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
+import odd_envs as odd
 import pytest
 
-from collectors.conformance import Referee, conform
-from collectors.envs import official
-from collectors.envs.connect_four import ConnectFour
-from collectors.envs.particles import SimpleSpread, SimpleTag
-from collectors.envs.pettingzoo import adapt, builder, make
+from collectors.conformance import RuleChecker, conform
+from collectors.envs.adapters import reference_tests as official
+from collectors.envs.adapters.pettingzoo import adapt, builder, make
+from collectors.envs.native.connect_four import ConnectFour
+from collectors.envs.native.particles import SimpleSpread, SimpleTag
+from collectors.envs.native.rock_paper_scissors import RockPaperScissors
+from collectors.envs.native.tic_tac_toe import TicTacToe
 from collectors.envs.plan import plan
-from collectors.envs.rock_paper_scissors import RockPaperScissors
-from collectors.envs.tic_tac_toe import TicTacToe
-
-
-def load_odd_envs():
-    path = Path(__file__).parents[1] / "collectors" / "odd_envs.py"
-    spec = importlib.util.spec_from_file_location("odd_envs", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["odd_envs"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-odd = load_odd_envs()
 
 NATIVE = {
     "connect_four": (ConnectFour, "classic/connect_four_v3"),
@@ -116,7 +102,7 @@ def test_an_ending_that_keeps_its_agents_listed_still_ends():
 @pytest.mark.parametrize("name", NATIVE)
 def test_native_and_adapter_tell_the_same_story(name):
     build, id = NATIVE[name]
-    native, zoo = Referee(build(3)).play(range(20)), Referee(make(3, id)).play(range(20))
+    native, zoo = RuleChecker(build(3)).play(range(20)), RuleChecker(make(3, id)).play(range(20))
     assert native == zoo
     assert build(1).spec.signature == make(1, id).spec.signature
     assert build(1).spec.agents == make(1, id).spec.agents
@@ -126,8 +112,8 @@ def test_native_and_adapter_tell_the_same_story(name):
 @pytest.mark.parametrize("how", odd.HOW)
 def test_what_breaks_in_one_slot_stays_there(how):
     env = adapt(partial(odd.Broken, how), slots=3)
-    episodes = Referee(env).play(range(2, 12))
-    alone = Referee(adapt(partial(odd.Broken, "not"), slots=3)).play(range(2, 12))
+    episodes = RuleChecker(env).play(range(2, 12))
+    alone = RuleChecker(adapt(partial(odd.Broken, "not"), slots=3)).play(range(2, 12))
     for episode, lawful in zip(episodes, alone, strict=True):
         if episode.seed % 2:
             assert episode.fault
@@ -200,7 +186,7 @@ def test_the_suite_finds_what_is_wrong(what):
 
 def test_the_suite_finds_an_empty_mask():
     meddler = Meddler(ConnectFour(1), rows=lambda rows: replace(rows, mask=rows.mask & rows.first[:, None]))
-    referee = Referee(meddler)
+    referee = RuleChecker(meddler)
     with pytest.raises(ValueError, match="illegal"):  # nothing legal is left, and column 0 fills up
         referee.play(range(1))
     assert "the mask of agent 'player_0' is empty" in referee.problems

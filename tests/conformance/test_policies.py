@@ -11,7 +11,7 @@ from league.policies.actions import legal, sample
 from league.policies.distribution import distribution
 from league.policies.layout import EDGE, NETWORKS, PolicyConfig, describe
 from league.policies.numpy_actor import NumpyActor
-from league.policies.torch_policy import Lanes, Seen, TorchPolicy
+from league.policies.torch_policy import Lanes, Observed, TorchPolicy
 from league.spec import Array, EnvSpec, Seat
 
 
@@ -91,7 +91,7 @@ def case_with_numbers(request):
 
 
 def told(observation, mask):
-    return Seen(torch.from_numpy(observation)), torch.from_numpy(mask)
+    return Observed(torch.from_numpy(observation)), torch.from_numpy(mask)
 
 
 def long_if_single(case, actions):
@@ -126,7 +126,7 @@ def test_value_needs_no_mask(case):
     observation, mask = case.positions(9)
     policy = case.torch()
     _, value = policy(*told(observation, mask))
-    torch.testing.assert_close(policy.values(Seen(torch.from_numpy(observation)))[0], value)
+    torch.testing.assert_close(policy.values(Observed(torch.from_numpy(observation)))[0], value)
     assert value.shape == (9,)
 
 
@@ -286,7 +286,7 @@ def test_the_agent_of_a_seat_is_told_apart_in_numpy_as_in_torch():
     policy = TorchPolicy(config, TEAM)
     policy.write(flat)
     with torch.no_grad():
-        found, _ = policy(Seen(torch.from_numpy(seen), torch.from_numpy(place)), torch.ones(3, 4, dtype=torch.bool))
+        found, _ = policy(Observed(torch.from_numpy(seen), torch.from_numpy(place)), torch.ones(3, 4, dtype=torch.bool))
     expected = outputs - np.log(np.exp(outputs).sum(axis=1, keepdims=True))
     np.testing.assert_allclose(found.log_probs.numpy(), expected, atol=1e-5)
 
@@ -311,7 +311,9 @@ def test_a_memory_runs_on_in_numpy_as_in_torch(memory):
         state[who] = mine
     policy = TorchPolicy(config, TEAM)
     policy.write(flat)
-    seen = Seen(torch.from_numpy(observation[present]), lanes=Lanes(*map(torch.from_numpy, (present, restart, start))))
+    seen = Observed(
+        torch.from_numpy(observation[present]), lanes=Lanes(*map(torch.from_numpy, (present, restart, start)))
+    )
     with torch.no_grad():
         found, _ = policy(seen, torch.ones(int(present.sum()), 4, dtype=torch.bool))
         _, after = policy.values(seen)
@@ -344,7 +346,7 @@ def test_a_central_critic_sees_all_agents_and_the_actor_does_not():
     other[0, 2] += 1
     mask = torch.ones(1, 4, dtype=torch.bool)
     with torch.no_grad():
-        results = [policy(Seen(joint[:, 0], torch.tensor([0]), seen), mask) for seen in (joint, other)]
+        results = [policy(Observed(joint[:, 0], torch.tensor([0]), seen), mask) for seen in (joint, other)]
     torch.testing.assert_close(results[0][0].log_probs, results[1][0].log_probs)
     assert float((results[0][1] - results[1][1]).abs()) > 1e-3
 
@@ -361,7 +363,7 @@ def test_bytes_of_images_are_scaled():
     policy = TorchPolicy(config, byte)
     policy.write(flat)
     with torch.no_grad():
-        actions, _ = policy(Seen(torch.from_numpy(images)), torch.ones(5, 3, dtype=torch.bool))
+        actions, _ = policy(Observed(torch.from_numpy(images)), torch.ones(5, 3, dtype=torch.bool))
     np.testing.assert_allclose(
         actions.log_probs.numpy(), found - np.log(np.exp(found).sum(axis=1, keepdims=True)), atol=1e-5
     )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from league.wire.codec import WireError
+from league.wire.in_memory import Exchange
 from league.wire.keys import load_client_keys, load_server_keys, make_keys
-from league.wire.memory import Exchange
 from league.wire.messages import Credit, Follow, Pull, Role, Weights
 from league.wire.sockets import Sockets
 

@@ -10,7 +10,7 @@ from league import events
 from league.events import OperatorActed, TermBegan
 from league.state import LeagueState, apply
 from league.store.fold import decode_fold, encode_fold, write_fold
-from league.wire.memory import Exchange
+from league.wire.in_memory import Exchange
 from league.wire.messages import Done, FetchFold, FoldChunk, Follow, Note, Page, Refused
 
 

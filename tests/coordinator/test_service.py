@@ -12,15 +12,15 @@ from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league, refold
 from coordinator.pages import PAGE_BYTES
 from coordinator.service import BROKEN, FEED_REST, METRICS, TICK, Service
-from launch.live import status_text
-from launch.tables import status_json
-from launch.view import View
+from launch.viewers.live import status_text
+from launch.viewers.tables import status_json
+from launch.viewers.view import View
 from league import events
 from league.events import ResultCounted, SnapshotPruned, TicketIssued
 from league.store.fold import encode_fold, read_fold, resume_fold
 from league.store.ledger import Ledger
 from league.ticket import Episode, Purpose, Result
-from league.wire.memory import Exchange
+from league.wire.in_memory import Exchange
 from league.wire.messages import (
     Candidate,
     Command,

@@ -1,16 +1,13 @@
 """A small league that was really played, once for all tests that read a run."""
 
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
 
-from launch.config import Config, to_plain
-from launch.inline import play
-from launch.start import stored
-from launch.trackers.points import Curves
-from launch.view import read_offline
+from launch.config.config import Config, stored, to_plain
+from launch.processes.inline import play
+from launch.viewers.curves import Curves
+from launch.viewers.view import read_offline
 from league.rulebook import PlayerConfig
 from league.store.run_directory import RunDirectory
 
@@ -76,14 +73,12 @@ def rows_of():
 @pytest.fixture(scope="session")
 def bid(tmp_path_factory):
     """Return the run directory of a league in a game of three sides; nobody may change it."""
-    sys.path.insert(0, str(Path(__file__).parent))
     config = small_config("bidding:Bidding")
     config.league.budget.env_steps = 300
     run = RunDirectory(tmp_path_factory.mktemp("runs") / "bidding").create()
     run.write_config(to_plain(config))
     play(config, run, allow=["bidding"])
-    yield run
-    sys.path.remove(str(Path(__file__).parent))
+    return run
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 import launch.start
 from launch.arguments import EXAMPLES, build_parser
 from launch.cli import COMMANDS, main
-from launch.compose import compose
-from launch.config import to_plain
-from launch.inline import play
+from launch.config.compose import compose
+from launch.config.config import to_plain
+from launch.processes.inline import play
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
@@ -73,7 +73,7 @@ try:
 except SystemExit:
     pass
 print(sorted({"torch", "numpy", "hydra", "zmq", "msgspec", "rich", "pettingzoo"} & set(sys.modules)))
-import launch.config
+import launch.config.config
 print(sorted({"torch", "hydra", "pettingzoo"} & set(sys.modules)))
 """
 

@@ -11,11 +11,11 @@ import pytest
 
 from launch.api import League
 from launch.arguments import EXAMPLES, build_parser
-from launch.compose import compose
-from launch.config import Config, ConfigError
-from launch.reference import tables, written
-from launch.schema import keys
-from launch.sweeping import combinations, split
+from launch.config.compose import compose
+from launch.config.config import Config, ConfigError
+from launch.config.reference import tables, written
+from launch.config.schema import keys
+from launch.sweeps.sweeping import combinations, split
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -114,7 +114,7 @@ def test_the_bot_is_that_of_the_examples():
 
 def test_the_table_of_settings_is_that_of_the_code():
     page = (ROOT / "docs/configuration.md").read_text()
-    assert page == written(page), "run: python -m launch.reference docs/configuration.md"
+    assert page == written(page), "run: python -m launch.config.reference docs/configuration.md"
 
 
 def test_every_setting_is_told_with_its_meaning():

@@ -77,7 +77,7 @@ def test_a_run_that_is_not_on_slurm_cannot_be_scaled(played, capsys):
 
 def test_a_run_that_nobody_serves_cannot_be_stopped(played, capsys, monkeypatch):
     asked = []
-    monkeypatch.setattr("launch.local.drain", lambda config, run: asked.append(run))
+    monkeypatch.setattr("launch.topology.endpoints.drain", lambda config, run: asked.append(run))
     assert not played[0].rendezvous.exists()
     assert main(["stop", str(played[0].root)]) == 2
     assert "no coordinator of the run" in capsys.readouterr().err
@@ -95,7 +95,7 @@ def test_attach_to_a_league_that_is_over_says_so_and_ends(played, capsys, monkey
 def served(played, tmp_path, patiently):
     """Return a copy of a league that is over, with a coordinator that answers."""
     copy = RunDirectory(Path(shutil.copytree(played[0].root, tmp_path / "served")))
-    command = [sys.executable, "-m", "launch.process", "--run", str(copy.root), "--role", "coordinator"]
+    command = [sys.executable, "-m", "launch.processes", "--run", str(copy.root), "--role", "coordinator"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     coordinator = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
     patiently(copy.rendezvous.exists, 60, "the coordinator's address")

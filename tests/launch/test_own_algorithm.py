@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from launch.config import from_plain, to_plain
+from launch.config.config import from_plain, to_plain
 from league.policies.layout import PolicyConfig, initial
 from learners.batcher import Batch
 from learners.distributed import ALONE
@@ -22,8 +22,8 @@ EXAMPLE = ROOT / "examples" / "own_algorithm"
 RUN = """
 import json, sys
 import ludus
-from launch.config import ConfigError
-from launch.compose import compose
+from launch.config.config import ConfigError
+from launch.config.compose import compose
 
 try:
     compose(["algo=reinforce", "algo.patiense=1"])

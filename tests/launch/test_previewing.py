@@ -7,10 +7,10 @@ import pytest
 
 from launch import previewing
 from launch.cli import main
-from launch.compose import compose
-from launch.config import to_plain
+from launch.config.compose import compose
+from launch.config.config import to_plain
 from launch.previewing import as_lines, preview
-from launch.topology import topology
+from launch.topology.parts import topology
 from league.store.run_directory import RunDirectory
 
 

@@ -115,8 +115,8 @@ def test_a_module_that_is_loaded_already_counts(tmp_path):
 ASK = """
 import sys
 sys.path.insert(1, sys.argv[1])
-from launch.compose import compose
-from launch.groups import CONF
+from launch.config.compose import compose
+from launch.config.groups import CONF
 print(CONF, compose([]).name)
 """
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from launch.cli import main
-from launch.compose import compose
+from launch.config.compose import compose
 from launch.start import begin, held
 from league.store.run_directory import RunDirectory, RunError
 

@@ -15,8 +15,8 @@ import pytest
 from collectors.envs.config import make_environment
 from collectors.players.scripted import make_bot, make_bots
 from launch.cli import main
-from launch.config import Config, algo_of, from_plain, own_algos, to_plain
-from launch.trackers.sink import check_trackers
+from launch.config.config import Config, algo_of, from_plain, own_algos, to_plain
+from launch.trackers.make_sink import check_trackers
 from league.events import PlayerAdded, TicketIssued
 from league.player import Kind, Player
 from league.rulebook import founders
@@ -26,7 +26,7 @@ from league.ticket import Entry, Purpose, Ticket
 
 PLANTED = "canary_planted"  # a module on the path that nobody allowed
 
-TARGETS = (Path(__file__).parent / "canaries.txt").read_text().split()
+TARGETS = (Path(__file__).parents[1] / "support" / "canaries.txt").read_text().split()
 
 # What opens a config needs these itself: for them a refusal is all there is to see.
 UNARMED = ("builtins:", "pathlib:", "importlib:", "__main__:", "league.", "collectors.", "learners.", "gymnasium:make")
@@ -247,7 +247,7 @@ def commands(run):
     }
 
 
-START, IMPORT = "launch.sweeping:start", f"{PLANTED}:env"
+START, IMPORT = "launch.sweeps.sweeping:start", f"{PLANTED}:env"
 EFFECTS = {
     START: lambda sign: {"command": ["touch", str(sign)]},
     "subprocess:run": lambda sign: {"args": ["touch", str(sign)]},

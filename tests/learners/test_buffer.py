@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from league.ids import derive_seed
 from league.policies.layout import PolicyConfig, initial
-from league.wire.memory import Exchange
+from league.wire.in_memory import Exchange
 from league.wire.messages import Credit, Draw, Drawn, Pull, Refused, Role, SegmentsHead, Watch, Weights
 from league.wire.ports import Incoming
 from learners.algorithms.dqn_config import DQNConfig
@@ -19,8 +19,8 @@ from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import join
 from learners.buffer import Buffer
 from learners.credits import AHEAD
+from learners.remote_replay import RESTS, RemoteReplay
 from learners.replay import Sample
-from learners.served import RESTS, Served
 
 SEED = 3
 POLICY = PolicyConfig(hidden=[16], head="values")
@@ -337,7 +337,7 @@ def test_only_a_learner_may_draw_or_bring_weights(world, role):
 
 def test_a_learner_does_not_wait_for_ever():
     rests = count()
-    served = Served(lambda timeout: timeout and next(rests), ahead=2)
+    served = RemoteReplay(lambda timeout: timeout and next(rests), ahead=2)
     served.ask()
     assert sorted(served.open) == [0, 1, 2]
     assert not served.due()
@@ -350,7 +350,7 @@ def test_a_learner_does_not_wait_for_ever():
 
 @pytest.mark.parametrize("leads", [True, False])
 def test_an_update_ends_where_the_buffer_of_the_leading_rank_says(leads):
-    served, rests = Served(lambda timeout: timeout and next(rests), ahead=3, leads=leads), count()
+    served, rests = RemoteReplay(lambda timeout: timeout and next(rests), ahead=3, leads=leads), count()
     served.ask()
     mask, zeros = {"mask": np.ones((2, 3), bool)}, np.zeros(2)
     sample = Sample(np.arange(2), mask, zeros, zeros, zeros, mask, np.ones(2))
@@ -370,7 +370,7 @@ def test_an_update_ends_where_the_buffer_of_the_leading_rank_says(leads):
 
 
 def test_the_next_minibatches_are_under_way_while_one_is_learned_from():
-    served = Served(lambda timeout: served.ask(), ahead=2)
+    served = RemoteReplay(lambda timeout: served.ask(), ahead=2)
     mask, zeros = {"mask": np.ones((2, 3), bool)}, np.zeros(2)
     sample = Sample(np.arange(2), mask, zeros, zeros, zeros, mask, np.ones(2))
     served.ask()

@@ -39,7 +39,7 @@ def two_ranks(tmp_path, fresh):
         for number, shares in enumerate(parts):
             for rank, segments in enumerate(shares):
                 np.savez(tmp_path / f"{number}.{rank}.npz", **segments.arrays())
-        script = str(Path(__file__).parent / "rank_process.py")
+        script = str(Path(__file__).parents[1] / "support" / "rank_process.py")
         shared = {**os.environ, "PYTHONPATH": str(Path.cwd()), "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
         shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "OPENBLAS_NUM_THREADS": "1"}
         children = [

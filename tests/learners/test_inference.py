@@ -9,11 +9,11 @@ from league.policies import numpy_actor
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
 from league.spec import Array, EnvSpec, Seat
-from league.wire.memory import Exchange
+from league.wire.in_memory import Exchange
 from league.wire.messages import Answer, Ask, Pull, Refused, Watch, Weights
 from learners import inference as module
-from learners.gpu import TorchNetwork
 from learners.inference import Inference
+from learners.torch_network import TorchNetwork
 
 SPEC = EnvSpec(
     name="pairs",

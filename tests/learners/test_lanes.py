@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.curves import Practice
-from collectors.envs.recall import Recall
+from collectors.envs.native.recall import Recall
 from league.policies.layout import PolicyConfig, initial
-from league.policies.torch_policy import Lanes, Seen
+from league.policies.torch_policy import Lanes, Observed
 from league.segment import CUT, TERMINATED
 from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.dqn import DQN, duel
@@ -97,7 +97,7 @@ def step(network, seen, i, tick, memory):
     """Return what a network says of one tick, and what it remembers afterwards."""
     one = torch.ones(1, 1, 1, dtype=torch.bool)
     restart = seen["restart"][i, tick].view(1, 1, 1)
-    told = Seen(
+    told = Observed(
         seen["observation"][i, tick][None], seen["place"][i, tick][None].long(), None, Lanes(one, restart, memory)
     )
     each, value = network.policy.outputs(told)

@@ -7,7 +7,7 @@ import pytest
 from league.ids import derive_seed
 from league.policies.layout import PolicyConfig, initial
 from league.store.snapshots import SnapshotStore
-from league.wire.memory import Exchange
+from league.wire.in_memory import Exchange
 from league.wire.messages import (
     Assignment,
     Credit,
@@ -24,7 +24,7 @@ from learners.algorithms.ppo import PPO
 from learners.algorithms.ppo_config import PPOConfig
 from learners.checkpoint import CheckpointError
 from learners.config import LearnerConfig
-from learners.fed import REACH
+from learners.fed_player import REACH
 from learners.learner import Learner
 
 BATCH = 64

@@ -9,10 +9,10 @@ import torch
 from benchmarks.curves import Practice
 from benchmarks.scoring import score_against
 from collectors.envs.config import EnvConfig, make_environment
-from collectors.envs.particles import SimpleSpread
-from collectors.envs.recall import Recall
+from collectors.envs.native.particles import SimpleSpread
+from collectors.envs.native.recall import Recall
+from collectors.envs.native.tic_tac_toe import TicTacToe
 from collectors.envs.rows import Ends, Rows
-from collectors.envs.tic_tac_toe import TicTacToe
 from collectors.players.bots import RandomBot
 from league.policies.layout import PolicyConfig, describe
 from league.policies.numpy_actor import NumpyActor

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from launch.build import describe_environment, read_spec
-from launch.compose import compose
-from launch.config import to_plain
-from launch.doors import Doors
-from launch.topology import key_holders, topology
-from launch.view import open_view
+from launch.config.compose import compose
+from launch.config.config import to_plain
+from launch.config.env_spec import describe_environment, read_spec
+from launch.topology.endpoints import Endpoints
+from launch.topology.parts import key_holders, topology
+from launch.viewers.view import open_view
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import Manifest, SnapshotStore
 from league.ticket import Episode, Result
@@ -53,7 +53,7 @@ class League:
                 words = entry.read_bytes().decode().split("\0")
             except OSError:
                 continue
-            if str(self.run.root.resolve()) in words and "launch.process" in words:
+            if str(self.run.root.resolve()) in words and "launch.processes" in words:
                 found[words[words.index("--role") + 1]].append(int(entry.parent.name))
         return found
 
@@ -80,7 +80,7 @@ def start(tmp_path, patiently):
     started = []
 
     def begin(*overrides, name="league"):
-        here = Path(__file__).parent
+        here = Path(__file__).parents[1] / "support"
         path = os.pathsep.join([str(Path.cwd()), str(here)])
         environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         log = tmp_path / "ludus.log"
@@ -117,7 +117,7 @@ def serve(tmp_path, patiently):
 
     def again(run):
         """Start the coordinator of a run that the test has ended before."""
-        command = [sys.executable, "-m", "launch.process", "--run", str(run.root), "--role", "coordinator"]
+        command = [sys.executable, "-m", "launch.processes", "--run", str(run.root), "--role", "coordinator"]
         with run.log("coordinator", 0).open("ab") as log:
             started.append(subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log, cwd=Path.cwd()))
         return started[-1]
@@ -220,7 +220,7 @@ def work_honestly():
     with ExitStack() as stack:
 
         def begin(run, transport):
-            doors = [stack.enter_context(Doors(run, name, transport)) for name in ("learner-0", "collector-0")]
+            doors = [stack.enter_context(Endpoints(run, name, transport)) for name in ("learner-0", "collector-0")]
             return Honest(run, *(door.coordinator() for door in doors))
 
         yield begin

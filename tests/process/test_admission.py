@@ -5,9 +5,9 @@ import time
 import msgspec
 import pytest
 
-from launch.doors import Doors
-from launch.reading import status
-from launch.view import open_view
+from launch.topology.endpoints import Endpoints
+from launch.viewers.reading import status
+from launch.viewers.view import open_view
 from league.events import CandidateWritten
 from league.state import OVER, TRAINING
 from league.ticket import Episode, Fault, Result
@@ -23,7 +23,7 @@ class Peer:
     """Whoever holds a key, on a connection of its own."""
 
     def __init__(self, run, key, name=None, session="s"):
-        self.doors = Doors(run, key, "tcp")
+        self.doors = Endpoints(run, key, "tcp")
         self.link, self.name, self.session, self.request = self.doors.coordinator(), name or key, session, 0
 
     def ask(self, message, seconds=10):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import zmq
 
-from launch.doors import Doors
-from launch.view import open_view
+from launch.topology.endpoints import Endpoints
+from launch.viewers.view import open_view
 from league.ticket import Episode, Fault, Result
 from league.wire.codec import decode, encode
 from league.wire.keys import load_client_keys
@@ -146,7 +146,7 @@ def test_honest_clients_are_served_under_attack(coordinator, ask, work_honestly,
     rng = random.Random(1)
     read = served = 0
     honest = work_honestly(run, "tcp")
-    with zmq.Context() as context, Doors(run, "viewer", "tcp") as doors:
+    with zmq.Context() as context, Endpoints(run, "viewer", "tcp") as doors:
         viewer = doors.replica()
         for number in range(WAVES):
             read += wave(context, run, rng)
@@ -190,13 +190,13 @@ def test_a_key_opens_only_its_own_door(coordinator, ask):
         (Note(request=1, name="csv", text="x"), None),
     )
     for name in ("collector-0", "collector-1", "human", "learner-0", "operator"):
-        with Doors(run, name, "tcp") as doors:
+        with Endpoints(run, name, "tcp") as doors:
             link = doors.coordinator()
             for message, allowed in said:
                 answer = ask(link, message)
                 assert isinstance(answer, Refused) == (name != allowed), f"{name} sent {message}"
     for name in ("viewer", "tracker-0", "inference-0"):
-        with Doors(run, name, "tcp") as doors:
+        with Endpoints(run, name, "tcp") as doors:
             assert ask(doors.coordinator(), Follow(request=1, since=0), 1.5) is None, (
                 f"{name} is let in where others play"
             )
@@ -211,11 +211,11 @@ def test_the_replica_shows_the_ledger_to_those_who_may_see_it(coordinator, ask):
         "tracker-0": (Page, Done),
     }
     for name, kinds in answers.items():
-        with Doors(run, name, "tcp", 1 << 20) as doors:
+        with Endpoints(run, name, "tcp", 1 << 20) as doors:
             link = doors.replica()
             assert (type(ask(link, follow)), type(ask(link, note))) == kinds, name
     for name in ("collector-0", "learner-0", "inference-0"):
-        with Doors(run, name, "tcp") as doors:
+        with Endpoints(run, name, "tcp") as doors:
             assert ask(doors.replica(), follow, 1.5) is None, f"{name} is let in where others watch"
-    with Doors(run, "collector-0", "tcp") as doors:
+    with Endpoints(run, "collector-0", "tcp") as doors:
         assert isinstance(ask(doors.coordinator(), Report(request=2, name="collector-0", session="s")), Orders)

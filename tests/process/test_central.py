@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
-from launch.verify import verify
-from launch.view import open_view
+from launch.verify.verify import verify
+from launch.viewers.view import open_view
 from tests.process.test_kill import SMALL
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]

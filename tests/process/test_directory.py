@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from launch.view import open_view
+from launch.viewers.view import open_view
 from league.store.run_directory import RunDirectory
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from launch.verify import verify
-from launch.view import read_offline
+from launch.verify.verify import verify
+from launch.viewers.view import read_offline
 
 FAULTY = [
     "env=pettingzoo",

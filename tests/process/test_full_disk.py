@@ -4,11 +4,11 @@ import csv
 
 import pytest
 
-from launch.doors import Doors
-from launch.exporting import export
+from launch.topology.endpoints import Endpoints
+from launch.trackers.exporting import export
 from launch.trackers.readback import history
-from launch.verify import verify
-from launch.view import open_view
+from launch.verify.verify import verify
+from launch.viewers.view import open_view
 from league.wire.messages import Follow, Page
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -81,7 +81,7 @@ def test_a_coordinator_on_a_full_disk_serves_viewers_and_counts_each_result_once
     disk.fill()
     patiently(lambda: not honest.report(2), 60, "silence: nothing is told that was not written")
     before = honest.counted
-    with Doors(run, "viewer", "ipc") as doors:
+    with Endpoints(run, "viewer", "ipc") as doors:
         viewer = doors.replica()
         for number in range(20):
             patiently(lambda n=number: isinstance(ask(viewer, Follow(request=n, since=0)), Page), 20, "an answer")

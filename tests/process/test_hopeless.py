@@ -2,7 +2,7 @@
 
 import pytest
 
-from launch.view import read_offline
+from launch.viewers.view import read_offline
 
 SMALL = ["policy.hidden=[8]", "collector.slots=8", "launch.collectors=2", "league.budget.minutes=30"]
 

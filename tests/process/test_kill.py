@@ -9,9 +9,9 @@ from collections import Counter
 
 import pytest
 
-from launch.supervisor import FATAL
-from launch.verify import verify
-from launch.view import open_view, read_offline
+from launch.processes.supervisor import FATAL
+from launch.verify.verify import verify
+from launch.viewers.view import open_view, read_offline
 from league.store.snapshots import SnapshotStore
 
 KILLS = 30

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 import zmq
 
-from launch.doors import Doors
-from launch.view import Viewer, open_view, read_offline, read_rules
+from launch.topology.endpoints import Endpoints
+from launch.viewers.view import Viewer, open_view, read_offline, read_rules
 from league.events import OperatorActed
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
@@ -156,7 +156,7 @@ def test_viewers_that_do_not_read_cost_play_nothing(coordinator, work_honestly, 
 def test_a_replica_that_is_killed_comes_back_and_play_does_not_notice(coordinator, work_honestly, patiently, figure):
     process, run = coordinator
     honest = work_honestly(run, "tcp")
-    with Doors(run, "viewer", "tcp", PAGE_LIMIT) as doors:
+    with Endpoints(run, "viewer", "tcp", PAGE_LIMIT) as doors:
         viewer = Viewer(doors.replica(), read_rules(run))
         patiently(lambda: viewer.refresh(0.5) and viewer.complete, 30, "the first look")
         seconds = []
@@ -181,8 +181,8 @@ def test_what_was_acknowledged_is_durable_and_viewers_go_on_after_a_restart(
     honest = work_honestly(run, "tcp")
     latencies(honest, 5)
     with (
-        Doors(run, "viewer", "tcp", PAGE_LIMIT) as doors,
-        Doors(run, "tracker-0", "tcp", PAGE_LIMIT) as tracking,
+        Endpoints(run, "viewer", "tcp", PAGE_LIMIT) as doors,
+        Endpoints(run, "tracker-0", "tcp", PAGE_LIMIT) as tracking,
     ):
         viewer = Viewer(doors.replica(), read_rules(run))
         patiently(lambda: viewer.refresh(0.5) and viewer.complete, 30, "the first look")

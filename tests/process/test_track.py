@@ -3,18 +3,16 @@
 import csv
 import os
 import random
-import runpy
 import signal
 import time
-from pathlib import Path
 
 import pytest
+from fake_wandb import served
 
-from launch.exporting import export
+from launch.trackers.exporting import export
 from launch.trackers.readback import history
-from launch.verify import verify
+from launch.verify.verify import verify
 
-served = runpy.run_path(str(Path(__file__).parents[1] / "launch" / "fake_wandb.py"))["served"]
 SMALL = [
     "experiment=tic_tac_toe",
     "league.budget.minutes=30",

@@ -13,8 +13,8 @@ import pytest
 
 from launch.slurm import record
 from launch.slurm.commands import SlurmError
-from launch.verify import verify
-from launch.view import open_view
+from launch.verify.verify import verify
+from launch.viewers.view import open_view
 from league.store.run_directory import RunDirectory
 
 HERE = Path(__file__).parent

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from launch.start import stored
-from launch.trackers.points import Curves
+from launch.config.config import stored
 from launch.trackers.readback import history
-from launch.view import open_view
+from launch.viewers.curves import Curves
+from launch.viewers.view import open_view
 from league.events import CandidateWritten
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1200)]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from launch.config.config import stored
 from launch.slurm.commands import queue
 from launch.slurm.script import jobs
-from launch.start import stored
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(600)]
 

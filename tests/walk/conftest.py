@@ -4,11 +4,11 @@ import hashlib
 
 import pytest
 
-from launch.compose import compose
-from launch.config import to_plain
-from launch.inline import play
+from launch.config.compose import compose
+from launch.config.config import to_plain
+from launch.processes.inline import play
 from launch.start import rehearse
-from launch.verify import verify
+from launch.verify.verify import verify
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore

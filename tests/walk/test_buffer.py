@@ -2,8 +2,8 @@
 
 import pytest
 
-from launch.compose import compose
-from launch.config import ConfigError
+from launch.config.compose import compose
+from launch.config.config import ConfigError
 from launch.start import rehearse
 
 SMALL = [

@@ -3,8 +3,8 @@
 import pytest
 
 from launch.cli import main
-from launch.verify import verify
-from launch.view import read_offline
+from launch.verify.verify import verify
+from launch.viewers.view import read_offline
 from league.state import OVER
 from league.store.run_directory import RunDirectory
 

@@ -4,11 +4,11 @@ import hashlib
 
 import pytest
 
-from launch.compose import compose
-from launch.config import to_plain
-from launch.inline import play
-from launch.verify import verify
-from launch.view import open_view
+from launch.config.compose import compose
+from launch.config.config import to_plain
+from launch.processes.inline import play
+from launch.verify.verify import verify
+from launch.viewers.view import open_view
 from league.events import PhaseBegan
 from league.player import Kind
 from league.state import FINAL, OVER, TRAINING

@@ -1,15 +1,11 @@
 """Once round with more than two seats: free-for-all, two against two, roles, co-operation."""
 
-from pathlib import Path
-
-import pytest
-
-from launch.compose import compose
-from launch.config import to_plain
-from launch.inline import play
+from launch.config.compose import compose
+from launch.config.config import to_plain
+from launch.processes.inline import play
 from launch.start import rehearse
-from launch.tables import payoff_json, standings_json
-from launch.verify import verify
+from launch.verify.verify import verify
+from launch.viewers.tables import payoff_json, standings_json
 from league.state import OVER
 from league.store.run_directory import RunDirectory
 
@@ -30,11 +26,6 @@ SMALL = [
     "league.budget.minutes=null",
 ]
 BEACON = ["env=pettingzoo", "env.id=beacon:Beacon", "policy=mlp", "league.budget.env_steps=2500"]
-
-
-@pytest.fixture(autouse=True)
-def beacon(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
 
 
 def walk(tmp_path, *overrides):

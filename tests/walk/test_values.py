@@ -1,10 +1,10 @@
 """Once round with players that learn values of actions, beside one that learns probabilities."""
 
-from launch.compose import compose
-from launch.config import to_plain
-from launch.inline import play
+from launch.config.compose import compose
+from launch.config.config import to_plain
+from launch.processes.inline import play
 from launch.start import rehearse
-from launch.verify import verify
+from launch.verify.verify import verify
 from league.state import OVER
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore

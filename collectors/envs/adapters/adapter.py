@@ -1,0 +1,205 @@
+"""A batch of slots, each with an environment of its own. What breaks in one slot stays in that slot."""
+
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from collectors.envs.adapters.action_spaces import Play
+from collectors.envs.adapters.observation_spaces import BrokenError, Read
+from collectors.envs.adapters.row_buffer import RowBuffer
+from collectors.envs.adapters.slot_writer import Game, SlotWriter
+from collectors.envs.rows import Ends, IntArray, Rows
+from collectors.envs.slots import Index, check_actions, check_parts, check_start
+from league.spec import EnvSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """What all slots share: the spec, the API, how to read what each agent sees and to play what it chose."""
+
+    spec: EnvSpec
+    game: Callable[[Any, SlotWriter], Game]
+    readers: Mapping[str, Read]
+    plays: Mapping[str, Play]
+    fresh: bool = False  # build the environment anew for each episode: its reset forgets something
+
+
+class Adapter:
+    """An `Environment` of environments of their own. An environment is built when its slot is first started."""
+
+    def __init__(self, blueprint: Blueprint, build: Callable[[], Any], slots: int, first: Any = None) -> None:
+        self.spec = blueprint.spec
+        self.slots = slots
+        self._blueprint = blueprint
+        self._build = build
+        self._spare = first  # the environment whose spaces were read serves the first slot
+        self._table = RowBuffer(blueprint.spec, slots)
+        self._games: dict[int, Game] = {}
+        self._busy = np.zeros(slots, dtype=np.bool_)
+        self._index: Index | None = None  # the rows that `rows` told last
+
+    @property
+    def active(self) -> bool:
+        """Whether any slot plays an episode, or broke and has not told so yet."""
+        return bool(self._busy.any())
+
+    def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
+        """Begin an episode in each of these free slots; a slot that fails is told by the next `step`."""
+        index = check_start(self.spec.name, slots, seeds, self._busy)
+        for slot, seed in zip(index.tolist(), np.asarray(seeds).tolist(), strict=True):
+            self._busy[slot] = True
+            try:
+                game = self._game(slot)
+                game.begin(seed)
+                game.look()
+            except Exception as error:
+                self._table.news.faults[slot] = _reason(self.spec.name, "reset", error)
+        if len(index):
+            self._silence_faults()
+            self._index = None
+
+    def rows(self) -> Rows:
+        """Return the rows of all agents that must act now."""
+        self._index = self._table.index()
+        return self._table.rows(self._index)
+
+    def step(self, actions: npt.NDArray[Any]) -> Ends:
+        """Take one action for each row, slot by slot."""
+        table = self._table
+        index = table.index() if self._index is None else self._index
+        slot = index // len(self.spec.agents)
+        moves = self._check(actions, slot, table.masks(index))
+        table.act(index)
+        moved = []
+        for one, parts in _by_slot(slot, moves):
+            try:
+                game = self._games[one]
+                game.act(parts)
+                moved.append((one, game))
+            except Exception as error:
+                table.news.faults[one] = _reason(self.spec.name, "step", error)
+        for one, game in moved:
+            try:
+                game.look()
+            except Exception as error:
+                table.news.faults[one] = _reason(self.spec.name, "step", error)
+        self._silence_faults()
+        self._index = None
+        return self._tell()
+
+    def _check(self, actions: npt.NDArray[Any], slot: Index, legal: npt.NDArray[np.bool_]) -> Sequence[Any]:
+        if self.spec.single:
+            moves: list[int] = check_actions(self.spec.name, actions, slot, legal).tolist()
+            return moves
+        return list(check_parts(self.spec, actions, slot, legal))
+
+    def _tell(self) -> Ends:
+        ends = self._table.take_news()
+        self._busy[ends.over] = False
+        for fault in ends.faults:
+            self._busy[fault.slot] = False
+        return ends
+
+    def _silence_faults(self) -> None:
+        """Find what broke; those slots have no rows, and their environments are built anew next time."""
+        self._table.find_faults()
+        for slot in self._table.news.faults:
+            self._table.ready[slot] = False
+            self._drop(slot)
+
+    def _drop(self, slot: int) -> None:
+        """Forget the environment of a slot; how it closes does not matter any more."""
+        game = self._games.pop(slot, None)
+        if game is not None:
+            with suppress(Exception):
+                game.env.close()
+
+    def _game(self, slot: int) -> Game:
+        if self._blueprint.fresh:
+            self._drop(slot)
+        game = self._games.get(slot)
+        if game is None:
+            env, self._spare = self._build() if self._spare is None else self._spare, None
+            plan = self._blueprint
+            game = plan.game(env, SlotWriter(self._table, slot, plan.readers, plan.plays))
+            self._games[slot] = game
+        return game
+
+    def render(self, slot: int) -> str:
+        """Return the environment's own text if it has one, else what each agent that must act sees."""
+        game = self._games.get(slot)
+        if game is not None and (text := game.render()):
+            return text
+        agents = np.flatnonzero(self._table.ready[slot]).tolist()
+        seen = [(self.spec.agents[agent], self._table.observation[slot, agent]) for agent in agents]
+        return "\n".join(f"{agent} sees\n{board(array) or array}" for agent, array in seen)
+
+    @property
+    def render_modes(self) -> tuple[str, ...]:
+        """How the environment says it can be rendered."""
+        env = next((game.env for game in self._games.values()), self._spare)
+        return tuple(getattr(env, "metadata", {}).get("render_modes") or ())
+
+    def infos(self, slot: int) -> dict[str, Mapping[str, Any]]:
+        """Return the last info of each agent of the episode that ended in a slot."""
+        return self._games[slot].chair.infos
+
+    def picture(self, slot: int) -> npt.NDArray[Any] | None:
+        """Return the environment's own picture, [height, width, 3]; None if it draws none."""
+        game = self._games.get(slot)
+        if game is None or getattr(game.env, "render_mode", None) != "rgb_array":
+            return None
+        picture = np.asarray(game.env.unwrapped.render())  # a wrapper may not know that we reset what it wraps
+        return picture if picture.ndim == 3 and picture.dtype.kind in "iu" else None
+
+    def close(self) -> None:
+        """Close every environment."""
+        for env in [self._spare, *(game.env for game in self._games.values())]:
+            if env is not None:
+                env.close()
+        self._spare = None
+        self._games = {}
+
+
+def _by_slot(slot: Index, moves: Sequence[Any]) -> Iterable[tuple[int, Sequence[Any]]]:
+    """Return each slot with the moves of its agents; rows are in the order of slots.
+
+    >>> list(_by_slot(np.array([0, 0, 2]), [4, 5, 6]))
+    [(0, [4, 5]), (2, [6])]
+    """
+    slots = slot.tolist()
+    begins = (slot[1:] != slot[:-1]).nonzero()[0]
+    if len(begins) >= len(slots) - 1:  # one agent acts at a time
+        return zip(slots, zip(moves, strict=True), strict=True)
+    cuts = [0, *(begins + 1).tolist(), len(slots)]
+    return [(slots[begin], moves[begin:end]) for begin, end in pairwise(cuts)]
+
+
+def board(seen: npt.NDArray[Any]) -> str:
+    """Return an observation of two planes of zeros and ones as a board, x for the first plane, and "" for any other.
+
+    >>> print(board(np.array([[[0, 0], [1, 0]], [[0, 1], [0, 0]]])))
+    . x
+    o .
+    """
+    if seen.ndim != 3 or seen.shape[2] != 2 or not np.isin(seen, (0, 1)).all() or (seen.sum(axis=2) > 1).any():
+        return ""
+    cells = np.array([".", "x", "o"])[(seen != 0) @ np.array([1, 2])]
+    return "\n".join(" ".join(line) for line in cells.tolist())
+
+
+def _reason(name: str, doing: str, error: Exception) -> str:
+    """Say what broke, and where in the environment's code."""
+    if isinstance(error, BrokenError):
+        return f"{name}: {error}"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    said = f": {error}" if str(error) else ""
+    return f"{name}: {doing} raised {type(error).__name__}{said} ({where})"

@@ -1,0 +1,136 @@
+"""PettingZoo's own word on an environment: its API tests, and what its own loop pays each agent."""
+
+import io
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Dict
+from pettingzoo import ParallelEnv
+
+from collectors.envs.adapters.action_spaces import Play, read_actions
+
+Build = Callable[[], Any]
+Ticks = Sequence[Mapping[str, Any]]
+Look = Callable[[Any, str, Any], None]
+"""Sees the environment, an agent, and what that agent sees."""
+
+
+def returns(build: Build, seed: int, ticks: Ticks) -> dict[str, float]:
+    """Play these actions, as rows have them, in PettingZoo's own loop; return the sum of rewards of each agent."""
+    return _played(build, seed, ticks, lambda env, agent, seen: None)
+
+
+def outside(build: Build, seed: int, ticks: Ticks) -> dict[str, str]:
+    """Play these actions in PettingZoo's own loop; return which agents see what is not in their space, and what."""
+    found: dict[str, str] = {}
+
+    def look(env: Any, agent: str, seen: Any) -> None:
+        if agent not in found and (stray := _stray(env.observation_space(agent), seen)):
+            found[agent] = stray
+
+    _played(build, seed, ticks, look)
+    return found
+
+
+def _stray(space: Any, seen: Any, part: str = "") -> str:
+    """Return what lies outside of a space, and how far; nothing if all is inside.
+
+    >>> _stray(Box(0.0, 1.0, (2,)), [0.5, 3.0])
+    '3, but its Box goes from 0 to 1'
+    """
+    if isinstance(space, Dict) and isinstance(seen, Mapping):
+        parts = ((name, space[name], seen[name]) for name in space if name in seen)
+        return next((told for name, inner, value in parts if (told := _stray(inner, value, f" in {name!r}"))), "")
+    if not isinstance(space, Box):
+        return ""
+    values = np.asarray(seen, dtype=np.float64)
+    if values.shape != space.shape:
+        return ""  # that is a problem, not a warning, and told as one
+    wrong = (values < space.low) | (values > space.high)
+    if not wrong.any():
+        return ""
+    place = tuple(np.argwhere(wrong)[0])
+    low, high = float(space.low[place]), float(space.high[place])
+    return f"{values[place]:g}{part}, but its Box goes from {low:g} to {high:g}"
+
+
+def _played(build: Build, seed: int, ticks: Ticks, look: Look) -> dict[str, float]:
+    env = build()
+    try:
+        play = _parallel_returns if isinstance(env, ParallelEnv) else _aec_returns
+        plays = read_actions("", {agent: env.action_space(agent) for agent in env.possible_agents}).plays
+        return play(env, seed, ticks, plays, look)
+    finally:
+        env.close()
+
+
+def _aec_returns(env: Any, seed: int, ticks: Ticks, plays: Mapping[str, Play], look: Look) -> dict[str, float]:
+    env.reset(seed=seed)
+    moves = iter([move for tick in ticks for move in tick.items()])
+    total = dict.fromkeys(env.possible_agents, 0.0)
+    for agent in env.agent_iter():
+        seen, reward, terminated, truncated, _ = env.last()
+        look(env, agent, seen)
+        total[agent] += float(reward)
+        if terminated or truncated:
+            env.step(None)
+            continue
+        mover, action = next(moves)
+        if mover != agent:
+            raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
+        env.step(plays[agent](action))
+    return total
+
+
+def _parallel_returns(env: Any, seed: int, ticks: Ticks, plays: Mapping[str, Play], look: Look) -> dict[str, float]:
+    seen = env.reset(seed=seed)[0]
+    total = dict.fromkeys(env.possible_agents, 0.0)
+    for tick in ticks:
+        _look_at(seen, env, look)
+        actions = {agent: plays[agent](action) for agent, action in tick.items()}
+        seen, rewards, *_ = env.step(actions)
+        for agent, reward in rewards.items():
+            total[agent] += float(reward)
+    _look_at(seen, env, look)
+    return total
+
+
+def _look_at(seen: Mapping[str, Any], env: Any, look: Look) -> None:
+    for agent, observation in seen.items():
+        look(env, agent, observation)
+
+
+def spaces(build: Build) -> dict[str, tuple[str, str]]:
+    """Return the observation and the action space of each agent, as the environment writes them."""
+    env = build()
+    try:
+        return {
+            agent: (str(env.observation_space(agent)), str(env.action_space(agent))) for agent in env.possible_agents
+        }
+    finally:
+        env.close()
+
+
+def complaints(build: Build, cycles: int = 100) -> list[str]:
+    """Run PettingZoo's API and seed tests; return what they found, and nothing if all is well."""
+    env = build()
+    if isinstance(env, ParallelEnv):
+        tests = [("parallel_api_test", env), ("parallel_seed_test", build)]
+    else:
+        tests = [("api_test", env), ("seed_test", build)]
+    return [found for name, subject in tests if (found := _complaint(name, subject, cycles))]
+
+
+def _complaint(name: str, subject: Any, cycles: int) -> str:
+    # Their warnings are matters of taste ("agents should be called player_0"); even their import warns.
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            getattr(import_module("pettingzoo.test"), name)(subject, cycles)
+        except Exception as error:
+            return f"PettingZoo's {name}: {type(error).__name__}: {error}".strip()
+    return ""

@@ -1,0 +1,114 @@
+"""The table: preallocated arrays for every agent in every slot, into which slots write and which rows copy."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from collectors.envs.rows import Ends, Idle, Rows, SlotFault
+from collectors.envs.slots import Index, no_option
+from league.spec import EnvSpec
+
+
+@dataclass(slots=True)
+class News:
+    """What happened in one step.
+
+    END rows as (slot, agent, truncated), slots that are over, slots that broke, agents that earned and never acted.
+    """
+
+    ends: list[tuple[int, int, bool]] = field(default_factory=list)
+    over: list[int] = field(default_factory=list)
+    faults: dict[int, str] = field(default_factory=dict)
+    idle: list[Idle] = field(default_factory=list)
+
+
+class RowBuffer:
+    """All that is known of each agent in each slot; `[s, a]` everywhere."""
+
+    def __init__(self, spec: EnvSpec, slots: int) -> None:
+        size = (slots, len(spec.agents))
+        self.spec = spec
+        self.observation = np.zeros((*size, *spec.observation.shape), dtype=spec.observation.dtype)
+        self.mask = np.zeros((*size, spec.actions), dtype=np.bool_)
+        self.reward = np.zeros(size, dtype=np.float64)  # since the agent's last decision
+        self.ready = np.zeros(size, dtype=np.bool_)  # must act now
+        self.acted = np.zeros(size, dtype=np.bool_)
+        self.state = None if spec.state is None else np.zeros((slots, *spec.state.shape), dtype=spec.state.dtype)
+        self.news = News()
+
+    def clear(self, slot: int) -> None:
+        """Forget the episode of a slot."""
+        for array in (self.observation, self.mask, self.reward, self.ready, self.acted):
+            array[slot] = 0
+
+    def index(self) -> Index:
+        """Return the flat index of all agents that must act now."""
+        return np.flatnonzero(self.ready)
+
+    def rows(self, index: Index) -> Rows:
+        """Return the ACT rows of these agents, as arrays of their own."""
+        slot, agent = np.divmod(index, self.ready.shape[1])
+        return Rows(
+            slot=slot,
+            agent=agent,
+            observation=self._observations(index),
+            mask=self.masks(index),
+            reward=self.reward.reshape(-1)[index].astype(np.float32),
+            first=~self.acted.reshape(-1)[index],
+            state=None if self.state is None else self.state[slot],
+        )
+
+    def _observations(self, index: Index) -> npt.NDArray[np.generic]:
+        return self.observation.reshape(-1, *self.spec.observation.shape).take(index, axis=0)
+
+    def masks(self, index: Index) -> npt.NDArray[np.bool_]:
+        """Return the masks of these agents."""
+        return self.mask.reshape(self.ready.size, self.spec.actions).take(index, axis=0)
+
+    def act(self, index: Index) -> None:
+        """Note that these agents decide now: their rewards begin anew."""
+        self.ready.reshape(-1)[index] = False
+        self.acted.reshape(-1)[index] = True
+        self.reward.reshape(-1)[index] = 0
+
+    def find_faults(self) -> None:
+        """Find slots with an empty mask or a number that is not finite, among acting and ended agents.
+
+        This looks at whole arrays after all slots have moved, which costs far less than a look at every move.
+        """
+        index = self.index()
+        self._fault(index, no_option(self.spec, self.masks(index)), "its action mask allows no action")
+        ends = [slot * self.ready.shape[1] + agent for slot, agent, _ in self.news.ends]
+        index = np.concatenate([index, np.array(ends, dtype=np.intp)]) if ends else index
+        self._fault(index, ~np.isfinite(self.reward.reshape(-1)[index]), "its reward is NaN or infinite")
+        if self.observation.dtype.kind == "f":
+            seen = self._observations(index).reshape(len(index), self.spec.observation.size)
+            self._fault(index, np.asarray(~np.isfinite(seen).all(axis=1)), "its observation holds NaN or infinity")
+        if self.state is not None and self.state.dtype.kind == "f":
+            states = self.state[index // self.ready.shape[1]].reshape(len(index), self.state[0].size)
+            self._fault(index, np.asarray(~np.isfinite(states).all(axis=1)), "state() holds NaN or infinity")
+
+    def _fault(self, index: Index, wrong: npt.NDArray[np.bool_], reason: str) -> None:
+        if np.count_nonzero(wrong):
+            for place in index[wrong].tolist():
+                slot, agent = divmod(place, self.ready.shape[1])
+                self.news.faults.setdefault(slot, f"{self.spec.name}: agent {self.spec.agents[agent]!r}: {reason}")
+
+    def take_news(self) -> Ends:
+        """Return what happened since the last call. A slot that broke has no END rows and is not over."""
+        news, self.news = self.news, News()
+        ends = [end for end in news.ends if end[0] not in news.faults]
+        slot, agent, truncated = np.array(ends, dtype=np.intp).reshape(-1, 3).T.copy()
+        index = slot * self.ready.shape[1] + agent
+        return Ends(
+            slot=slot,
+            agent=agent,
+            reward=self.reward.reshape(-1)[index].astype(np.float32),
+            truncated=truncated.astype(np.bool_),
+            observation=self._observations(index),
+            over=np.array([one for one in news.over if one not in news.faults], dtype=np.intp),
+            faults=tuple(SlotFault(slot, reason) for slot, reason in news.faults.items()),
+            idle=tuple(one for one in news.idle if one.slot not in news.faults),
+            state=None if self.state is None else self.state[slot],
+        )

@@ -1,0 +1,160 @@
+"""A chair: what one slot's environment writes into the table, whatever its API."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from collectors.envs.adapters.action_spaces import Play
+from collectors.envs.adapters.observation_spaces import BrokenError, Read
+from collectors.envs.adapters.row_buffer import RowBuffer
+from collectors.envs.rows import Idle
+
+
+class Game(Protocol):
+    """One environment in one slot.
+
+    game.begin(seed)
+    game.look()                         # agents that must act now are ready in the table
+    game.act([action, ...])             # one for each agent that was ready, in the order of agents
+    game.look()
+
+    All slots act before one looks: each half keeps the processor's caches warm for itself.
+    """
+
+    env: Any
+    chair: "SlotWriter"
+
+    def begin(self, seed: int) -> None:
+        """Begin an episode."""
+
+    def act(self, actions: Sequence[Any]) -> None:
+        """Take the actions of all agents that were ready."""
+
+    def look(self) -> None:
+        """Write into the table what came of it: rewards and ends, who must act now, what they see."""
+
+    def render(self) -> str:
+        """Return the position as text; empty if the environment has none."""
+
+
+class SlotWriter:
+    """The place of one slot in the table."""
+
+    def __init__(self, table: RowBuffer, slot: int, readers: Mapping[str, Read], plays: Mapping[str, Play]) -> None:
+        agents = table.spec.agents
+        self.table = table
+        self.slot = slot
+        self.agents = agents
+        self.tells_state = table.state is not None
+        self.plays = [plays[agent] for agent in agents]  # from an action of a row to one of the environment
+        self.number = {agent: number for number, agent in enumerate(agents)}
+        # Of each agent: its number, how to read what it sees, and where that is written.
+        self._places = {
+            agent: (number, readers[agent], table.observation[slot, number], table.mask[slot, number])
+            for agent, number in self.number.items()
+        }
+        self._ready = table.ready[slot]
+        self._reward = table.reward[slot]
+        self._acted = table.acted[slot]
+        self._ended = [False] * len(agents)
+        self.infos: dict[str, Mapping[str, Any]] = {}  # the last one of each agent that ended
+
+    def check(self, env: Any) -> None:
+        """Refuse an environment whose agents are not those that the league seated."""
+        agents = tuple(getattr(env, "possible_agents", ()))
+        if agents != self.agents:
+            raise BrokenError(
+                f"possible_agents is {list(agents)} after reset, but the league seated {list(self.agents)}. Seats are "
+                "the same in all episodes: list all agents that can ever play, and leave out of env.agents who does not"
+            )
+
+    def clear(self) -> None:
+        """Make ready for a new episode."""
+        self.table.clear(self.slot)
+        self._ended = [False] * len(self.agents)
+        self.infos = {}
+
+    def reward(self, rewards: Mapping[str, Any]) -> None:
+        """Add to what the agents got since their last decisions."""
+        try:
+            if not any(rewards.values()):  # most rewards of most games are zero; NaN is not
+                return
+            for agent, reward in rewards.items():
+                if reward:
+                    self._reward[self._place(agent)] += reward
+        except (TypeError, ValueError) as error:
+            raise _no_number(rewards) from error
+
+    def ready(self, agent: str, seen: Any, info: Mapping[str, Any]) -> int:
+        """Write what an agent sees; it must act now. Return its number."""
+        place = self._places.get(agent)
+        if place is None:
+            raise self._stranger(agent)
+        number, read, row, mask = place
+        if self._ended[number]:
+            raise BrokenError(f"agent {agent!r} came back after its end; PettingZoo wants a new agent with a new name")
+        try:
+            read(seen, info, row, mask)
+        except BrokenError as error:
+            raise BrokenError(f"agent {agent!r}: {error}") from error
+        self._ready[number] = True
+        return number
+
+    def end(self, agent: str, truncated: bool, seen: Any, info: Mapping[str, Any]) -> None:
+        """Give an agent its END row, if it ever acted. What it sees is read only if it was truncated."""
+        number = self._place(agent)
+        if self._acted[number] and not self._ended[number]:
+            if truncated:
+                self.ready(agent, seen, info)
+                self._ready[number] = False
+            self.table.news.ends.append((self.slot, number, truncated))
+        self._ended[number] = True
+        self.infos[agent] = info
+
+    def unended(self) -> list[str]:
+        """Return the agents that acted and have no END row yet."""
+        told = zip(self.agents, self._acted.tolist(), self._ended, strict=True)
+        return [agent for agent, acted, ended in told if acted and not ended]
+
+    def over(self) -> None:
+        """Free the slot: its episode is complete."""
+        acted = self._acted.tolist()
+        if not any(acted):
+            raise BrokenError("the episode ended before any agent could act")
+        self.table.news.over.append(self.slot)
+        if not all(acted):
+            earned = enumerate(zip(self._reward.tolist(), acted, strict=True))
+            idle = [Idle(self.slot, number, reward) for number, (reward, had) in earned if reward and not had]
+            self.table.news.idle.extend(idle)
+
+    def whole(self, env: Any) -> None:
+        """Write the state of the whole slot, if the spec tells of one."""
+        if self.table.state is not None and self.table.spec.state is not None:
+            state = np.asarray(env.state())
+            if state.shape != self.table.spec.state.shape:
+                raise BrokenError(
+                    f"state() has shape {state.shape}, but state_space says {self.table.spec.state.shape}; "
+                    "fix the environment, or set env.state=false"
+                )
+            self.table.state[self.slot] = state
+
+    def _place(self, agent: str) -> int:
+        number = self.number.get(agent)
+        if number is None:
+            raise self._stranger(agent)
+        return number
+
+    def _stranger(self, agent: str) -> BrokenError:
+        return BrokenError(
+            f"agent {agent!r} is not among possible_agents {list(self.agents)}, so it has no seat; list it there"
+        )
+
+
+def _no_number(rewards: Mapping[str, Any]) -> BrokenError:
+    """Say whose reward is no number."""
+    odd = [
+        agent for agent, reward in rewards.items() if np.ndim(reward) or not isinstance(reward, int | float | np.number)
+    ]
+    agent = odd[0] if odd else next(iter(rewards))
+    return BrokenError(f"agent {agent!r}: its reward is {rewards[agent]!r}; give a number, e.g. float(reward)")

@@ -1,0 +1,1 @@
+"""Games in arrays: all slots at once, no loop over them."""

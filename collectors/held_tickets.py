@@ -1,0 +1,190 @@
+"""The desk: the tickets that a collector holds, what it owes the coordinator for them, and the reports that say so.
+
+    desk.obey(orders, now)                  # tickets to play, what was acknowledged, what others play now
+    for playing in desk.queue: ...          # play their episodes, then
+    desk.finish(playing)                    # or desk.fail(playing, reason)
+    if desk.due(now):
+        coordinator.send(desk.report(now, desk.want(now), ...))
+
+A result is told in every report until it is acknowledged: so it counts, and only once.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from collectors.config import CollectorConfig
+from collectors.seating import Playing, episodes_to_record
+from league import result_check as checking
+from league.ids import PlayerId, TicketNumber
+from league.limits import HELD, REASON
+from league.spec import EnvSpec
+from league.ticket import Fault, Result, Ticket, episode_seeds
+from league.wire.messages import Ack, Held, Orders, Report
+
+log = logging.getLogger("ludus.collector")
+
+MAX_UNACKED = 1000
+REPORT_BYTES = 1 << 18  # of results in one report: messages to the coordinator are bounded
+RETRY = 2.0  # seconds after which an unanswered report is sent again
+REST = 0.02  # seconds before asking again when there was nothing to play
+PACE = 0.02  # seconds between two reports at least: a fast game finishes episodes at every tick
+
+Key = tuple[TicketNumber, int]  # a ticket and its attempt
+
+
+@dataclass(slots=True)
+class _Request:
+    """The report that awaits its orders."""
+
+    number: int = 0
+    at: float = -1e9
+    answered: bool = True
+    wanted: int = 0
+    rest_until: float = -1e9  # the coordinator had nothing for us: do not ask at once
+
+
+class HeldTickets:
+    """What a collector and its coordinator know of each other."""
+
+    def __init__(
+        self,
+        name: str,
+        session: str,
+        run_seed: int,
+        slots: int,
+        config: CollectorConfig,
+        journal: Callable[[Sequence[Ack], str], None],
+        env: EnvSpec,
+    ) -> None:
+        self._name, self._session, self._run_seed, self._slots = name, session, run_seed, slots
+        self._config, self._journal, self._env = config, journal, env
+        self._held: dict[Key, Playing] = {}
+        self.queue: list[Playing] = []  # those of them with episodes that no slot has taken yet, oldest first
+        self._results: dict[Key, Result] = {}
+        self._faults: dict[Key, Fault] = {}
+        self._logged: set[str] = set()  # why tickets could not be played
+        self._request = _Request()
+        self._term = 0
+        self._directory = 0
+        self.stop = False
+
+    @property
+    def full(self) -> bool:
+        """Whether too many results wait to be acknowledged for new ones to be played."""
+        return len(self._results) > MAX_UNACKED
+
+    @property
+    def trained(self) -> set[PlayerId | None]:
+        """Who is trained by what is held."""
+        return {playing.ticket.trains for playing in self._held.values()}
+
+    # --- tickets ---------------------------------------------------------------------------------------------
+
+    def obey(self, orders: Orders, now: float) -> bool:
+        """Take in tickets, acknowledgements and revocations; False if a coordinator sent them that was replaced."""
+        if orders.term < self._term:
+            return False
+        self._term = orders.term
+        self.stop = self.stop or orders.stop
+        if orders.request == self._request.number:
+            self._request.answered = True
+            if len(orders.tickets) < self._request.wanted:
+                self._request.rest_until = now + REST
+        settled = [ack for ack in orders.acks if self._results.pop((ack.ticket, ack.attempt), None) is not None]
+        if settled:
+            self._journal(settled, orders.head)
+        for ack in orders.acks:
+            self._faults.pop((ack.ticket, ack.attempt), None)
+        for number, attempt in orders.revoked:
+            playing = self._held.pop((number, attempt), None)
+            if playing is not None:
+                playing.revoked = True
+        if orders.hosts is not None:
+            self._directory = orders.directory
+        for ticket in orders.tickets:
+            self._hold(ticket)
+        return True
+
+    def _hold(self, ticket: Ticket) -> None:
+        seeds = episode_seeds(self._run_seed, ticket.number, ticket.attempt, range(ticket.episodes))
+        playing = Playing(ticket, episodes_to_record(ticket, self._config.record_share), seeds)
+        if playing.key not in self._held:
+            self._held[playing.key] = playing
+            self.queue.append(playing)
+
+    def finish(self, playing: Playing) -> None:
+        """Keep the result of a ticket if all its episodes are finished. One that nobody would count is a fault."""
+        result = playing.result()
+        if result is None:
+            return
+        wrong = checking.problem(playing.ticket, result.episodes, self._env)
+        if wrong:
+            self.fail(playing, f"{self._env.name}: {wrong}. See: ludus check-env {self._env.name}", again=False)
+        else:
+            self._held.pop(playing.key, None)
+            self._results[playing.key] = result
+
+    def fail(self, playing: Playing, reason: str, again: bool = True) -> None:
+        """Give a ticket back: nobody wins it. Unless `again`, the same reason is logged once."""
+        if not playing.revoked:
+            playing.revoked = True
+            self._held.pop(playing.key, None)
+            number, attempt = playing.key
+            self._faults[playing.key] = Fault(ticket=number, attempt=attempt, reason=reason[:REASON])
+            if again or reason not in self._logged:
+                log.warning("ticket %d, attempt %d: %s", number, attempt, reason)
+            if not again:
+                self._logged.add(reason)
+
+    # --- reports ---------------------------------------------------------------------------------------------
+
+    def due(self, now: float) -> bool:
+        """Return whether there is something to say, or a heartbeat is due; one report is under way at a time."""
+        request = self._request
+        if now - request.at < (PACE if request.answered else RETRY):
+            return False
+        late = now - request.at >= self._config.heartbeat
+        return bool(late or self._results or self._faults or not request.answered or self.want(now))
+
+    def want(self, now: float) -> int:
+        """Return how many tickets to ask for, so that enough episodes lie ahead."""
+        if now < self._request.rest_until or self.full:
+            return 0
+        unstarted = sum(playing.unstarted for playing in self.queue)
+        ahead = self._config.ahead * self._slots
+        if unstarted >= ahead:
+            return 0
+        each = max((p.ticket.episodes for p in self._held.values()), default=8)
+        return min(64, -(-(ahead - unstarted) // each))
+
+    def report(
+        self, now: float, want: int, ticks: int, starved: tuple[PlayerId, ...], metrics: Mapping[str, float]
+    ) -> Report:
+        """Return the next report; `ticks` is the progress of everything that is held."""
+        request = self._request
+        request.number += 1
+        request.at, request.answered, request.wanted = now, False, want
+        return Report(
+            request=request.number,
+            name=self._name,
+            session=self._session,
+            want=want,
+            held=tuple(Held(number, attempt, ticks) for number, attempt in self._held),
+            results=self._oldest_results(),
+            faults=tuple(self._faults.values()),
+            starved=starved,
+            directory=self._directory,
+            metrics=dict(metrics),
+        )
+
+    def _oldest_results(self) -> tuple[Result, ...]:
+        """Return the results to send now: after a long silence not all of them fit into one report."""
+        chosen: list[Result] = []
+        size = 0
+        for result in self._results.values():
+            size += sum(20 + 12 * len(e.ranks) + len(e.actions) for e in result.episodes)  # as msgpack, at most
+            if chosen and (size > REPORT_BYTES or len(chosen) == HELD):
+                break
+            chosen.append(result)
+        return tuple(chosen)

@@ -1,0 +1,1 @@
+"""From overrides to one typed config, and back: compose, check, compare, explain."""

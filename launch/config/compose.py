@@ -1,0 +1,327 @@
+"""From Hydra's groups and overrides to a typed config. No DictConfig leaves this file.
+
+    compose(["env=tic_tac_toe", "league=pfsp", "algo.lr=0.001", "~league.players.league_exploiter"])
+
+`config_dir` is a folder with groups of the user's own. A package adds groups with a `hydra_plugins` namespace package
+that appends `pkg://package.conf` to Hydra's search path. Only this file, `groups` and `launch.sweeps` import Hydra.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import field, make_dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from hydra import compose as hydra_compose
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.object_type import ObjectType
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override, OverrideType
+from hydra.errors import HydraException, MissingConfigException
+from hydra.types import RunMode
+from omegaconf import OmegaConf
+from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationError
+from yaml import YAMLError
+
+from launch.config.config import Config, ConfigError, algo_class, from_plain, own_algos, with_algo, wrong_name
+from launch.config.groups import file_of, find, groups_of, listed, opened, options, place
+from launch.config.origins import COMMAND_LINE, Layer, below, origin
+from launch.config.schema import UNKNOWN, complaint, nearest, type_at, type_name
+from launch.config.strings import wrong_resolver
+from league.plugins import PluginError, names
+from learners.algorithms.ppo_config import PPOConfig
+
+ALGO = "algo"
+SCHEMA = "ludus_schema"  # as conf/config.yaml calls it
+FREE = ("env.kwargs.", f"{ALGO}.")  # keys below are not the schema's: nobody has to write + to add one
+PLAYERS = "league.players."
+ID = re.compile(r"(\+*env\.id)=([^'\"]*)")  # of an environment, not quoted
+GAME = re.compile(
+    r"\b(?!(?:choice|range|interval|glob|sort|shuffle|tag|int|str|bool|float)\()"  # Hydra's own functions
+    r"\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # a game may have games in its brackets
+)
+NOTHING = {"experiment": (None,)}  # groups of which nothing may be chosen
+Layers = Callable[[], list[Layer]]  # only who asks for them waits for them
+Open = make_dataclass("Open", [("algo", dict[str, Any], field(default_factory=dict))], bases=(Config,), kw_only=True)
+
+
+def compose(overrides: Sequence[str], allow: Collection[str] = (), config_dir: Path | None = None) -> Config:
+    """Return the config that the overrides ask for; raise ConfigError, in one line, if there is none.
+
+    `allow` names packages of which an algorithm may come; `config_dir` has groups of the user's own.
+    """
+    return _compose(overrides, allow, config_dir)[0]
+
+
+def compose_layers(
+    overrides: Sequence[str], allow: Collection[str] = (), config_dir: Path | None = None
+) -> tuple[Config, list[Layer]]:
+    """Return the config, and the layers that it was composed from: files and overrides, each with the keys it sets."""
+    config, layers = _compose(overrides, allow, config_dir)
+    return config, layers()
+
+
+def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path | None) -> tuple[Config, Layers]:
+    parsed = [_parse(text) for text in overrides]
+    with opened(config_dir) as loader:
+        groups = groups_of(loader)
+        parsed = [_named(override, loader) for override in parsed]
+        for override in parsed:
+            _check(override, groups, loader)
+        config, layers = _with_algorithm(parsed, _fitting_experiment(parsed, loader), allow, loader)
+    try:
+        own_algos(config, allow)
+    except ValueError as error:
+        raise ConfigError(_with_file(str(error), layers())) from error
+    return config, layers
+
+
+def _with_algorithm(
+    parsed: Sequence[Override], experiment: list[str], allow: Collection[str], loader: ConfigLoader
+) -> tuple[Config, Layers]:
+    """Return the config and its layers; which keys `algo` has is known only when its name is.
+
+    The settings of an experiment are tuned for the algorithm that it chooses. To another one they mean nothing.
+    """
+    others = [override for override in parsed if not _about(override, ALGO)]
+    chosen = [override for override in parsed if _about(override, ALGO)]
+    named = any(override.key_or_group in (ALGO, f"{ALGO}.name") for override in chosen)
+    source = (parsed, experiment)
+    plain = _composed(Open, *source)
+    layers: Layers = partial(_layers, *source, loader)
+    name = plain[ALGO]["name"]
+    if named and _composed(Open, others, experiment)[ALGO]["name"] != name:
+        source = (chosen, ["~experiment"])
+        plain[ALGO] = _composed(Open, *source)[ALGO]
+        layers = partial(_joined, layers, partial(_layers, *source, loader))
+    kind = _kind(str(name), allow)
+    for override in chosen:
+        _refuse_unknown(kind, override)
+    try:
+        return from_plain(plain, allow), layers
+    except ConfigError as error:
+        _composed(kind, *source)  # if Hydra refuses it, too, it knows which file or override is to blame
+        raise ConfigError(_with_file(str(error), layers())) from error
+
+
+def _joined(others: Layers, algo: Layers) -> list[Layer]:
+    return [*(layer.without(ALGO) for layer in others()), *(layer.only(ALGO) for layer in algo())]
+
+
+def _layers(overrides: Sequence[Override], experiment: list[str], loader: ConfigLoader) -> list[Layer]:
+    """Return which file, and which override, sets which keys; later ones win."""
+    lines = [_line(override) for override in overrides] + experiment
+    found = loader.compute_defaults_list("config", lines, RunMode.RUN)
+    layers = []
+    for default in found.defaults:
+        path, package = str(default.config_path), default.package or ""
+        source = find(path, loader)
+        if source is None or path == SCHEMA or package.split(".")[0] == "hydra":
+            continue
+        content = OmegaConf.to_container(source.load_config(path).config, resolve=False)
+        assert isinstance(content, dict)
+        content.pop("defaults", None)
+        layers.append(Layer(file_of(source, path), below(package, content)))
+    groups = groups_of(loader)
+    mine = [override for override in overrides if override.key_or_group not in groups and not override.is_delete()]
+    return [*layers, *(Layer(COMMAND_LINE, below(override.key_or_group, override.value())) for override in mine)]
+
+
+def _with_file(message: str, layers: Sequence[Layer]) -> str:
+    """Return a message that begins with a key, and the file that sets this key, unless the command line does."""
+    key = message.partition(" ")[0].partition("=")[0].rstrip(":")
+    found = origin(key, layers)
+    return f"{message} (in {found})" if found and found != COMMAND_LINE else message
+
+
+def _kind(name: str, allow: Collection[str]) -> type[Config]:
+    try:
+        return with_algo(algo_class(name, allow))
+    except PluginError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _composed(kind: type[Config], overrides: Sequence[Override], experiment: list[str]) -> dict[str, Any]:
+    """Return what Hydra makes of overrides, if this is the class of the config."""
+    if _schema() is not kind:
+        ConfigStore.instance().store(name=SCHEMA, node=kind)
+    try:
+        node = hydra_compose("config", [_line(override) for override in overrides] + experiment)
+        if wrong := wrong_resolver(cast(dict[str, Any], OmegaConf.to_container(node))):
+            raise ConfigError(wrong)
+        plain = OmegaConf.to_container(node, resolve=True)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(_explain(kind, error, overrides)) from error
+    except (YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(_unreadable(error, overrides)) from error
+    assert isinstance(plain, dict)
+    return {str(key): value for key, value in plain.items()}
+
+
+def _schema() -> type | None:
+    """Return the class of the config that Hydra knows now."""
+    known = ConfigStore.instance().repo.get(f"{SCHEMA}.yaml")
+    return None if known is None else OmegaConf.get_type(known.node)
+
+
+def quoted(text: str) -> str:
+    """Return the override with quotes round a game in env.id: Hydra takes what has brackets for a function.
+
+    >>> quoted("env.id=go(board_size=9)"), quoted("env.id=chess,go(board_size=9)"), quoted("env.id=classic/chess_v6")
+    ('env.id="go(board_size=9)"', 'env.id=chess,"go(board_size=9)"', 'env.id=classic/chess_v6')
+    """
+    found = ID.fullmatch(text)
+    return text if found is None else found[1] + "=" + GAME.sub(r'"\g<0>"', found[2])
+
+
+def _parse(text: str) -> Override:
+    """Return the override; Hydra's parser draws multi-line pictures, a user needs one line."""
+    try:
+        override = OverridesParser.create().parse_override(quoted(text))
+    except HydraException as error:
+        key, _, value = text.partition("=")
+        if key == "name" and (wrong := wrong_name(value)):  # Hydra knows no such letters, and would not say so
+            raise ConfigError(wrong) from error
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"cannot read {text!r}: write key=value, e.g. algo.lr=0.001 ({reason})") from error
+    if override.is_sweep_override():
+        raise ConfigError(f"{text!r} is a sweep, but this starts one league: add -m to start one for each value")
+    return override
+
+
+def _named(override: Override, loader: ConfigLoader) -> Override:
+    """Return algo.name=X instead of algo=X where X is no option of the group, but the name of an algorithm."""
+    choice = str(override.value())
+    if override.key_or_group != ALGO or override.is_delete() or choice in options(ALGO, loader):
+        return override
+    plugged = isinstance(override.value(), str) and (":" in choice or choice in names("ludus.algorithms"))
+    return _parse(f"{ALGO}.name={override.get_value_element_as_str()}") if plugged else override
+
+
+def _line(override: Override) -> str:
+    """Return the override as Hydra has to hear it."""
+    key, line = override.key_or_group, str(override.input_line)
+    if key == "experiment" and override.value() is None:
+        return "~experiment"
+    if override.type == OverrideType.CHANGE and key != ALGO and f"{key}.".startswith(FREE):
+        return f"++{line}"
+    if override.is_add() and f"{key}.".startswith(PLAYERS):
+        # OmegaConf refuses to assign a new item of typed groups, but merges one into them.
+        value = override.get_value_element_as_str()
+        for part in reversed(key.removeprefix(PLAYERS[:-1]).split(".")[1:]):
+            value = f"{{{part}: {value}}}"
+        return f"++{PLAYERS[:-1]}={value}"
+    return line
+
+
+def _check(override: Override, groups: Sequence[str], loader: ConfigLoader) -> None:
+    """Refuse unknown keys and group options, with the nearest right one; keys of algorithms have their turn later."""
+    key = override.key_or_group
+    if key not in groups:
+        if not _about(override, ALGO):
+            _refuse_unknown(with_algo(PPOConfig), override, groups)
+        return
+    choice, known = override.value(), options(key, loader)
+    if not override.is_delete() and choice not in [*known, *NOTHING.get(key, ())]:
+        raise ConfigError(_unknown_option(key, str(choice), known))
+
+
+def _refuse_unknown(kind: type[Config], override: Override, groups: Sequence[str] = ()) -> None:
+    key = override.key_or_group
+    wrong = complaint(kind, key)
+    guess = nearest(key, groups) if "." not in key else None
+    if wrong:
+        raise ConfigError(f"unknown key {key!r}; did you mean {guess!r}?" if guess else wrong)
+
+
+def _unknown_option(group: str, choice: str, options: Sequence[str]) -> str:
+    close = nearest(choice, options)
+    hint = f" Did you mean {close!r}?" if close else ""
+    if group == "env" and ("/" in choice or ":" in choice):
+        hint = f" For a PettingZoo environment: env=pettingzoo env.id={choice}"
+    return f"unknown {group} {choice!r}.{hint} Known: {', '.join(options)}."
+
+
+def _fitting_experiment(parsed: Sequence[Override], loader: ConfigLoader) -> list[str]:
+    """Return the experiment that goes with another env.
+
+    The default experiment is tuned for one game. Whoever names another env, and no experiment, gets the
+    experiment of that name, or none.
+    """
+    chosen = {override.key_or_group: override.value() for override in parsed}
+    if "env" not in chosen or "experiment" in chosen:
+        return []
+    fits = chosen["env"] in listed("experiment", ObjectType.CONFIG, loader)
+    return [f"experiment={chosen['env']}" if fits else "~experiment"]
+
+
+def _explain(config: type[Config], error: Exception, parsed: Sequence[Override]) -> str:
+    """Return one line on what Hydra refused: which key, which value, what was expected, in which file."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        return _missing(error.missing_cfg_file, error.options, parsed)
+    cause = _blamed(error)
+    key = str("" if cause is None else cause.full_key).split("[")[0]
+    if key.isdecimal():  # a place in a list, and not of which
+        key = next((o.key_or_group for o in parsed if str(o.input_line) in str(error)), key)
+    source = max((o for o in parsed if _about(o, key)), key=lambda o: len(o.key_or_group), default=None)
+    if source is not None and key.startswith(PLAYERS) and isinstance(cause, ConfigKeyError):
+        return f"this league has no player {key.removeprefix(PLAYERS)!r}; to add one write +{source.input_line}"
+    kind = type_at(config, key) if key else Any
+    if key == "experiment":
+        return f"an experiment must begin with the line `# @package _global_`{place(error)}"
+    if kind is UNKNOWN:
+        return f"{complaint(config, key)}{place(error)}"
+    if kind is not Any and isinstance(cause, ValidationError):
+        given = source.input_line if source else f"{key}={getattr(cause, 'value', None)}"
+        example = ", e.g. [[a,b],[c]]" if "list of lists" in type_name(kind) else ""
+        return f"{given}: expected {type_name(kind)}{example}{place(error)}"
+    if found := place(error):
+        return f"{' '.join(str(error).split()).partition(': ')[2].partition(' full_key:')[0]}{found}"
+    return " ".join(str(cause or error).split())
+
+
+def _missing(path: str, known: Sequence[str], parsed: Sequence[Override]) -> str:
+    """Return that a file asks for an option that is not there, and which file."""
+    group, _, choice = path.rpartition("/")
+    asked = [name for name, defaults in _chosen(parsed) if f"'{choice}'" in str(defaults)]
+    return _unknown_option(group, choice, known) + (f" (in {asked[0]})" if asked else "")
+
+
+def _chosen(parsed: Sequence[Override]) -> Iterator[tuple[str, Any]]:
+    """Yield each file that an override chooses, and its defaults list; None if it cannot be read."""
+    loader = GlobalHydra.instance().config_loader()
+    for override in parsed:
+        path = f"{override.key_or_group}/{override.value()}"
+        if source := find(path, loader):
+            try:
+                content = OmegaConf.to_container(source.load_config(path).config, resolve=False)
+            except (YAMLError, UnicodeDecodeError):
+                content = None
+            yield file_of(source, path), content.get("defaults", []) if isinstance(content, dict) else None
+
+
+def _about(override: Override, key: str) -> bool:
+    """Whether the override sets this key, something inside it, or a group that holds it."""
+    mine, blamed = f"{override.key_or_group}.", f"{key}."
+    return bool(key) and (mine.startswith(blamed) or blamed.startswith(mine))
+
+
+def _blamed(error: BaseException | None) -> OmegaConfBaseException | None:
+    """Return the error behind this one that knows which key it is about."""
+    while error is not None:
+        if isinstance(error, OmegaConfBaseException) and error.full_key not in (None, ""):  # may be 0
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _unreadable(error: Exception, parsed: Sequence[Override]) -> str:
+    """Return what is wrong with a file that is no YAML: its name, the line, and what was expected there."""
+    mark = getattr(error, "problem_mark", None)
+    line = f", line {mark.line + 1}" if mark else ""
+    problem = getattr(error, "problem", None) or " ".join(str(error).split())
+    names = [name for name, defaults in _chosen(parsed) if defaults is None]
+    return f"{names[0] if names else 'a config'}{line}: this is not YAML: {problem}"

@@ -1,0 +1,100 @@
+"""The config groups: those of Ludus, those of installed packages, and those in a folder of the user.
+
+with opened(Path("my_configs")) as loader:
+    print(options("experiment", loader))          # ['connect_four', ..., 'mine']
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hydra import initialize_config_dir
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.config_search_path import SearchPathQuery
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.object_type import ObjectType
+from hydra.plugins.config_source import ConfigSource
+
+from launch.config.config import ConfigError
+
+CONF = Path(__file__).resolve().parents[1] / "conf"  # by path: a user may have a module or a folder of that name, too
+
+
+@contextmanager
+def opened(config_dir: Path | None) -> Iterator[ConfigLoader]:
+    """Open Hydra on our groups, those of installed packages, and those of a folder; names of ours cannot be taken."""
+    with initialize_config_dir(str(CONF), version_base="1.3", job_name="ludus"):
+        loader = GlobalHydra.instance().config_loader()
+        if config_dir is not None:
+            check_config_dir(config_dir, loader)
+            path = loader.get_search_path()
+            path.prepend("config-dir", f"file://{config_dir.resolve()}", SearchPathQuery(provider="schema"))
+            assert isinstance(loader, ConfigLoaderImpl)
+            loader.repository.initialize_sources(path)
+        yield loader
+
+
+def check_config_dir(folder: Path, loader: ConfigLoader) -> None:
+    """Refuse a folder without groups, and a file that has the name of one of ours: it would never be read."""
+    groups = groups_of(loader)
+    if not folder.is_dir():
+        raise ConfigError(f"--config-dir {folder}: there is no such folder")
+    files = [file for group in groups for file in sorted((folder / group).rglob("*.y*ml"))]
+    if not files:
+        raise ConfigError(
+            f"--config-dir {folder}: it has no groups. Put each config into a folder named after its group "
+            f"({', '.join(groups)}), e.g. {folder / 'experiment' / 'mine.yaml'}"
+        )
+    for file in files:
+        if file.suffix == ".yml":
+            raise ConfigError(f"{file}: only files that end in .yaml are read; rename it")
+        if find(str(file.relative_to(folder).with_suffix("")), loader) is not None:
+            raise ConfigError(f"{file}: Ludus, or a package, has a config of this name; rename yours")
+
+
+def groups_of(loader: ConfigLoader) -> list[str]:
+    """Return the names of all groups but Hydra's own."""
+    return [group for group in listed("", ObjectType.GROUP, loader) if group != "hydra"]
+
+
+def options(group: str, loader: ConfigLoader) -> list[str]:
+    """Return what may be chosen of a group; those in folders inside it are written folder/option."""
+    inside = [
+        f"{folder}/{option}"
+        for folder in listed(group, ObjectType.GROUP, loader)
+        for option in listed(f"{group}/{folder}", ObjectType.CONFIG, loader)
+    ]
+    return [*listed(group, ObjectType.CONFIG, loader), *inside]
+
+
+def listed(group: str, kind: ObjectType, loader: ConfigLoader) -> list[str]:
+    """Return what is in a group. The loader would list the same, but copies the schema of everything for it."""
+    return sorted(
+        {name for source in loader.get_sources() if source.is_group(group) for name in source.list(group, kind)}
+    )
+
+
+def find(path: str, loader: ConfigLoader) -> ConfigSource | None:
+    """Return where Hydra finds a config: the first place that has it."""
+    return next((source for source in loader.get_sources() if source.is_config(path)), None)
+
+
+def file_of(source: ConfigSource, path: str) -> str:
+    """Return the file of a config as a user would call it."""
+    if source.scheme() != "file":
+        return f"{source.scheme()}://{source.path}/{path}.yaml"
+    folder = Path(source.path)
+    if folder == CONF:
+        return f"conf/{path}.yaml"
+    return f"{folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder}/{path}.yaml"
+
+
+def place(error: BaseException) -> str:
+    """Return the file that is to blame, if Hydra's message begins with it (In 'experiment/mine': ...)."""
+    text = str(error)
+    if not text.startswith("In '"):
+        return ""
+    path = text.split("'")[1]
+    source = find(path, GlobalHydra.instance().config_loader())
+    return f" (in {path}.yaml)" if source is None else f" (in {file_of(source, path)})"

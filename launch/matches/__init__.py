@@ -1,0 +1,1 @@
+"""Matches outside the league's schedule: watch, duel, play, replay, record."""

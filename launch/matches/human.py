@@ -1,0 +1,187 @@
+"""`ludus play`: a human at the terminal against a player of the league, for a rating.
+
+The human is an ordinary player. Each game is a ticket of the coordinator that runs; if none does, the ledger is opened
+here for as long as the game lasts, and the same code decides.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager
+from itertools import count
+
+import numpy as np
+
+from collectors.envs.rows import Environment, IntArray, Rows
+from collectors.episode import Choose, play
+from coordinator.coordinator import Coordinator
+from coordinator.opening import open_league
+from launch.config.config import Config, from_plain
+from launch.config.env_spec import read_spec
+from launch.matches.playing import casting, show, showing_environment
+from launch.terminal.clean import clean
+from launch.terminal.console import Console
+from launch.topology.endpoints import Endpoints
+from launch.topology.parts import learner_names
+from launch.viewers.tables import all_standings, rating_text
+from launch.viewers.view import ViewError, find_player, open_view
+from league.ids import PlayerId
+from league.spec import EnvSpec
+from league.state import LeagueState
+from league.store.ledger import Ledger
+from league.store.run_directory import RunDirectory
+from league.ticket import Fault, Result, Ticket, episode_seed
+from league.wire.messages import Challenge, Message, Orders, Refused, Report, Verdict
+
+ANSWER = 10.0  # seconds to wait for the coordinator
+QUIT = ("q", "quit", "exit")
+
+Ask = Callable[[Message], Message]
+Read = Callable[[str], str]
+
+
+class QuitError(Exception):
+    """The human has had enough."""
+
+
+def play_human(
+    run: RunDirectory,
+    opponent: str,
+    name: str = "human",
+    role: str | None = None,
+    games: int = 1,
+    allow: Collection[str] = (),
+    read: Read = input,
+) -> int:
+    """Let a human play rated games against a player, a seat further each time."""
+    config, view = from_plain(run.read_config()), open_view(run)
+    find_player(view.state, opponent)
+    with closing(showing_environment(config.env, allow)) as env:
+        if not env.spec.single:
+            raise ViewError(
+                f"a move in {env.spec.name} is not one choice, and a terminal asks for nothing else. "
+                f"Look on instead: ludus watch {run.name} {opponent} random"
+            )
+        with _by_wire(run, config) if view.live else _by_ledger(run, config) as ask:
+            table = HumanGame(run, config, env, ask, read, allow)
+            for _ in range(games):
+                if not table.game(PlayerId(name), PlayerId(opponent), role):
+                    return 0
+    _tell_rating(open_view(run).state, name)
+    return 0
+
+
+@contextmanager
+def _by_wire(run: RunDirectory, config: Config) -> Iterator[Ask]:
+    """Ask the coordinator that runs."""
+    with Endpoints(run, "human", config.launch.transport) as doors, closing(doors.coordinator()) as link:
+
+        def ask(message: Message) -> Message:
+            link.send(message)
+            deadline = time.monotonic() + ANSWER
+            while time.monotonic() < deadline:
+                for answer, _ in link.receive(0.5):
+                    if isinstance(answer, Orders | Refused):
+                        return answer
+            raise ViewError(f"the coordinator of {run.name} does not answer; try again when it is back")
+
+        yield ask
+
+
+@contextmanager
+def _by_ledger(run: RunDirectory, config: Config) -> Iterator[Ask]:
+    """Decide here, with the ledger locked for everybody else."""
+    with Ledger.open(run.ledger, 0.0) as ledger:
+        state = open_league(ledger, config.league, config.seed, read_spec(run), run.config_hash(), run.fold)
+        coordinator = Coordinator(state, learner_names(config), time.monotonic())
+
+        def ask(message: Message) -> Message:
+            answer = coordinator.handle(None, message, time.monotonic())
+            ledger.commit(coordinator.take())
+            assert answer is not None  # challenges and reports are answered
+            return answer
+
+        yield ask
+
+
+class HumanGame:
+    """A human, a board and the coordinator behind it."""
+
+    def __init__(
+        self, run: RunDirectory, config: Config, env: Environment, ask: Ask, read: Read, allow: Collection[str]
+    ) -> None:
+        self._run, self._config, self._env, self._ask, self._read = run, config, env, ask, read
+        self._allow = allow
+        self._session = secrets.token_hex(8)
+        self._requests = count(1)
+        self._console = Console(highlight=False, markup=False)
+
+    def game(self, name: PlayerId, opponent: PlayerId, role: str | None) -> bool:
+        """Play one game and hand in its result; False if the human quits."""
+        challenge = Challenge(
+            request=next(self._requests), session=self._session, name=name, opponent=opponent, role=role
+        )
+        orders = self._ask(challenge)
+        if isinstance(orders, Refused) or not isinstance(orders, Orders):
+            raise ViewError(f"no game: {getattr(orders, 'reason', orders)}")
+        (ticket,) = orders.tickets
+        try:
+            self._play(ticket, name)
+        except (QuitError, EOFError, KeyboardInterrupt):
+            fault = Fault(ticket=ticket.number, attempt=ticket.attempt, reason="the human quit")
+            self._ask(self._report(name, fault=fault))
+            self._console.print("\nnobody wins: the game is not counted")
+            return False
+        return True
+
+    def _play(self, ticket: Ticket, name: PlayerId) -> None:
+        seed = episode_seed(self._config.seed, ticket.number, ticket.attempt, 0)
+        mine = {i for i, entry in enumerate(ticket.entries) if entry.player == name}
+        bots = casting(self._config, self._run, self._env.spec, ticket, seed, self._allow, skip=mine)
+        choose = asking(self._env.spec, mine, bots, self._read)
+        outcome = show(self._env.spec, ticket, 0, play(self._env, ticket, 0, seed, choose), 0.0, time.sleep)
+        result = Result(ticket=ticket.number, attempt=ticket.attempt, episodes=(outcome,))
+        answer = self._ask(self._report(name, result=result))
+        verdicts = [ack.verdict for ack in answer.acks] if isinstance(answer, Orders) else []
+        if verdicts != [Verdict.ACCEPTED]:
+            told = ", ".join(verdicts) or getattr(answer, "reason", "no answer")
+            self._console.print(f"the game was not counted ({told}): it took too long, or the league ended meanwhile")
+
+    def _report(self, name: PlayerId, result: Result | None = None, fault: Fault | None = None) -> Report:
+        return Report(
+            request=next(self._requests),
+            name=f"human-{name}",
+            session=self._session,
+            results=() if result is None else (result,),
+            faults=() if fault is None else (fault,),
+        )
+
+
+def asking(spec: EnvSpec, mine: Collection[int], bots: Choose, read: Read) -> Choose:
+    """Return what asks the human for the moves of its entries, and the bots for all others."""
+
+    def choose(rows: Rows, entry: IntArray) -> IntArray:
+        actions = bots(rows, entry)
+        for row in np.flatnonzero(np.isin(entry, list(mine))).tolist():
+            actions[row] = _ask_move(spec.agents[rows.agent[row]], np.flatnonzero(rows.mask[row]).tolist(), read)
+        return actions
+
+    return choose
+
+
+def _ask_move(agent: str, legal: list[int], read: Read) -> int:
+    """Read a move until it is legal."""
+    prompt = f"you are {agent}; legal moves: {' '.join(map(str, legal))}; q quits > "
+    while True:
+        text = read(clean(prompt)).strip().lower()
+        if text in QUIT:
+            raise QuitError
+        if text.isdecimal() and int(text) in legal:
+            return int(text)
+        prompt = f"{text!r} is not among {' '.join(map(str, legal))} > "
+
+
+def _tell_rating(state: LeagueState, name: str) -> None:
+    row = next((row for row in all_standings(state) if row.player == name), None)
+    if row is not None:
+        Console(highlight=False).print(f"{name}: {rating_text(row)} over {row.games:.0f} games")

@@ -1,0 +1,1 @@
+"""The processes of a league: composition, the supervisor, local and inline launches."""

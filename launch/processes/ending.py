@@ -1,0 +1,74 @@
+"""Whether a league that is over did what it was for: somebody was trained, and matches were finished.
+
+shortfall = untrained(state, config)            # None if all is well
+if shortfall is not None:
+    print(shortfall.line)
+    code = 1 if shortfall.failed else 0
+"""
+
+from typing import NamedTuple
+
+from launch.config.config import Config
+from launch.topology.parts import topology
+from league.ids import PlayerId
+from league.state import OVER, LeagueState
+from league.ticket import Purpose
+
+UNFINISHED = (
+    "no match was finished, so nobody is rated: an episode takes longer than the budget, or never ends. Look with "
+    "ludus check-env, raise league.budget, or give the environment a limit such as max_cycles=500"
+)
+ENOUGH = 2  # batches after which a player should have been trained: one may be under way
+
+
+class Shortfall(NamedTuple):
+    """What a league that is over lacks."""
+
+    line: str
+    failed: bool  # there was enough to learn from, so that something is broken
+
+
+def untrained(state: LeagueState, config: Config) -> Shortfall | None:
+    """Return what a league that is over lacks: it was given up, no match ended, or a player never trained; else None.
+
+    A player that made too few decisions for a batch could not be trained: the budget was too small, and nothing failed.
+    """
+    if state.phase == OVER and state.voids_in_a_row >= config.league.lease.give_up:
+        line = f"the league was given up, with {state.voids_in_a_row} void tickets at its end: {state.why}"
+        return Shortfall(line, failed=True)
+    learning = [player.id for player in state.population.learning() if player.rate > 0]
+    without = [player for player in learning if _decisions(state, player) == 0]
+    if state.phase != OVER:
+        return None
+    if not sum(state.results.values()) and without != learning:
+        return Shortfall(f"the league is over ({state.why}), but {UNFINISHED}", failed=True)
+    if without != learning:  # the last candidate of a player may come too late to be counted: that is no failure
+        return None
+    played = {player: _played(state, player) for player in without}
+    over = f"the league is over ({state.why}), but"
+    batch = int(config.algo["batch"])
+    enough = ENOUGH * (batch + _unsent(config))
+    missed = [player for player in without if played[player] >= enough]
+    if missed:
+        most = max(played[player] for player in missed)
+        why = f"though there were about {most:,.0f} decisions to learn from. Why is in: ludus logs"
+        return Shortfall(f"{over} nobody was trained, {why}", failed=True)
+    need = f"the first update needs algo.batch={batch:,} decisions of one player"
+    return Shortfall(f"{over} nobody was trained: {need}. Raise league.budget or lower algo.batch", failed=False)
+
+
+def _unsent(config: Config) -> int:
+    """Return how many decisions of a player collectors may hold back until their lanes are full."""
+    collectors = sum(part.role == "collector" for part in topology(config))
+    return collectors * config.collector.slots * config.collector.ticks
+
+
+def _decisions(state: LeagueState, player: PlayerId) -> int:
+    newest = state.candidates.get(player)
+    return 0 if newest is None else newest.decisions
+
+
+def _played(state: LeagueState, player: PlayerId) -> float:
+    """Return about how many decisions a player made in training: its share of the moves that were counted."""
+    asked, seats = sum(state.asked.values()), len(state.env.seats) if state.env else 1
+    return state.steps[Purpose.TRAIN] * state.asked[player] / max(1, asked * seats)

@@ -1,0 +1,162 @@
+"""`launch=local`: a whole league on this machine, as one coordinator, learners and collectors."""
+
+import shutil
+import signal
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+from launch.config.config import Config
+from launch.config.env_spec import describe_environment
+from launch.processes.ending import untrained
+from launch.processes.supervisor import GivenUp, Supervisor
+from launch.terminal.spinner import QUIET
+from launch.terminal.wording import allowing
+from launch.topology.endpoints import Endpoints, drain
+from launch.topology.parts import key_holders, topology
+from launch.viewers.live import LiveTable, final_report
+from launch.viewers.view import Viewer, read_offline
+from league.events import CollectorQuarantined, Event, TicketVoided
+from league.state import OVER, LeagueState
+from league.store.run_directory import RunDirectory
+from league.wire.keys import make_keys
+from league.wire.sockets import PAGE_LIMIT
+
+REFRESH = 0.5  # seconds between two looks at the league
+MOST_TROUBLES = 5  # reasons that are said before the logs have to do
+
+
+class Interrupts:
+    """Counts Ctrl-C: the first asks the league to drain, the second stops it at once."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __enter__(self) -> "Interrupts":
+        self._before = {s: signal.signal(s, self._note) for s in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def _note(self, number: int, frame: object) -> None:
+        self.count += 1
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+def run(
+    config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = (), as_json: bool = False
+) -> int:
+    """Run a league until it is over or interrupted; either way it can be resumed."""
+    describe_environment(config, run, allow)
+    if config.launch.transport == "tcp":
+        make_keys(run.keys, key_holders(topology(config)))
+    run.drop_claims()
+    troubles = Troubles()
+    with (
+        ExitStack() as stack,
+        LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
+        Interrupts() as interrupts,
+        Endpoints(run, "viewer", config.launch.transport, PAGE_LIMIT) as doors,
+        Supervisor(
+            run,
+            topology(config),
+            allow,
+            table.warn,
+            config.track.seconds,
+            env=config.env.id or config.env.name,
+            note=table.say,
+        ) as supervisor,
+    ):
+        stack.callback(shutil.rmtree, run.sockets, ignore_errors=True)
+        table.say(f"{len(supervisor.parts)} processes start; their logs are in {run.logs}")
+        viewer = Viewer(doors.replica(), config.league, troubles, skips=True)
+        try:
+            over = _follow(supervisor, viewer, table, interrupts, troubles)
+        except GivenUp as error:
+            table.warn(str(error))
+            return 1
+        if viewer.state.phase != OVER:
+            table.say("everybody finishes and writes down what it has; Ctrl-C again stops at once")
+            drain(config, run)
+        _farewell(supervisor, interrupts, config.launch.drain_seconds, table.say)
+    if not over:
+        table.say(f"interrupted; the league goes on with: ludus resume {run.name}{allowing(allow)}")
+        return 130
+    state = read_offline(run).state
+    if not quiet:
+        final_report(state, run.name, as_json=as_json, allow=allow)
+    shortfall = untrained(state, config)
+    if shortfall is not None:
+        (table.warn if shortfall.failed else table.say)(shortfall.line)
+    return 1 if shortfall is not None and shortfall.failed else 0
+
+
+class Troubles:
+    """Why tickets are void, and collectors quarantined: each reason once, and not for ever."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._new: dict[str, str] = {}  # lines by reason
+
+    def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
+        """Observe an event."""
+        if isinstance(event, TicketVoided) and event.why not in self._said:
+            self._new.setdefault(event.why, f"ticket {event.ticket} is void, nobody wins it: {event.why}")
+        if isinstance(event, CollectorQuarantined):
+            line = f"{event.name} gets no more tickets: it fails everything, and others do not: {event.why}"
+            self._new[event.name] = line
+
+    def tell(self, say: Callable[[str], None]) -> None:
+        """Say what is new."""
+        for reason, line in self._new.items():
+            if len(self._said) < MOST_TROUBLES:
+                self._said.add(reason)
+                say(line)
+        self.forget()
+
+    def forget(self) -> None:
+        """Say nothing of what was observed: it was told when it happened, before this league was resumed."""
+        self._new = {}
+
+
+def _follow(
+    supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts: Interrupts, troubles: Troubles
+) -> bool:
+    """Watch until the league is over (True) or somebody interrupts (False)."""
+    watching, looked = True, False
+    while not interrupts.count:
+        supervisor.poll()
+        if watching:
+            try:
+                if viewer.refresh(REFRESH):
+                    if viewer.complete and not looked and viewer.state.phase == OVER and viewer.term > 1:
+                        table.say("it was over already: raise league.budget to go on with it, or give another name=")
+                    if looked:
+                        troubles.tell(table.warn)
+                    elif viewer.complete:
+                        troubles.forget()
+                    looked = looked or viewer.complete
+                    table.show(viewer)
+            except Exception as error:  # a viewer may die; the league does not care
+                watching = False
+                table.warn(f"the table stops ({error}), the league goes on; look with: ludus status latest")
+        if viewer.state.phase == OVER or supervisor.finished:
+            return True
+        time.sleep(REFRESH / 5)
+    return False
+
+
+def _farewell(supervisor: Supervisor, interrupts: Interrupts, seconds: float, say: Callable[[str], None]) -> None:
+    """Let workers say their last words: results that are finished, candidates that were trained."""
+    before, began, wait = interrupts.count, time.monotonic(), QUIET
+    supervisor.stopping = True
+    while count := len(supervisor.alive("collector")) + len(supervisor.alive("learner")):
+        waited = time.monotonic() - began
+        if waited > seconds or interrupts.count > before:
+            return
+        if waited > wait:
+            wait *= 2
+            who = "a process" if count == 1 else f"{count} processes"
+            say(f"waiting for {who} to end, at most {seconds - waited:.0f} s more (launch.drain_seconds)")
+        time.sleep(0.05)

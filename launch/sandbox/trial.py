@@ -1,0 +1,137 @@
+"""What is done with an environment before a league trusts it, as an order that a process of its own can carry out.
+
+    perform(Try(env=config.env, slots=2), tell=print)      # here
+    main("/tmp/desk")                                      # in the process that `launch.sandbox.apart` starts
+
+A desk is a directory. The order lies there; the answer, the last note on what is being done, and the stack at a crash
+are put there. All of them are text.
+"""
+
+import faulthandler
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from collectors.check import check, try_out
+from collectors.envs.config import EnvConfig, make_environment, parse_environment
+from collectors.envs.watched import BUILD, Tell, Watched, silent
+from collectors.players.scripted import make_bots
+from launch.spawn.lifeline import end_with_parent
+from league.rulebook import LeagueConfig, founders
+from league.spec import EnvSpec
+
+ENDS = DONE, FAILED = "done", "failed"  # the last notes of a process that came to its end
+WIDTH = 40  # of a note: each covers all of the one before
+INTERRUPTED = 130
+
+
+class Try(msgspec.Struct, frozen=True, tag=True):
+    """Build an environment, play in it for a moment, ask a league's bots for moves, and answer with its spec."""
+
+    env: EnvConfig
+    slots: int
+    league: LeagueConfig | None = None
+    allow: tuple[str, ...] = ()
+
+
+class Check(msgspec.Struct, frozen=True, tag=True):
+    """Do what `ludus check-env ENV KEY=VALUE ...` does, and answer with what it found."""
+
+    env: str
+    options: dict[str, Any]
+    allow: tuple[str, ...] = ()
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """Whether an environment is fit for a league, and the lines that say why."""
+
+    fit: bool
+    lines: list[str]
+
+
+Order = Try | Check
+
+
+class TrialFiles:
+    """The files of one order."""
+
+    def __init__(self, root: Path) -> None:
+        self.order, self.answer = root / "order.json", root / "answer.json"
+        self.note, self.stack = root / "note", root / "stack"
+
+    def put(self, order: Order) -> None:
+        """Write the order down, by Python's own JSON: options may be infinite."""
+        self.order.write_text(json.dumps(msgspec.to_builtins(order)))
+
+    def take(self) -> Order:
+        """Return the order."""
+        order: Order = msgspec.convert(json.loads(self.order.read_text()), type=Order)
+        return order
+
+    def stage(self) -> str:
+        """Return what was noted last; empty as long as nothing was."""
+        return self.noted()[WIDTH:].strip()
+
+    def noted(self) -> str:
+        """Return the last note with its number, which tells it from others of the same stage."""
+        return self.note.read_text() if self.note.exists() else ""
+
+
+class Notes:
+    """Notes each stage where another process can read it, for next to nothing: there may be thousands in a second."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT)
+        self._count = 0
+
+    def tell(self, stage: str) -> None:
+        """Note what comes now."""
+        self._count += 1
+        os.pwrite(self._file, f"{self._count:<{WIDTH}}{stage:<{WIDTH}}".encode(), 0)
+
+
+def perform(order: Order, tell: Tell = silent) -> bytes:
+    """Carry out an order, and return the answer as JSON."""
+    tell(BUILD)
+    if isinstance(order, Check):
+        return msgspec.json.encode(_check(order, tell))
+    return msgspec.json.encode(_try(order, tell))
+
+
+def _try(order: Try, tell: Tell) -> EnvSpec:
+    env = Watched(make_environment(order.env, order.slots, order.allow), tell)
+    try:
+        players = [] if order.league is None else founders(order.league, env.spec.roles)
+        try_out(env, bots=make_bots(players, env.spec, order.allow))
+        return env.spec
+    finally:
+        env.close()
+
+
+def _check(order: Check, tell: Tell) -> Checked:
+    config = parse_environment(order.env, order.options, order.allow)
+    report = check(config, allow=order.allow, tell=tell)
+    return Checked(report.fit, report.lines())
+
+
+def main(directory: str) -> None:
+    """Carry out the order on a desk."""
+    end_with_parent()
+    desk = TrialFiles(Path(directory))
+    order, notes = desk.take(), Notes(desk.note)
+    with desk.stack.open("w") as stack:
+        faulthandler.enable(stack, all_threads=False)
+        faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
+        try:
+            desk.answer.write_bytes(perform(order, notes.tell))
+            notes.tell(DONE)
+        except KeyboardInterrupt:  # whoever started this heard it as well
+            os._exit(INTERRUPTED)
+        except Exception:  # whoever started this does the same again, and raises it where it can be seen
+            notes.tell(FAILED)
+        faulthandler.disable()
+        faulthandler.unregister(signal.SIGUSR1)

@@ -1,0 +1,1 @@
+"""How Ludus starts Python processes, and how they end with their parent."""

@@ -1,0 +1,10 @@
+"""Exit codes in words."""
+
+
+def describe_exit(code: int) -> str:
+    """Return an exit code in words.
+
+    >>> describe_exit(-9), describe_exit(1)
+    ('signal 9', 'exit code 1')
+    """
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,46 @@
+"""How Ludus starts Python: no module of the current directory runs because it is called like one of ours, or zmq.
+
+    subprocess.Popen(python("launch.processes", "--role", "learner"), env=environment())
+
+`python -m` puts the current directory first on the path. Our processes do without; what the user allows by name
+(`--allow my_env`) is found there after everything that is installed.
+"""
+
+import os
+import sys
+from collections.abc import Collection
+
+SAFE = "PYTHONSAFEPATH"  # Python's own: torchrun starts its ranks by itself, and they inherit it
+
+
+def python(module: str, *words: str) -> list[str]:
+    """Return the command that runs a module of ours, or of an installed package."""
+    return [sys.executable, "-P", "-m", module, *words]
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a child: an empty entry of PYTHONPATH would be the current directory."""
+    variables = {**os.environ, SAFE: "1"}
+    if "PYTHONPATH" in variables:
+        places = [place for place in variables["PYTHONPATH"].split(os.pathsep) if place]
+        variables["PYTHONPATH"] = os.pathsep.join(places)
+    return variables
+
+
+def places() -> list[str]:
+    """Return where this process imports from, the current directory last: there it hides nothing for a child."""
+    here = ("", ".", os.getcwd())  # noqa: PTH109  (the path of modules is one of texts)
+    return [*(place for place in sys.path if place not in here), *(place for place in sys.path if place in here)]
+
+
+def find_own(allow: Collection[str]) -> None:
+    """Let modules of the current directory be imported if the user allowed any, after all that is installed."""
+    here = str(os.getcwd())  # noqa: PTH109  (the path of modules is one of texts)
+    if allow and here not in sys.path:
+        sys.path.append(here)
+
+
+def settle(allow: Collection[str]) -> None:
+    """Begin a process that was started by `environment`: what it starts itself is its own business."""
+    os.environ.pop(SAFE, None)
+    find_own(allow)

@@ -1,0 +1,1 @@
+"""`ludus run -m`: many leagues, one for each combination of values, compared across seeds."""

@@ -1,0 +1,1 @@
+"""Which processes a league has, and how they reach one another."""

@@ -1,0 +1,71 @@
+"""`ludus export`: draw all curves of a run anew, from its ledger, at any time.
+
+export(run, "csv", Path("curves"))          # the same points that a tracker draws while the league plays
+"""
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from launch.config.config import stored
+from launch.matches.filming import Films
+from launch.terminal.spinner import Spinner
+from launch.trackers.make_sink import check_trackers, make_sink
+from launch.trackers.sink import Sink, SinkError, ending
+from launch.trackers.tracker import place_of
+from launch.viewers.curves import CurveRow, Curves
+from launch.viewers.view import open_view
+from league.store.files import publish
+from league.store.run_directory import RunDirectory
+
+
+class _Pen:
+    """Writes rows that the sink does not have yet, and counts all."""
+
+    def __init__(self, sink: Sink, have: int, progress: Spinner) -> None:
+        self._sink, self._have, self._progress = sink, have, progress
+        self.count = 0
+
+    def __call__(self, row: CurveRow) -> None:
+        if row.number >= self._have:
+            self._sink.write(row)
+        self.count += 1
+        self._progress.tell(f"match {row.matches:,}")
+
+
+def _identity(folder: Path) -> tuple[str, Callable[[str], None]]:
+    """Return under which id an export to this folder was sent, and a function that keeps another one."""
+    path = folder / "id.txt"
+
+    def keep(id: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        publish(path, id.encode())
+
+    return path.read_text() if path.exists() else "", keep
+
+
+def export(
+    run: RunDirectory,
+    to: str,
+    out: Path | None = None,
+    say: Callable[[str], None] = lambda line: None,
+    allow: Collection[str] = (),
+) -> int:
+    """Write every point of a run to a sink, but none that is there already; return how many rows it has then.
+
+    The next export to the same folder goes on with the same run of W&B.
+    """
+    check_trackers([to])
+    config = stored(run)
+    folder = out or run.inside(run.root / "export" / to)
+    if config.track.videos:
+        run.inside(run.videos)  # videos that are there already are sent as they are
+    try:
+        place = place_of(config, run, folder, say, Films(run, allow, say), *_identity(folder))
+        with Spinner(f"export to {to}") as progress, ending(make_sink(to, place)) as sink:
+            pen = _Pen(sink, sink.open(), progress)
+            curves = Curves(config.track, pen)
+            open_view(run, curves.observe, curves)
+    except OSError as error:
+        raise SinkError(f"cannot write to {folder}: {error.strerror or error}") from error
+    say(f"{pen.count:,} rows of curves in {folder}")
+    return pen.count

@@ -1,0 +1,1 @@
+"""`ludus verify`: check every promise that a run directory can break."""

@@ -1,0 +1,238 @@
+"""`ludus verify`: hold a run against itself. It can fail, and says where.
+
+Each check reads the evidence in its own way: hashes cover every row, SQL counts without the fold, the audit follows
+tickets without the fold, ratings are refitted from results. A check returns what is wrong; nothing: all is well.
+"""
+
+import fcntl
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from launch.terminal.console import Console
+from launch.terminal.spinner import Spinner
+from launch.verify.audit import Audit, walk
+from launch.verify.counters import by_fold, by_sql
+from launch.viewers.view import ViewError, read_rules
+from league.ids import TicketNumber
+from league.ratings import bradley_terry
+from league.rulebook import LeagueConfig
+from league.standings import standings
+from league.state import LeagueState, apply
+from league.store.fold import encode_fold, read_fold, resume_fold
+from league.store.ledger import Ledger, LedgerError, open_copy
+from league.store.run_directory import RunDirectory
+from league.store.snapshots import SnapshotStore
+from league.wire.messages import Verdict
+
+MOST = 5  # problems of one check that are printed
+CLOSE = 1e-6  # points of rating: the same games, added up in another order
+SHARED_FIRST, SHARED_SIZE = 0x40000002, 510  # the bytes of a database file that SQLite's readers lock
+
+Problems = list[str]
+
+
+class JournalLine(msgspec.Struct, frozen=True):
+    """What a collector noted of a result."""
+
+    ticket: TicketNumber
+    attempt: int
+    verdict: Verdict
+    head: str = ""  # the number and the hash of the ledger's newest event at that time
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that the checks look at."""
+
+    run: RunDirectory
+    rules: LeagueConfig
+    ledger: Ledger
+    damage: Problems  # rows that are not what was committed
+    audit: Audit
+    state: LeagueState
+    stopped: str  # why the fold could not go on
+    journals: Mapping[str, bytes]
+
+
+def verify(run: RunDirectory) -> int:
+    """Check a run that is stopped, or the copy of a live one; 0 if all is well, 1 if not."""
+    if is_served(run.ledger):
+        raise ViewError(f"the run {run.name} is alive: stop it first, or copy its directory and verify the copy")
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    rules = read_rules(run)
+    journals = {path.name: path.read_bytes() for path in sorted(run.journals.glob("*.jsonl"))}
+    damage: Problems = []
+    try:
+        with open_copy(run.ledger) as ledger:
+            with Spinner("reading all events"):
+                damage = ledger.damage()
+                walked, folded = walk(ledger, rules.evaluation.carry), _fold(ledger, rules)
+            evidence, wrong = Evidence(run, rules, ledger, damage, walked, *folded, journals), 0
+            for title, check in CHECKS.items():
+                with Spinner(title):
+                    problems = check(evidence)
+                wrong += _tell(console, title, problems)
+    except (LedgerError, sqlite3.DatabaseError, msgspec.MsgspecError) as error:
+        wrong = _tell(console, "the ledger can be read", [*damage, str(error)])
+    console.print(f"{run.name}: {wrong} of {len(CHECKS)} checks failed" if wrong else f"{run.name}: all is well")
+    return 1 if wrong else 0
+
+
+def _tell(console: Console, title: str, problems: Problems) -> bool:
+    console.print(f"{'WRONG' if problems else 'ok':5} {title}", style="red" if problems else "")
+    for problem in problems[:MOST]:
+        console.print(f"        {problem}")
+    if len(problems) > MOST:
+        console.print(f"        and {len(problems) - MOST} more")
+    return bool(problems)
+
+
+def is_served(ledger: Path) -> bool:
+    """Return whether another process holds the lock of the ledger."""
+    if not ledger.exists():
+        return False
+    with ledger.open("rb") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, SHARED_SIZE, SHARED_FIRST)
+        except OSError:
+            return True
+    return False
+
+
+def _fold(ledger: Ledger, rules: LeagueConfig) -> tuple[LeagueState, str]:
+    """Return the fold, as far as it goes, and why it went no further."""
+    state, seq = LeagueState(rules), 0
+    try:
+        for seq, event in ledger.events():  # noqa: B007  (the number is told when the next event cannot be had)
+            apply(state, event)
+    except Exception as error:  # whatever a damaged ledger does to the fold is what we came to find
+        return state, f"the fold stops at or after event {seq}: {type(error).__name__}: {error}"
+    return state, ""
+
+
+# --- the checks ----------------------------------------------------------------------------------------------
+
+
+def check_chain(evidence: Evidence) -> Problems:
+    """Find rows that are not what was committed, by the hashes that cover them."""
+    return evidence.damage
+
+
+def check_sequence(evidence: Evidence) -> Problems:
+    """Find gaps in the numbers of events."""
+    audit = evidence.audit
+    if audit.rows == audit.last:
+        return []
+    return [f"{audit.rows} events, but the last has number {audit.last}; events start again at {audit.gaps[:MOST]}"]
+
+
+def check_readable(evidence: Evidence) -> Problems:
+    """Find rows that are no event, or are filed as another one, and a fold that they stop."""
+    return evidence.audit.unreadable + ([evidence.stopped] if evidence.stopped else [])
+
+
+def check_results(evidence: Evidence) -> Problems:
+    """Find tickets with more than one result, by what the bodies say, not by the index."""
+    return [f"ticket {ticket} has {count} results" for ticket, count in evidence.audit.results.items() if count > 1]
+
+
+def check_tickets(evidence: Evidence) -> Problems:
+    """Find results of tickets that were not issued, or of an attempt that was not the current one."""
+    return evidence.audit.disorder
+
+
+def check_counters(evidence: Evidence) -> Problems:
+    """Count by plain SQL and compare with the fold."""
+    told, folded = by_sql(evidence.ledger), by_fold(evidence.state)
+    keys = [key for key in sorted({*told, *folded}) if told.get(key, 0) != folded.get(key, 0)]
+    return [f"{key}: {told.get(key, 0)} by SQL, {folded.get(key, 0)} by the fold" for key in keys]
+
+
+def check_checkpoint(evidence: Evidence) -> Problems:
+    """Go on from the checkpoint to the end of the ledger: that must give what the whole fold gives."""
+    path, state = evidence.run.fold, evidence.state
+    if not path.exists() or evidence.stopped:
+        return []
+    found = read_fold(path, state.config)
+    if found is None:
+        return [f"{path} is damaged or of another version: the next start or stop of the league writes it again"]
+    if resume_fold(path, state.config, evidence.ledger)[1] != found[1]:
+        return [f"{path} is of another ledger: up to event {found[1]} this one has other events, or it has fewer"]
+    resumed, since = found
+    for _, event in evidence.ledger.events(since):
+        apply(resumed, event)
+    if encode_fold(resumed, 0) != encode_fold(state, 0):
+        return [f"{path}: going on from event {since} gives another state than folding from the start"]
+    return []
+
+
+def check_ratings(evidence: Evidence) -> Problems:
+    """Refit the ratings from the raw results and compare them with the standings."""
+    state = evidence.state
+    players = list(state.population)
+    points = np.array([[evidence.audit.points[a.id, b.id] for b in players] for a in players], dtype=float)
+    anchors = {i: p.anchor for i, p in enumerate(players) if p.anchor is not None}
+    fitted = bradley_terry(points.reshape(len(players), len(players)), anchors).rating
+    shown = {row.player: row.rating for row in standings(state.population, state.evaluation)}
+    return [
+        f"{player.id}: the standings say {rating:.6f}, its results {fitted[i]:.6f}"
+        for i, player in enumerate(players)
+        if (rating := shown[player.id]) is not None and abs(rating - fitted[i]) > CLOSE
+    ]
+
+
+def check_snapshots(evidence: Evidence) -> Problems:
+    """Read every snapshot that must be there, byte for byte."""
+    store = SnapshotStore(evidence.run.snapshots)
+    names = sorted(evidence.audit.stored | evidence.audit.frozen)
+    return [problem for name in names if (problem := store.verify(name)) is not None]
+
+
+def check_journals(evidence: Evidence) -> Problems:
+    """Find results that a collector knows to be accepted, but the ledger does not count, and ledgers it never saw."""
+    problems = []
+    for name, content in evidence.journals.items():
+        for number, line in enumerate(content.split(b"\n")[:-1], start=1):  # what has no end was cut by a crash
+            try:
+                noted = msgspec.json.decode(line, type=JournalLine)
+            except msgspec.DecodeError as error:
+                problems.append(f"{name}, line {number} cannot be read: {error}")
+                continue
+            if noted.head and (problem := _witness(evidence.ledger, noted.head)):
+                problems.append(f"{name}, line {number}: {problem}")
+            counted = evidence.audit.counted.get(noted.ticket)
+            if noted.verdict == Verdict.ACCEPTED and counted != noted.attempt:
+                was = "has no result" if counted is None else f"has the result of attempt {counted}"
+                problems.append(f"{name}: attempt {noted.attempt} of ticket {noted.ticket} was accepted, but it {was}")
+    return problems
+
+
+def _witness(ledger: Ledger, head: str) -> str:
+    """Return how the ledger differs from what a collector was told of it."""
+    number, _, digest = head.partition(" ")
+    if not number.isdigit():
+        return f"{head[:80]!r} names no event"
+    if int(number) > ledger.head:
+        return f"the ledger had {number} events once, and has {ledger.head}: its end was lost, or it is an older one"
+    if ledger.mark(int(number)) != digest:
+        return f"the ledger had other events up to event {number}: it was changed, or another one was put in its place"
+    return ""
+
+
+CHECKS: dict[str, Callable[[Evidence], Problems]] = {
+    "every row is what was committed, by its hash": check_chain,
+    "the numbers of events have no gap": check_sequence,
+    "every row is an event, and the fold takes it": check_readable,
+    "no ticket has two results": check_results,
+    "every result is of the current attempt of an issued ticket": check_tickets,
+    "counters by plain SQL equal the fold": check_counters,
+    "the fold equals its checkpoint, if there is one": check_checkpoint,
+    "ratings refitted from results equal the standings": check_ratings,
+    "every snapshot is there, byte for byte, or was pruned": check_snapshots,
+    "what collectors know to be accepted is counted": check_journals,
+}

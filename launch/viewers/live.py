@@ -1,0 +1,269 @@
+"""What `ludus run` shows: a live table on a terminal, plain lines elsewhere, and a report at the end.
+
+with LiveTable("first") as table:
+    while viewer.refresh(0.5):
+        table.show(viewer)
+final_report(viewer.state, "first")
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import rich.console
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from launch.terminal.console import Console
+from launch.terminal.wording import allowing
+from launch.viewers.final import final_words
+from launch.viewers.tables import (
+    all_standings,
+    candidate_scores,
+    payoff_matrix,
+    short,
+    standings_json,
+    standings_table,
+    status_json,
+)
+from launch.viewers.view import View
+from league.player import Kind
+from league.standings import MeanReturn, Standing
+from league.state import FINAL, OVER, LeagueState
+
+REPAINT = 0.5  # seconds between two paintings on a terminal
+REFIT = 2.0  # seconds between two fits of the ratings, which cost more than a painting
+LINE = 10.0  # seconds between two plain lines
+ROWS = 16  # of the standings in the live table
+
+
+class LiveTable:
+    """Shows a view now and then, however often it is told to; `say` prints a line above it."""
+
+    def __init__(
+        self,
+        run_name: str,
+        *,
+        plain: bool = False,
+        quiet: bool = False,
+        as_json: bool = False,
+        console: rich.console.Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name, self._quiet, self._json, self._clock = run_name, quiet, as_json, clock
+        self._console = console or Console(stderr=as_json)  # standard output is for the program that reads it
+        self._errors = console or Console(stderr=True)
+        self._paints = self._console.is_terminal and not (plain or quiet or as_json)
+        self._live: Live | None = None
+        self._shown_at = self._fitted_at = float("-inf")
+        self._body: RenderableType = ""
+        self._whole = False  # whether a view was complete once
+        self._final = False  # whether it was said that the final evaluation begins
+
+    def __enter__(self) -> Self:
+        if self._paints:
+            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def say(self, text: str) -> None:
+        """Print a line that stays; nothing if it is to be quiet."""
+        if not self._quiet:
+            self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def warn(self, text: str) -> None:
+        """Print a line on what went wrong, also if it is to be quiet: then to standard error."""
+        console = self._errors if self._quiet else self._console
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def show(self, view: View) -> None:
+        """Show the view if it is time to; at once when it is complete for the first time, or the final phase begins."""
+        now, whole = self._clock(), self._whole or view.seq >= view.head
+        news = whole > self._whole or (whole and view.state.phase == FINAL and not self._final)
+        early = now - self._shown_at < (REPAINT if self._live is not None else LINE)
+        if self._quiet or (early and not news):
+            return
+        self._shown_at, self._whole = now, whole
+        if not whole:  # the numbers of an old event would look as if something was lost
+            self._wait_for(view)
+            return
+        self._announce(view)
+        if self._json:
+            emit_line(status_json(view))
+            return
+        if self._live is None:
+            self.say(plain_line(view))
+            return
+        if now - self._fitted_at >= REFIT:
+            self._fitted_at = now
+            self._body = standings_table(view.state, ROWS)
+        self._live.update(Group(status_text(self._name, view), self._body), refresh=True)
+
+    def _wait_for(self, view: View) -> None:
+        """Say how far a view is that does not know yet what there is."""
+        line = f"reading the ledger: event {view.seq:,} of {view.head:,}"
+        if self._live is not None:
+            self._live.update(Text(f"{self._name}  {line}"), refresh=True)
+        elif not self._json:
+            self.say(line)
+
+    def _announce(self, view: View) -> None:
+        """Say once that training is over, and what is still to come."""
+        if view.state.phase == FINAL and not self._final:
+            self._final, words = True, final_words(view.state)
+            allowed = view.state.config.final_seconds()
+            most = "" if allowed is None else f", within {clock_time(allowed)} (league.evaluation.final_share)"
+            self.say(f"training ends ({view.state.why}). What is left is the {words}{most}")
+
+
+def emit_line(plain: dict[str, Any]) -> None:
+    """Print one line of JSON for a program that reads along."""
+    sys.stdout.write(json.dumps(plain, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def status_text(name: str, view: View) -> Text:
+    """Return the few lines above a live table."""
+    status = status_json(view)
+    head = Text.assemble((name, "bold"), f"  {view.state.phase}{' (paused)' if view.state.paused else ''}")
+    head.append(f", {_time_left(status)}, term {view.term}", style="dim")
+    lines = [head, Text(f"{_league(status)}\n{_work(status)}")]
+    if view.broken:
+        lines.append(Text(view.broken, style="red"))
+    if view.state.damaged:
+        lines.append(Text(_damaged(view), style="red"))
+    if status["silent"]:
+        lines.append(Text(f"silent: {', '.join(status['silent'])}", style="red"))
+    return Text("\n").join(lines)
+
+
+def plain_line(view: View) -> str:
+    """Return the state of a run in one line, for logs."""
+    status = status_json(view)
+    strength = [f"{row.player} {_strength(row)}" for row in _mains(view.state)]
+    parts = [f"{view.state.phase}: {_time_left(status)}", _league(status), *strength, _work(status)]
+    troubles = [view.broken] * bool(view.broken) + [_damaged(view)] * bool(view.state.damaged)
+    return "; ".join([*troubles, *parts])
+
+
+def _damaged(view: View) -> str:
+    return f"the ledger is damaged: {view.state.damaged}. Stop the league, and see ludus verify"
+
+
+def _time_left(status: dict[str, Any]) -> str:
+    if status["final_wanted"] is not None:
+        left = status["final_seconds_left"]
+        games = f"{status['final_done']:,} of {status['final_wanted']:,} games"
+        return games if left is None else f"{games}, about {clock_time(left)} left"
+    left = None if status["phase"] == OVER else status["seconds_left"]
+    return f"{clock_time(status['elapsed'])} played" if left is None else f"{clock_time(left)} left"
+
+
+def clock_time(seconds: float) -> str:
+    """Return hours, minutes and seconds as people write them.
+
+    >>> clock_time(3725), clock_time(65)
+    ('1:02:05', '1:05')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _league(status: dict[str, Any]) -> str:
+    void = f" ({status['void']} void)" if status["void"] else ""
+    return (
+        f"{status['players']} players ({status['frozen']} frozen), "
+        f"{status['matches']:,} matches{void}, {short(status['env_steps'])} env steps"
+    )
+
+
+def _work(status: dict[str, Any]) -> str:
+    if status["env_steps_per_second"] is None:
+        return "no collector plays now"
+    parts = [f"{short(status['env_steps_per_second'])} steps/s"]
+    for name in ("collector", "learner"):
+        if status[f"{name}_wait"] is not None:
+            parts.append(f"{name} wait {status[f'{name}_wait']:.0%} (of {status[f'{name}s']})")
+    if status["lag_mean"] is not None:
+        p95 = "" if status["lag_p95"] is None else f" (p95 {status['lag_p95']:.1f})"
+        parts.append(f"lag {status['lag_mean']:.1f}{p95} versions")
+    return ", ".join(parts)
+
+
+def _mains(state: LeagueState) -> list[Standing]:
+    return [row for row in all_standings(state) if row.kind == Kind.MAIN]
+
+
+def _strength(row: Standing) -> str:
+    if row.own is not None or row.cross is not None:
+        return " ".join(f"{mean.mean:z.4g} with {whom}" for mean, whom in _returns(row))
+    if row.rating is None:
+        return "Elo -"
+    if row.low is None or row.high is None:
+        return f"Elo {row.rating:z.0f} ±?"
+    return f"Elo {row.rating:z.0f} ±{(row.high - row.low) / 2:.0f}"
+
+
+def _returns(row: Standing) -> list[tuple[MeanReturn, str]]:
+    """Return what a player returned, and with whom, as far as it is known."""
+    return [(mean, whom) for mean, whom in ((row.own, "itself"), (row.cross, "others")) if mean is not None]
+
+
+def final_report(
+    state: LeagueState,
+    run_name: str,
+    console: rich.console.Console | None = None,
+    *,
+    as_json: bool = False,
+    allow: Sequence[str] = (),
+) -> None:
+    """Print the standings, the payoff, what each main scores against the anchors, and what to try next."""
+    if as_json:
+        emit_line({"phase": state.phase, "why": state.why, "standings": standings_json(state)})
+        return
+    out = console or Console()
+    out.print(Text.assemble((run_name, "bold"), f" is {state.phase}: {state.why or 'no reason was given'}"))
+    out.print(standings_table(state, 2 * ROWS))
+    out.print(payoff_matrix(state, state.evaluation, "Evaluation", out.width))
+    for line in candidate_lines(state):
+        out.print(line, highlight=False)
+    out.print("\nNext:")
+    for command in next_commands(state, run_name, allow):
+        out.print(f"  {command}", style="cyan", highlight=False, markup=False, soft_wrap=True)
+
+
+def candidate_lines(state: LeagueState) -> list[str]:
+    """Say what the last candidate of each main scored against each anchor."""
+    lines = []
+    for row in _mains(state):
+        for mean, whom in _returns(row):
+            reach = "" if mean.high is None else f" ±{mean.high - mean.mean:.2g}"
+            lines.append(f"{row.player}: returns {mean.mean:z.4g}{reach} with {whom} over {mean.games:.0f} games")
+        for anchor, (score, low, high, games) in candidate_scores(state, row.player).items():
+            lines.append(
+                f"{row.player}: its last candidate scores {score:.1%} against {anchor} over {games} games "
+                f"(95 % interval {low:.1%} to {high:.1%})"
+            )
+    return lines or ["no main has met an anchor since its last candidate"]
+
+
+def next_commands(state: LeagueState, run_name: str, allow: Sequence[str] = ()) -> list[str]:
+    """Return commands that work on this very run; those that play need what its own command was allowed."""
+    also = allowing(allow)
+    mains = [p.id for p in state.population.of_kind(Kind.MAIN)] or [p.id for p in state.population.learning()]
+    anchors = [p.id for p in state.population.anchors()] or [p.id for p in state.population.frozen()] or mains
+    commands = [f"ludus standings {run_name}"]
+    if mains:
+        commands += [f"ludus watch {run_name} {mains[0]} {anchors[-1]}{also}", f"ludus explain {run_name} {mains[0]}"]
+    if state.results["evaluate"]:
+        commands.append(f"ludus matches {run_name}      # then: ludus replay {run_name} TICKET{also}")
+    return [*commands, f"ludus verify {run_name}"]

@@ -1,0 +1,78 @@
+"""Searching a ledger from its end: which matches were settled last, without folding what came before them.
+
+for ticket, event in newest_settled(ledger, limit=20): ...
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from league.events import ResultCounted, TicketReissued, TicketVoided
+from league.store.ledger import Ledger, decode_row
+from league.ticket import Ticket
+
+PAGE = 1000  # rows that are read at once
+ISSUED, REISSUED, COUNTED, VOIDED = "ticket_issued", "ticket_reissued", "result_counted", "ticket_voided"
+
+Settled = ResultCounted | TicketVoided
+
+
+class _RowHead(msgspec.Struct, frozen=True):
+    """What a row is about; the rest of it is not decoded."""
+
+    event: str
+    ticket: msgspec.Raw = msgspec.Raw(b"0")
+
+
+_heads = msgspec.json.Decoder(_RowHead)
+
+
+class _Search:
+    """Walks back: first comes how a ticket was settled, then its attempts, then who was to play."""
+
+    def __init__(self, wanted: Callable[[Ticket], bool]) -> None:
+        self._wanted = wanted
+        self._waiting: dict[int, tuple[int, bytes]] = {}  # the rows that settled tickets, until their issue is found
+        self._attempts: dict[int, int] = {}
+        self.found: list[tuple[int, Ticket, bytes]] = []  # with the number of the row that settled the ticket
+
+    def take(self, seq: int, body: bytes) -> None:
+        """Take in the next older row."""
+        head = _heads.decode(body)
+        if head.event in (COUNTED, VOIDED):
+            self._waiting[int(bytes(head.ticket))] = seq, body
+        elif head.event == REISSUED and (number := int(bytes(head.ticket))) in self._waiting:
+            event = decode_row(seq, body)
+            assert isinstance(event, TicketReissued)
+            self._attempts.setdefault(number, event.attempt)
+        elif head.event == ISSUED:
+            ticket = msgspec.json.decode(head.ticket, type=Ticket)
+            settled = self._waiting.pop(ticket.number, None)
+            attempt = self._attempts.pop(ticket.number, ticket.attempt)
+            if settled is not None and self._wanted(ticket):
+                self.found.append((settled[0], msgspec.structs.replace(ticket, attempt=attempt), settled[1]))
+
+    def has(self, limit: int) -> bool:
+        """Whether the newest of all are found: none that waits could be among them."""
+        self.found.sort(key=lambda entry: -entry[0])
+        return len(self.found) >= limit and all(seq < self.found[limit - 1][0] for seq, _ in self._waiting.values())
+
+
+def newest_settled(
+    ledger: Ledger, limit: int, wanted: Callable[[Ticket], bool] = lambda ticket: True
+) -> list[tuple[Ticket, Settled]]:
+    """Return the tickets that were settled last and how, the newest first."""
+    search, upto = _Search(wanted), ledger.head
+    while upto > 0 and not search.has(limit):
+        since = max(0, upto - PAGE)
+        for seq, body in reversed(ledger.read(since, upto - since)):
+            if seq <= upto:
+                search.take(seq, body)
+        upto = since
+    search.has(limit)
+    newest = []
+    for seq, ticket, body in search.found[:limit]:
+        event = decode_row(seq, body)
+        assert isinstance(event, ResultCounted | TicketVoided)
+        newest.append((ticket, event))
+    return newest

@@ -1,0 +1,182 @@
+"""The durable side of a learner: where trainees come from, and where candidates and checkpoints go."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import torch
+
+from league.ids import Hash, derive_seed
+from league.policies.layout import FloatArray, PolicyConfig, initial, policy_from
+from league.spec import EnvSpec
+from league.store.snapshots import Manifest, SnapshotStore
+from league.wire.messages import Assignment, Candidate
+from learners.algorithms.algorithm import Algorithm, make_algorithm
+from learners.algorithms.config import AlgoConfig
+from learners.algorithms.replay_config import ReplayConfig
+from learners.batcher import Batcher
+from learners.checkpoint import REMEDY, Checkpoint, CheckpointError, load, save
+from learners.config import LearnerConfig
+from learners.distributed import ALONE, Group
+from learners.remote_replay import RemoteReplay, RemoteTrainee
+from learners.trainee import Trainee
+from learners.weight_check import WeightCheck
+
+MakeAlgorithm = Callable[[AlgoConfig, PolicyConfig, EnvSpec, FloatArray, Group], Algorithm]
+
+
+@dataclass(slots=True, kw_only=True)
+class TraineeStore:
+    """Begins trainees and writes them down.
+
+    trainee = archive.begin(assignment)     # from its checkpoint, else its start snapshot, else from scratch
+    archive.write(trainee)                  # a candidate and a checkpoint, durable when it returns
+    """
+
+    store: SnapshotStore
+    checkpoints: Path
+    spec: EnvSpec
+    policy: PolicyConfig
+    algo: AlgoConfig
+    seed: int
+    policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
+    algos: Mapping[str, AlgoConfig] = field(default_factory=dict)
+    algorithm: MakeAlgorithm = make_algorithm
+    group: Group = ALONE
+    config: LearnerConfig = field(default_factory=LearnerConfig)
+    served: Callable[[], RemoteReplay] | None = (
+        None  # for players that learn from a replay; None: it is in this process
+    )
+
+    def begin(self, assignment: Assignment, decisions: int = 0, spent: float = 0.0) -> Trainee:
+        """Return the trainee of a roster's row.
+
+        `decisions` is what earlier incarnations trained on, `spent` the share of the league's budget that is spent.
+        """
+        checkpoint = load(self._path(assignment.player))
+        if checkpoint is not None:
+            policy = asdict(self._policy(assignment.player))
+            checkpoint.refuse_other(self._algorithm(assignment.player), policy, self.spec.signature)
+            if checkpoint.incarnation == assignment.incarnation:
+                return self._resume(checkpoint)
+            decisions = max(decisions, checkpoint.decisions)
+        trainee = self._trainee(assignment, self._start(assignment))
+        trainee.decisions, trainee.parent, trainee.began = decisions, assignment.start, spent
+        return trainee
+
+    def write(self, trainee: Trainee) -> Candidate:
+        """Write a candidate, then the checkpoint that names it."""
+        state = trainee.algorithm.state()
+        manifest = Manifest(
+            player=trainee.player,
+            incarnation=trainee.incarnation,
+            version=trainee.version,
+            decisions=trainee.decisions,
+            policy=asdict(self._policy(trainee.player)),
+            signature=self.spec.signature,
+            parent=trainee.parent,
+            versions={"numpy": np.__version__, "torch": str(torch.__version__)},
+        )
+        snapshot = self.store.put({"flat": state["flat"]}, manifest)
+        save(self._path(trainee.player), self._checkpoint(trainee, snapshot, state))
+        trainee.parent = snapshot
+        trainee.candidate = _candidate(trainee, snapshot)
+        return trainee.candidate
+
+    def _algo(self, player: str) -> AlgoConfig:
+        return self.algos.get(player, self.algo)
+
+    def _algorithm(self, player: str) -> str:
+        """Return the name of the class that trains a player."""
+        return self._algo(player).algorithm.rpartition(":")[2]
+
+    def _path(self, player: str) -> Path:
+        return self.checkpoints / f"{quote(player, safe='')}.safetensors"
+
+    def _trainee(self, assignment: Assignment, flat: FloatArray) -> Trainee:
+        player, incarnation = assignment.player, assignment.incarnation
+        algo, policy = self._algo(player), self._policy(player)
+        algorithm = self.algorithm(algo, policy, self.spec, flat, self.group)
+        share = -(-algo.batch // self.group.size)
+        parts = (self.seed, "train", player, incarnation, *((self.group.rank,) if self.group.rank else ()))
+        common: dict[str, Any] = {
+            "player": player,
+            "incarnation": incarnation,
+            "algorithm": algorithm,
+            "weights": algorithm.flat(),
+            "memory": policy.state_size,
+            "state": policy.sees_state,
+            "batcher": Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
+            "rng": np.random.default_rng(derive_seed(*parts)),
+            "group": self.group,
+            "probe": WeightCheck(policy, self.spec, self.config),
+        }
+        if self.served is None or not isinstance(algo, ReplayConfig):
+            return Trainee(**common)
+        return RemoteTrainee(**common, served=self.served())
+
+    def _policy(self, player: str) -> PolicyConfig:
+        return self.policies.get(player, self.policy)
+
+    def _start(self, assignment: Assignment) -> FloatArray:
+        policy = self._policy(assignment.player)
+        if assignment.start is None:
+            seed = derive_seed(self.seed, "init", assignment.player, assignment.incarnation)
+            return initial(policy, self.spec, seed)
+        snapshot = self.store.get(assignment.start)
+        found = (policy_from(snapshot.manifest.policy), snapshot.manifest.signature)
+        if found != (policy, self.spec.signature):
+            raise ValueError(
+                f"player {assignment.player!r} cannot start from snapshot {assignment.start}: it has policy "
+                f"{found[0]} and environment signature {found[1]}, the config says {policy} and "
+                f"{self.spec.signature}. Use the config that the snapshot was trained with."
+            )
+        flat: FloatArray = snapshot.arrays["flat"]
+        return flat
+
+    def _resume(self, checkpoint: Checkpoint) -> Trainee:
+        assignment = Assignment(player=checkpoint.player, incarnation=checkpoint.incarnation)
+        trainee = self._trainee(assignment, checkpoint.arrays["flat"])
+        try:
+            trainee.algorithm.restore(checkpoint.arrays)
+        except KeyError as error:
+            raise CheckpointError(
+                f"the checkpoint of player {checkpoint.player!r} lacks {error}: an older version of Ludus wrote it. "
+                f"{REMEDY}"
+            ) from error
+        if self.group.rank == 0:  # each rank shuffles its own share in its own way
+            trainee.rng.bit_generator.state = checkpoint.rng
+        trainee.version, trainee.decisions = checkpoint.version, checkpoint.decisions
+        trainee.parent, trainee.began, trainee.spent = checkpoint.candidate, checkpoint.began, checkpoint.spent
+        if checkpoint.candidate in self.store:
+            trainee.candidate = _candidate(trainee, checkpoint.candidate)
+        return trainee
+
+    def _checkpoint(self, trainee: Trainee, snapshot: Hash, state: dict[str, Any]) -> Checkpoint:
+        return Checkpoint(
+            player=trainee.player,
+            incarnation=trainee.incarnation,
+            version=trainee.version,
+            decisions=trainee.decisions,
+            candidate=snapshot,
+            algorithm=self._algorithm(trainee.player),
+            policy=asdict(self._policy(trainee.player)),
+            signature=self.spec.signature,
+            rng=dict(trainee.rng.bit_generator.state),
+            arrays=state,
+            began=trainee.began,
+            spent=trainee.spent,
+        )
+
+
+def _candidate(trainee: Trainee, snapshot: Hash) -> Candidate:
+    return Candidate(
+        player=trainee.player,
+        incarnation=trainee.incarnation,
+        version=trainee.version,
+        snapshot=snapshot,
+        decisions=trainee.decisions,
+    )

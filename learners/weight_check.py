@@ -1,0 +1,67 @@
+"""The probe of new weights: what is out of bounds is never published.
+
+probe = WeightCheck(policy, spec, config)
+probe.see(batch)                            # observations to try weights on
+why = probe.fault(new, before)              # empty: publish; else roll back to the last good weights
+
+Algorithms check themselves that all is finite. This holds for every algorithm, and also against weights that are finite
+and absurd: after one step with a learning rate of 1e12 a network still gives numbers, and plays nonsense.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from league.policies.layout import LARGEST, FloatArray, PolicyConfig, describe
+from league.policies.normalising import COUNT, MEAN, VARIANCE
+from league.policies.numpy_actor import NumpyActor
+from league.spec import EnvSpec
+from learners.batcher import Batch
+from learners.config import LearnerConfig
+
+ROWS = 16  # observations of the last batch that weights are tried on
+UNTRAINED = (COUNT, MEAN, VARIANCE, "exploration")  # numbers among the weights that say something else
+
+
+@dataclass(slots=True)
+class WeightCheck:
+    """Tries the weights of one player before they are published."""
+
+    policy: PolicyConfig
+    spec: EnvSpec
+    config: LearnerConfig = field(default_factory=LearnerConfig)
+    _seen: npt.NDArray[Any] | None = None
+
+    def see(self, batch: Batch) -> None:
+        """Take observations from a batch. Where replays are elsewhere there is none: zeros and ones have to do."""
+        segments = batch.segments
+        self._seen = segments.observation[segments.present][:ROWS]
+
+    def fault(self, flat: FloatArray, before: FloatArray) -> str:
+        """Return why weights must not be published after those of the last good version; empty if they may."""
+        largest, allowed = self._largest(flat), self.config.max_weight
+        if not largest <= allowed:
+            return f"the largest weight is {largest:.2g}, and learner.max_weight={allowed:g}"
+        allowed = self.config.max_growth * max(1.0, self._largest(before))
+        if not largest <= allowed:
+            return f"the largest weight is {largest:.2g}, and learner.max_growth allows {allowed:.2g} in this version"
+        output = self._largest_output(flat)
+        if not output < LARGEST:
+            return f"its network gives {output:.2g} for a recent observation"
+        return ""
+
+    def _largest(self, flat: FloatArray) -> float:
+        """Return the largest trained weight; NaN if there is one."""
+        views = describe(self.policy, self.spec).views(flat)
+        return float(np.max([np.abs(view).max(initial=0) for name, view in views.items() if name not in UNTRAINED]))
+
+    def _largest_output(self, flat: FloatArray) -> float:
+        seen = self._seen
+        if seen is None or not len(seen):
+            shape = (1, *self.spec.observation.shape)
+            seen = np.concatenate([np.zeros(shape), np.ones(shape)]).astype(self.spec.observation.dtype)
+        with np.errstate(all="ignore"):
+            outputs = NumpyActor(self.policy, self.spec, flat).outputs(seen)
+        return float(np.abs(outputs).max(initial=0))

@@ -1,0 +1,163 @@
+import re
+import sqlite3
+
+import msgspec
+import numpy as np
+import pytest
+
+from collectors.envs.config import EnvConfig
+from launch.matches import playing
+from launch.viewers.view import ViewError
+from league.events import PlayerAdded, ResultCounted, decode, encode
+from league.player import Kind, Player
+from league.rulebook import LeagueConfig
+from league.spec import Array, EnvSpec, Seat
+from league.state import LeagueState, apply
+from league.store.ledger import open_copy
+from league.store.snapshots import SnapshotMissing
+from league.ticket import Entry, Episode, Purpose, Ticket
+
+
+def results(run):
+    with open_copy(run.ledger) as ledger:
+        return [event for _, event in ledger.events() if isinstance(event, ResultCounted)]
+
+
+def test_watch_shows_who_is_who_every_move_and_the_result(run, state, capsys):
+    naps = []
+    assert playing.watch(run, "main", "random", seed=3, delay=0.25, sleep=naps.append) == 0
+    text = capsys.readouterr().out
+    newest = state.candidate("main").snapshot
+    assert f"player_1: main, snapshot {newest[:12]}" in text
+    assert "player_2: random, bot random" in text
+    assert "1. player_1 (main) plays " in text
+    assert "2. player_2 (random) plays " in text
+    assert "X" in text
+    assert "returns: main " in text
+    moves = text.count(" plays ")
+    assert f"after {moves} moves" in text
+    assert naps == [0.25] * (moves + 1)
+
+
+def test_the_same_seed_is_the_same_game(run, capsys):
+    games = []
+    for seed in (1, 1, 2, 3, 4):
+        assert playing.watch(run, "main.0", "exploiter", seed, 0) == 0
+        games.append(capsys.readouterr().out)
+    assert games[0] == games[1]
+    assert len(set(games)) > 2
+
+
+def test_watch_refuses_who_cannot_play(run):
+    with pytest.raises(ViewError, match="did you mean 'main'"):
+        playing.watch(run, "maine", "random")
+    with pytest.raises(ViewError, match="'one_ply' cannot play tic_tac_toe"):
+        playing.watch(run, "main", "one_ply")
+    for path in run.snapshots.iterdir():
+        path.unlink()
+    with pytest.raises(SnapshotMissing):
+        playing.watch(run, "main.0", "random")
+
+
+def test_an_environment_that_has_a_text_of_its_own_shows_it(run, capsys):
+    plain = run.read_config()
+    run.write_config(plain | {"env": plain["env"] | {"name": "pettingzoo", "id": "classic/chess_v6"}})
+    assert playing.watch(run, "random", "random", seed=1, delay=0) == 0
+    text = capsys.readouterr().out
+    assert "R N B Q K B N R" in text
+    assert " sees" not in text
+
+
+def test_an_environment_whose_text_cannot_be_asked_for_is_shown_as_it_is(tmp_path, monkeypatch):
+    (tmp_path / "mute.py").write_text(
+        "import pettingzoo\n"
+        "def env():\n"
+        "    made = pettingzoo.make('aec', 'classic/tictactoe_v3')\n"
+        "    made.unwrapped.metadata = {**made.unwrapped.metadata, 'render_modes': ['ansi']}\n"
+        "    return made\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    env = playing.showing_environment(EnvConfig(name="pettingzoo", id="mute:env"), ["mute"])
+    env.start(np.array([0], np.int32), np.array([1]))
+    assert env.render(0).startswith("player_1 sees")
+    env.close()
+
+
+def test_who_plays_under_a_name():
+    state = LeagueState(LeagueConfig())
+    for player in (Player(id="main", kind=Kind.MAIN), Player(id="me", kind=Kind.HUMAN)):
+        apply(state, PlayerAdded(player=player))
+    assert playing.find_entry(state, "random") == Entry("random", None, "random")
+    with pytest.raises(ViewError, match="'main' has no candidate yet"):
+        playing.find_entry(state, "main")
+    with pytest.raises(ViewError, match="'me' is a human"):
+        playing.find_entry(state, "me")
+
+
+def test_the_first_player_takes_a_seat_of_its_role():
+    seats = (Seat((0,), "fox"), Seat((1,), "hound"), Seat((2,), "hound"))
+    spec = EnvSpec(name="hunt", agents=("f", "g", "h"), seats=seats, observation=Array((1,), "float32"), actions=2)
+    state = LeagueState(LeagueConfig())
+    apply(state, PlayerAdded(player=Player(id="dog", kind=Kind.MAIN, role="hound")))
+    ticket = playing.seat(state, spec, Entry("dog"), Entry("other"))
+    assert [entry.player for entry in ticket.entries] == ["other", "dog", "other"]
+
+
+@pytest.mark.slow
+def test_every_recorded_episode_of_a_league_replays(run, capsys):
+    count = 0
+    for result in results(run):
+        for index, episode in enumerate(result.episodes):
+            if episode.actions and (index == 0 or result.ticket % 5 == 0):
+                assert playing.replay(run, f"{result.ticket}.{index}", 0) == 0
+                count += 1
+    assert count > 20
+    assert capsys.readouterr().out.count("the same outcome as recorded") == count
+
+
+def test_without_an_episode_the_first_recorded_one_is_shown(run, capsys):
+    result = next(r for r in reversed(results(run)) if r.episodes[0].actions)
+    assert playing.replay(run, str(result.ticket), 0) == 0
+    assert f"after {result.episodes[0].length} moves" in capsys.readouterr().out
+
+
+def test_what_was_not_recorded_is_told_with_what_was(run):
+    found = results(run)
+    bare = next(r for r in found if not any(e.actions for e in r.episodes))
+    partly = next(r for r in found if r.episodes[0].actions and not r.episodes[1].actions)
+    newest = next(r for r in reversed(found) if r.episodes[-1].actions)
+    last = f"{newest.ticket}.{len(newest.episodes) - 1}"
+    with pytest.raises(ViewError, match=rf"no episode of ticket {bare.ticket} was recorded; .*{re.escape(last)}"):
+        playing.replay(run, str(bare.ticket))
+    with pytest.raises(ViewError, match=rf"episode 1 of ticket {partly.ticket} was not recorded; .*{partly.ticket}\.0"):
+        playing.replay(run, f"{partly.ticket}.1")
+    with pytest.raises(ViewError, match="ticket 99999 has no result; recorded are, for example"):
+        playing.replay(run, "99999")
+
+
+@pytest.mark.parametrize("text", ["", "main", "3.", "3.x", "-3", "1.2.3"])
+def test_what_names_no_match_is_refused(text, run):
+    with pytest.raises(ViewError, match="names no match"):
+        playing.replay(run, text)
+
+
+def test_a_record_that_lies_is_found(run, capsys):
+    result = next(r for r in results(run) if r.episodes[0].actions and r.episodes[0].ranks == (0, 1))
+    lie = msgspec.structs.replace(result.episodes[0], ranks=(1, 0))
+    body = encode(msgspec.structs.replace(result, episodes=(lie, *result.episodes[1:])))
+    assert decode(body) != result
+    with sqlite3.connect(run.ledger) as database:
+        database.execute(
+            "update events set body = ? where kind = 'result_counted' and ticket = ?", (body.decode(), result.ticket)
+        )
+    database.close()
+    assert playing.replay(run, str(result.ticket), 0) == 1
+    assert "NOT what was recorded: ranks (1, 0) became (0, 1)" in capsys.readouterr().out
+
+
+def test_outcomes_in_words():
+    ticket = Ticket(number=0, purpose=Purpose.EVALUATE, entries=(Entry("a"), Entry("b")), episodes=1)
+    assert "a wins after 5 moves; returns: a +1, b -1" in playing.told(ticket, Episode((0, 1), (1.0, -1.0), 5))
+    assert "a draw after 9 moves" in playing.told(ticket, Episode((0, 0), (0.0, 0.0), 9))
+    alone = Ticket(number=0, purpose=Purpose.EVALUATE, entries=(Entry("a"),), episodes=1)
+    assert "over after 3 moves; returns: a +7" in playing.told(alone, Episode((0,), (7.0,), 3))

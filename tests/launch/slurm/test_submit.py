@@ -1,0 +1,202 @@
+"""Submission: all jobs or none, with commands that play Slurm's part and note what they were asked."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from launch.cli import main
+from launch.slurm import commands, control, record
+from launch.slurm.commands import SlurmError, queue
+from league.store.run_directory import RunDirectory
+
+ROOT = str(Path(__file__).parents[3])
+RUN = ["run", "launch=slurm/small", "env=tic_tac_toe", "name=first", "launch.slurm.probe=0"]
+SBATCH = """\
+#!/bin/sh
+echo "sbatch $*" >>{calls}
+case "$*" in *--test-only*) exit 0 ;; esac
+n=$(grep -c -- --parsable {calls})
+if [ "$n" -gt {limit} ]; then echo "sbatch: error: {refusal}" >&2; exit 1; fi
+echo "$((100 + n));cluster"
+"""
+NOTED = '#!/bin/sh\necho "{name} $*" >>{calls}\ncat {answers}/{name} 2>/dev/null || true\n'
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    """Return a function that puts commands on the path; sbatch refuses after some jobs. It returns what was called."""
+    calls, answers, place = tmp_path / "calls", tmp_path / "answers", tmp_path / "bin"
+    answers.mkdir()
+    place.mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def install(limit=99, refusal="", **texts):
+        commands = {
+            name: NOTED.format(name=name, calls=calls, answers=answers) for name in ("squeue", "scancel", "scontrol")
+        }
+        commands["sbatch"] = SBATCH.format(calls=calls, limit=limit, refusal=refusal)
+        for name, text in commands.items():
+            (place / name).write_text(text)
+            (place / name).chmod(0o755)
+        for name, text in texts.items():
+            (answers / name).write_text(text)
+        monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
+        return lambda: calls.read_text().splitlines()
+
+    return install
+
+
+def test_the_coordinator_is_held_until_all_are_there(slurm, capsys):
+    called = slurm()
+    assert main(RUN) == 0
+    run = RunDirectory.find("first")
+    script = f"{run.slurm.resolve()}/"
+    asked = [call for call in called() if not call.startswith("squeue")]
+    assert asked[3:] == [
+        f"sbatch --parsable --hold {script}coordinator.sbatch",
+        f"sbatch --parsable --dependency=after:101 {script}learner-0.sbatch",
+        f"sbatch --parsable --dependency=after:101 {script}collectors.sbatch",
+        "scontrol release 101",
+    ]
+    assert all("--test-only" in call for call in asked[:3])
+    assert [(job.label, job.id) for job in record.read(run)] == [
+        ("coordinator", "101"),
+        ("learner-0", "102"),
+        ("collectors", "103"),
+    ]
+    out = capsys.readouterr().out
+    assert "103_[0-3]" in out
+    assert "ludus status first" in out
+
+
+def test_a_refused_submission_leaves_nothing_behind(slurm, capsys):
+    called = slurm(limit=2, refusal="Batch job submission failed: Job violates accounting/QOS policy")
+    assert main(RUN) == 2
+    assert "sbatch refused: Batch job submission failed: Job violates accounting/QOS policy" in capsys.readouterr().err
+    assert "scancel --quiet 101 102" in called()
+    assert not RunDirectory.find("first").jobs.exists()
+
+
+def test_a_refused_submission_leaves_the_jobs_of_the_last_one_on_record(slurm):
+    slurm()
+    assert main(RUN) == 0
+    run = RunDirectory.find("first")
+    before = run.jobs.read_bytes()
+    slurm(limit=4, refusal="no")
+    assert main(RUN) == 2
+    assert run.jobs.read_bytes() == before
+
+
+def test_a_submission_that_was_killed_can_be_looked_at_and_ended(slurm, tmp_path, capsys):
+    """It died after its second job: two are on record, and a third of which it never heard is in the queue."""
+    called = slurm()
+    dying = (tmp_path / "bin" / "sbatch").read_text()
+    (tmp_path / "bin" / "sbatch").write_text(f'{dying}case "$*" in *collectors*) kill -9 $PPID ;; esac\n')
+    command = [sys.executable, "-m", "launch", *RUN]
+    assert subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": ROOT}).returncode == -9
+    run = RunDirectory.find("first")
+    coordinator, _ = record.read(run)
+    stem = coordinator.name.removesuffix("coordinator")
+    rows = [f"{n}|{stem}{label}|PENDING||Held|0|0:00|" for n, label in ((101, "coordinator"), (103, "collectors"))]
+    slurm(squeue="\n".join(rows) + "\n")
+    choosing = "#!/bin/sh\nwhile [ $1 != -n ]; do shift; done\n"  # as Slurm does, by the names that it is asked for
+    choosing += f"echo $2 | tr , '\\n' | grep -Ff - {tmp_path}/answers/squeue || true\n"
+    (tmp_path / "bin" / "squeue").write_text(choosing)
+    assert main(RUN) == 2
+    assert "ludus stop first" in capsys.readouterr().err
+    assert main(["status", "first"]) == 0
+    assert "no coordinator has started yet" in capsys.readouterr().out
+    assert main(["stop", "first"]) == 0
+    assert "scancel --quiet 101 103" in called()
+    assert "ludus resume first" in capsys.readouterr().out
+    run.jobs.unlink()  # it died before it wrote anything down
+    assert main(["stop", "first"]) == 0
+    assert "ended what was left of a submission (101, 103)" in capsys.readouterr().out
+
+
+def test_a_stop_does_not_wait_for_ever_for_a_job_that_does_not_end(slurm, monkeypatch, capsys):
+    slurm()
+    assert main(RUN) == 0
+    coordinator, *_ = record.read(RunDirectory.find("first"))
+    slurm(squeue=f"101|{coordinator.name}|COMPLETING|node3|None|0|0:00|\n")
+    monkeypatch.setattr(control, "END", 0.0)
+    monkeypatch.setattr(control, "drain", lambda config, run: False)
+    assert main(["stop", "first"]) == 1
+    assert "not ended after 0 s: coordinator-0 (job 101 on node3)" in capsys.readouterr().out
+
+
+def test_claims_of_another_cluster_are_dropped_but_not_those_of_living_jobs(slurm):
+    called = slurm()
+    assert main([*RUN, "launch.dry_run=true"]) == 0
+    claim = RunDirectory.find("first").claim("learner-0")
+    claim.parent.mkdir()
+    claim.write_text("000000999999.000000 elsewhere\n")
+    slurm(squeue="101|ludus.first.x.coordinator|RUNNING||None|0|0:00|\n")
+    assert main([*RUN, "launch.dry_run=false"]) == 2
+    assert claim.exists()
+    slurm(squeue="")
+    assert main([*RUN, "launch.dry_run=false"]) == 0
+    assert not claim.exists()
+    assert "scontrol release 101" in called()
+
+
+def test_a_controller_that_is_too_busy_is_asked_again(slurm, tmp_path, monkeypatch):
+    slurm(squeue="7|name|RUNNING|node1|None|2|1:02|\n")
+    answering = (tmp_path / "bin" / "squeue").read_text()
+    silent = 'echo "slurm_load_jobs error: Socket timed out on send/recv operation" >&2; exit 1'
+    refusing = answering.replace("cat", f"[ $(grep -c squeue {tmp_path}/calls) -gt 2 ] || {{ {silent}; }}\ncat")
+    (tmp_path / "bin" / "squeue").write_text(refusing)
+    monkeypatch.setattr(commands, "RESTS", (0.0, 0.0))
+    assert [row.id for row in queue(["name"])] == ["7"]
+    (tmp_path / "bin" / "squeue").write_text(refusing.replace("-gt 2", "-gt 99"))
+    with pytest.raises(SlurmError, match="Socket timed out"):
+        queue(["name"])
+
+
+def test_a_dry_run_writes_scripts_and_needs_no_slurm(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main([*RUN, "launch.dry_run=true"]) == 0
+    assert "nothing was submitted" in capsys.readouterr().out
+    assert (tmp_path / "runs/first/slurm/collectors.sbatch").read_text().startswith("#!/bin/bash\n")
+    assert (tmp_path / "runs/first/slurm/job.sh").exists()
+    assert main([*RUN, "launch.dry_run=false"]) == 2
+    assert "there is no sbatch on the path" in capsys.readouterr().err
+
+
+def test_without_slurm_no_run_is_made_or_changed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(RUN) == 2
+    assert "there is no sbatch on the path" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+    assert main([*RUN, "launch.dry_run=true"]) == 0
+    kept = (tmp_path / "runs/first/config.json").read_bytes()
+    assert main([*RUN, "launch.dry_run=false"]) == 2
+    assert (tmp_path / "runs/first/config.json").read_bytes() == kept
+
+
+def test_a_run_with_jobs_in_the_queue_is_not_submitted_again(slurm, capsys):
+    called = slurm(squeue="101|ludus.first.x.coordinator|PENDING||Priority|0|0:00|\n")
+    assert main(RUN) == 2
+    assert "has jobs in the queue already (101)" in capsys.readouterr().err
+    assert not any(call.startswith("sbatch") for call in called())
+
+
+def test_the_queue_is_read_whole(slurm):
+    slurm(squeue="7_3|name|RUNNING|node[1-2]|None|2|1:02|\n8|name|PENDING||ReqNodeNotAvail, down|0|0:00|\n")
+    first, second = queue(["name"])
+    assert (first.task, first.node, first.restarts, first.alive) == (3, "node[1-2]", 2, True)
+    assert (second.task, second.reason) == (None, "ReqNodeNotAvail, down")
+
+
+def test_an_array_that_was_cancelled_as_a_whole_is_no_process(slurm):
+    slurm()
+    assert main(RUN) == 0
+    run = RunDirectory.find("first")
+    name = record.read(run)[-1].name
+    slurm(squeue=f"103|{name}|CANCELLED||None|0|0:00|\n103_2|{name}|RUNNING|node1|None|0|0:00|\n")
+    assert [process for process, _ in record.look(run)] == ["collector-2"]

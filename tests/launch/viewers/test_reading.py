@@ -1,0 +1,194 @@
+import json
+
+import pytest
+
+from coordinator.scheduler import Scheduler
+from launch.viewers import reading
+from launch.viewers.explaining import promotion_status
+from launch.viewers.tables import payoff_json, standings_json
+from launch.viewers.view import ViewError, open_view
+from league.events import (
+    CandidateWritten,
+    PlayerAdded,
+    PlayerFrozen,
+    ResultCounted,
+    TicketIssued,
+    TicketReissued,
+    TicketVoided,
+)
+from league.player import Kind, Player
+from league.rulebook import LeagueConfig
+from league.state import LeagueState, apply
+from league.store.ledger import Ledger
+from league.ticket import Entry, Episode, Purpose, Ticket
+from league.wire.messages import Role, Worker
+
+
+@pytest.fixture
+def out(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    return lambda: capsys.readouterr().out
+
+
+def test_status(run, state, out):
+    assert reading.status(run) == 0
+    text = out()
+    assert f"{sum(state.results.values())} matches" in text
+    assert "no coordinator answers" in text
+    assert "left" not in text, "a league that is over has no time left"
+    assert reading.status(run, as_json=True) == 0
+    status = json.loads(out())
+    assert (status["phase"], status["env_steps"], status["live"]) == ("over", state.env_steps, False)
+
+
+def test_status_lists_the_workers(run, out, monkeypatch):
+    view = open_view(run)
+    figures = {"env_steps_per_second": 4550.0, "wait_share": 0.68, "dropped_decisions": 0.0}
+    view.workers = (
+        Worker(name="learner-0", role=Role.LEARNER, age=1.0, metrics={"updates_per_second": 2.5}),
+        Worker(name="collector-0", role=Role.COLLECTOR, age=0.2, metrics=figures),
+    )
+    monkeypatch.setattr(reading, "open_view", lambda run: view)
+    assert reading.status(run) == 0
+    lines = [line.split() for line in out().splitlines()]
+    assert ["collector-0", "4,550.0", "steps/s", "68%", "0", "0", "s", "ago"] in lines
+    assert ["learner-0", "2.5", "updates/s", "-", "-", "1", "s", "ago"] in lines
+
+
+def test_standings_and_payoff(run, state, out):
+    assert reading.standings(run) == 0
+    text = out()
+    assert all(f" {player.id} " in text for player in state.population)
+    assert reading.standings(run, as_json=True) == 0
+    assert json.loads(out()) == json.loads(json.dumps(standings_json(state)))
+    assert reading.payoff(run) == 0
+    text = out()
+    assert "Evaluation" in text
+    assert "Training" in text
+    assert reading.payoff(run, as_json=True) == 0
+    assert json.loads(out()) == json.loads(json.dumps(payoff_json(state)))
+
+
+def test_matches_newest_first(run, state, out):
+    assert reading.matches(run, limit=7, as_json=True) == 0
+    found = json.loads(out())
+    assert len(found) == 7
+    assert found[0]["ticket"] == max(match["ticket"] for match in found)
+    for match in found:
+        assert match["void"] is None
+        assert sum(match["scores"]) == pytest.approx(1.0)
+        if match["purpose"] == "evaluate":
+            assert match["recorded"] == list(range(len(match["lengths"])))
+    assert reading.matches(run, limit=10**6, as_json=True) == 0
+    assert len(json.loads(out())) == sum(state.results.values())
+
+
+def test_matches_of_one_player(run, state, out):
+    assert reading.matches(run, "random", 10**6, as_json=True) == 0
+    found = json.loads(out())
+    assert found
+    assert all("random" in match["players"] for match in found)
+    assert sum(len(match["lengths"]) for match in found) == state.games["random"]
+    with pytest.raises(ViewError, match="did you mean 'random'"):
+        reading.matches(run, "randon")
+    with pytest.raises(ViewError, match="--limit must be at least 1"):
+        reading.matches(run, limit=0)
+
+
+def test_a_void_match_tells_why(run, out):
+    with Ledger.open(run.ledger) as ledger:
+        number = ledger.query("select max(ticket) from events")[0][0] + 1
+        entries = (Entry("main"), Entry("random", None, "random"))
+        ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=2, trains="main")
+        ledger.commit(
+            [
+                TicketIssued(ticket=ticket),
+                TicketReissued(ticket=number, attempt=1, why="no progress"),
+                TicketVoided(ticket=number, why="step raised ZeroDivisionError"),
+            ]
+        )
+    assert reading.matches(run, limit=1, as_json=True) == 0
+    (match,) = json.loads(out())
+    assert (match["void"], match["attempt"], match["scores"]) == ("step raised ZeroDivisionError", 1, None)
+    assert reading.matches(run, limit=2) == 0
+    text = " ".join(out().split())
+    assert "main v random void step raised ZeroDivisionError" in text
+
+
+def test_the_scores_of_three_players():
+    entries = tuple(Entry(name) for name in "abc")
+    ticket = Ticket(number=1, purpose=Purpose.EVALUATE, entries=entries, episodes=2)
+    episodes = (Episode((0, 1, 1), (1, 0, 0), 5), Episode((0, 1, 2), (2, 1, 0), 9, b"\1"))
+    match = reading.match_json(ticket, episodes)
+    assert match["scores"] == [1.0, 0.375, 0.125]
+    assert match["recorded"] == [1]
+    alone = Ticket(number=1, purpose=Purpose.EVALUATE, entries=entries[:1], episodes=1)
+    assert reading.match_json(alone, (Episode((0,), (3.0,), 5),))["scores"] is None
+
+
+def test_explain_tells_the_probabilities_of_the_scheduler(run, state, out):
+    assert reading.explain(run, "main") == 0
+    text = out()
+    choices = Scheduler(state).choices(state.population["main"], frozenset({"player"}))
+    assert sum(choice.probability for choice in choices) == pytest.approx(1.0)
+    for choice in choices:
+        (line,) = [
+            line
+            for line in text.splitlines()
+            if line.split()[:1] == [choice.opponent] and f" {choice.why} " in f"{line} "
+        ]
+        assert f"{choice.probability:.2%}" in line
+    assert "Promotion: " in text
+    assert "random" in text[text.index("Scores") :]
+
+
+def test_explain_knows_who_is_not_trained(run, out):
+    assert reading.explain(run, "main.0") == 0
+    text = out()
+    assert "main.0 is frozen, a past of main" in text
+    assert "Promotion" not in text
+    assert reading.explain(run, "random") == 0
+    assert "scripted, and is not trained" in out()
+    with pytest.raises(ViewError, match="did you mean 'main"):
+        reading.explain(run, "mian")
+
+
+def grown(decisions):
+    """Return a league whose main has one frozen past, and has trained on some decisions since."""
+    state = LeagueState(LeagueConfig())
+    rules = state.config.promotion
+    rules.min_decisions, rules.max_decisions, rules.min_games, rules.threshold = 100, 1000, 4, 0.7
+    apply(state, PlayerAdded(player=Player(id="main", kind=Kind.MAIN)))
+    if decisions is not None:
+        past = Player(id="main.0", kind=Kind.FROZEN, parent="main", snapshot="s0")
+        apply(state, CandidateWritten(player="main", incarnation=0, version=0, snapshot="s0", decisions=0))
+        apply(state, PlayerFrozen(player=past, decisions=0, why="first"))
+        apply(state, CandidateWritten(player="main", incarnation=0, version=1, snapshot="s1", decisions=decisions))
+    return state
+
+
+def win(state, games):
+    entries = (Entry("main"), Entry("main.0", "s0"))
+    number = state.tickets + 1
+    ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=games, trains="main")
+    apply(state, TicketIssued(ticket=ticket))
+    episodes = tuple(Episode((0, 1), (1.0, -1.0), 5) for _ in range(games))
+    apply(state, ResultCounted(ticket=number, attempt=0, episodes=episodes))
+
+
+@pytest.mark.parametrize(
+    ("decisions", "wins", "told"),
+    [
+        (None, 0, "it has no candidate yet"),
+        (50, 0, "50 decisions since its last freeze or reset; no freeze before 100"),
+        (500, 0, "a freeze at 1,000 at the latest, or earlier when it lacks no more: 4 games against main.0"),
+        (500, 5, "surely more than 70% against main.0 (now 56%)"),
+        (500, 40, "due with its next candidate: scores surely more than 0.7"),
+        (1000, 0, "due with its next candidate: 1000 decisions"),
+    ],
+)
+def test_promotion_tells_what_is_missing(decisions, wins, told):
+    state = grown(decisions)
+    if wins:
+        win(state, wins)
+    assert told in promotion_status(state, state.population["main"])

@@ -1,0 +1,45 @@
+"""The newest settled tickets, found from the end of a ledger."""
+
+import pytest
+
+from launch.viewers import searching
+from launch.viewers.searching import newest_settled
+from league.events import ResultCounted, TermBegan, TicketIssued, TicketReissued, TicketVoided, TicketWithdrawn
+from league.store.ledger import Ledger
+from league.ticket import Entry, Episode, Purpose, Ticket
+
+
+def issued(number, player="a"):
+    entries = (Entry(player), Entry("b"))
+    return TicketIssued(ticket=Ticket(number=number, purpose=Purpose.EVALUATE, entries=entries, episodes=1))
+
+
+def counted(number, attempt=0):
+    return ResultCounted(ticket=number, attempt=attempt, episodes=(Episode((0, 1), (1.0, -1.0), 9),))
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.open(tmp_path / "ledger.sqlite") as ledger:
+        yield ledger
+
+
+def numbers(found):
+    return [(ticket.number, ticket.attempt, type(event).__name__) for ticket, event in found]
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 1000])
+def test_tickets_come_in_the_order_in_which_they_were_settled(ledger, monkeypatch, page):
+    monkeypatch.setattr(searching, "PAGE", page)
+    ledger.commit([issued(1), issued(2, "c"), issued(3), TermBegan(term=1), counted(2), issued(4), counted(4)])
+    ledger.commit([TicketReissued(ticket=1, attempt=1, why="slow"), TicketReissued(ticket=1, attempt=2, why="slow")])
+    ledger.commit([TicketWithdrawn(ticket=3), TicketVoided(ticket=1, why="poison"), issued(5)])
+    everything = [(1, 2, "TicketVoided"), (4, 0, "ResultCounted"), (2, 0, "ResultCounted")]
+    for limit in (1, 2, 3, 9):
+        assert numbers(newest_settled(ledger, limit)) == everything[:limit]
+    assert numbers(newest_settled(ledger, 5, lambda ticket: ticket.entries[0].player == "c")) == everything[2:]
+    assert newest_settled(ledger, 5, lambda ticket: False) == []
+
+
+def test_an_empty_ledger_has_no_matches(ledger):
+    assert newest_settled(ledger, 5) == []
