@@ -18,7 +18,7 @@ from hydra.plugins.config_source import ConfigSource
 
 from launch.config.config import ConfigError
 
-CONF = Path(__file__).resolve().parents[1] / "conf"  # by path: a user may have a module or a folder of that name, too
+CONF = Path(__file__).resolve().parents[2] / "conf"  # by path: a user may have a module or a folder of that name, too
 
 
 @contextmanager

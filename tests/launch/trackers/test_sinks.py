@@ -149,7 +149,7 @@ def test_a_full_disk_costs_no_point(drawn, rows_of, tmp_path):
 
 
 def test_a_tracker_that_is_not_installed_is_refused(monkeypatch):
-    monkeypatch.setattr("launch.trackers.sink.find_spec", lambda name: None)
+    monkeypatch.setattr("launch.trackers.make_sink.find_spec", lambda name: None)
     check_trackers(["csv"])
     with pytest.raises(SinkError, match="pip install tensorboard"):
         check_trackers(["csv", "tensorboard"])
