@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from launch.config.config import from_plain
-from launch.processes.build import build_coordinator
+from launch.processes.build import Composition
 from launch.processes.process import Stop, die_with_parent
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
@@ -22,7 +22,7 @@ def serve(run: RunDirectory, report: Path, stop: Stop) -> None:
     with Sockets() as sockets:
         server = sockets.serve(run.address("coordinator"))
         config = from_plain(run.read_config())
-        service = build_coordinator(config, run, Ledger.open(run.ledger), server, time.monotonic)
+        service = Composition(config, run, time.monotonic).coordinator(Ledger.open(run.ledger), server)
         while not stop.asked:
             service.step(0.05)
         state = service.coordinator.state

@@ -25,8 +25,9 @@ from collectors.envs.config import make_environment
 from collectors.envs.rows import Environment
 from collectors.recorder import Recorder
 from launch.config.compose import compose
-from launch.config.config import algo_of
+from launch.config.config import settings_of
 from league.ids import derive_seed
+from league.per_player import PerPlayer
 from league.policies.layout import FloatArray, PolicyConfig, describe, initial
 from league.ticket import Entry
 from learners.algorithms.algorithm import make_algorithm
@@ -61,7 +62,7 @@ class Practice:
         spec, slots = self.env.spec, self.env.slots
         start = initial(self.policy, spec, derive_seed(self.seed, "init"))
         self.algorithm = make_algorithm(self.algo, self.policy, spec, start)
-        self.actors = Actors(spec, self.policy, None, 0)
+        self.actors = Actors(spec, PerPlayer(self.policy), None, 0)
         self.actors.update_live(HERO, 0, self.algorithm.flat())
         self.acting = Acting(spec, slots, self.actors, np.random.default_rng(derive_seed(self.seed, "act")))
         self.recorder = Recorder(
@@ -182,9 +183,10 @@ def main():
     with closing(make_environment(config.env, arguments.slots, arguments.allow)) as env:
         others = [role for role in dict.fromkeys(env.spec.roles) if arguments.role not in (None, role)]
     finals, randoms = [], []
+    player = settings_of(config, arguments.allow).default
 
     def practise(env, seed, **how):
-        return Practice(env, config.policy, algo_of(config, arguments.allow), seed, config.collector.ticks, **how)
+        return Practice(env, player.policy, player.algo, seed, config.collector.ticks, **how)
 
     for seed in range(arguments.first, arguments.first + arguments.seeds):
         began, opponent = time.perf_counter(), None

@@ -32,6 +32,7 @@ from collectors.conformance import conform
 from collectors.envs.config import parse_environment, planned
 from collectors.envs.plan import Plan
 from collectors.learner_client import LearnerClient
+from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig
 from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
@@ -166,7 +167,7 @@ def collecting(env: Any) -> Iterator[tuple[Any, Any]]:
             env=env,
             coordinator=exchange.client(server.address),
             links=LearnerClient("collector-0", "sweep", exchange.client),
-            actors=Actors(env.spec, PolicyConfig(), SnapshotStore(Path(folder)), 1 << 20),
+            actors=Actors(env.spec, PerPlayer(PolicyConfig()), SnapshotStore(Path(folder)), 1 << 20),
             run_seed=1,
             config=CollectorConfig(slots=env.slots),
             clock=clock,

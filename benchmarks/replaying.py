@@ -122,7 +122,7 @@ def beside(case: Case, spec: EnvSpec, run: RunDirectory) -> Iterator[Measure]:
     ):
         feeder, line = Feeder(case, spec), BufferClient("l", doors.buffer(0), time.monotonic)
         while not line.address:
-            line.meet()
+            line.find_address()
             line.serve({}, REST)
         collector, algorithm = doors.connect(line.address), algorithm_of(case, spec)
         trainee = RemoteTrainee(
@@ -132,7 +132,7 @@ def beside(case: Case, spec: EnvSpec, run: RunDirectory) -> Iterator[Measure]:
             weights=algorithm.flat(),
             batcher=Batcher(incarnation=0, batch=case.algo.batch, max_lag=1000),
             rng=np.random.default_rng(0),
-            served=RemoteReplay(lambda timeout: wait(timeout)),
+            replay=RemoteReplay(lambda timeout: wait(timeout)),
         )
         line.publish(trainee)
 
@@ -152,8 +152,8 @@ def beside(case: Case, spec: EnvSpec, run: RunDirectory) -> Iterator[Measure]:
                 wait(0)
                 while not trainee.full:
                     wait(REST)
-                trainee.served.begin()
-                metrics = algorithm.learn(trainee.served, trainee.rng)
+                trainee.replay.begin()
+                metrics = algorithm.learn(trainee.replay, trainee.rng)
                 samples += metrics["losses/gradient_steps"] * case.algo.minibatch
             wall, cpu, buffer = (spent() - before).tolist()
             return Slice(samples, wall, cpu, {"buffer_cpu_seconds_per_1000": 1000 * buffer / max(samples, 1)})

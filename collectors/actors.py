@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from collectors.players.scripted import make_bot
 from league.ids import Hash, PlayerId
+from league.per_player import PerPlayer
 from league.policies.actions import Actions
 from league.policies.actor import Actor
 from league.policies.layout import FloatArray, PolicyConfig
@@ -46,20 +47,18 @@ class Remote:
 class Actors:
     """Numbered actors. A number stays the same while somebody plays with it.
 
-    Live players are networks as `policies` says, or else as `policy` does; frozen ones as their snapshot says.
+    Live players have the network that `policies` says, frozen ones that of their snapshot.
     """
 
     def __init__(
         self,
         spec: EnvSpec,
-        policy: PolicyConfig,
+        policies: PerPlayer[PolicyConfig],
         store: SnapshotStore,
         cache_bytes: int,
         allow: Collection[str] = (),
-        policies: Mapping[str, PolicyConfig] | None = None,
     ) -> None:
-        self._spec, self._policy, self._store, self._allow = spec, policy, store, allow
-        self._policies = policies or {}
+        self._spec, self._policies, self._store, self._allow = spec, policies, store, allow
         self.memory = 0  # numbers that any of the actors wants to be kept for an agent, at most
         self._cache_bytes = cache_bytes
         self._actors: list[Actor | None] = []
@@ -77,7 +76,7 @@ class Actors:
 
     def policy_of(self, player: PlayerId) -> PolicyConfig:
         """Return which network a live player is."""
-        return self._policies.get(player, self._policy)
+        return self._policies[player]
 
     def version(self, numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int32]:
         """Return the version of the weights behind each number (0 for frozen players and bots)."""

@@ -19,7 +19,7 @@ from collectors.envs.watched import silent
 from collectors.players.scripted import make_bots
 from coordinator.opening import check_seats
 from launch.config.changes import Change, differences
-from launch.config.config import Config, ConfigError, algo_of, own_algos, own_policies, stored, to_plain
+from launch.config.config import Config, ConfigError, settings_of, stored, to_plain
 from launch.config.strings import leaked
 from launch.sandbox.apart import Limit, apart
 from launch.sandbox.trial import Try
@@ -35,7 +35,6 @@ from league.store.ledger import Ledger, LedgerLocked
 from league.store.run_directory import RunDirectory, RunError
 from league.store.run_lock import RunLocked, locked
 from learners.algorithms.config import AlgoConfig
-from learners.algorithms.replay_config import ReplayConfig
 
 Say = Callable[[str], None]
 
@@ -249,22 +248,19 @@ def _check_span(algo: AlgoConfig, config: Config) -> None:
 
 
 def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
-    policies = {"": config.policy, **own_policies(config)}
-    algos = {"": algo_of(config, allow), **own_algos(config, allow)}
-    for name in policies | algos:
-        policy = policies.get(name, config.policy)
+    settings = settings_of(config, allow)
+    for name, player in [("", settings.default), *settings.own.items()]:
         try:
-            algo = algos.get(name, algos[""])
-            algo.refuse(policy)
-            _check_span(algo, config)
-            describe(policy, spec)
+            player.algo.refuse(player.policy)
+            _check_span(player.algo, config)
+            describe(player.policy, spec)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
-    if config.learner.replay_in == "buffer" and not any(isinstance(algo, ReplayConfig) for algo in algos.values()):
+    if config.learner.replay_in == "buffer" and not any(player.replays for player in settings):
         raise ConfigError(
             "learner.replay_in=buffer: no player learns from a replay (algo is "
-            f"{', '.join(sorted({algo.name for algo in algos.values()}))}). Leave it at learner, or use algo=dqn"
+            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at learner, or use algo=dqn"
         )
-    for algo in algos.values():
-        if not algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time
-            load(algo.algorithm)
+    for player in settings:
+        if not player.algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time
+            load(player.algo.algorithm)

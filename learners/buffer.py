@@ -1,6 +1,6 @@
 """The buffer process: the replays of a learner's players, in a process of their own beside it, or beside each rank.
 
-    buffer = Buffer(session=..., server=..., spec=..., policy=..., algo=..., seed=..., clock=...)
+    buffer = Buffer(session=..., server=..., spec=..., players=..., seed=..., clock=...)
     while not stop:
         buffer.step(timeout=0.02)
 
@@ -11,22 +11,23 @@ wait.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from league.ids import PlayerId, derive_seed
-from league.policies.layout import FloatArray, PolicyConfig
+from league.per_player import PerPlayer
+from league.policies.layout import FloatArray
 from league.spec import EnvSpec
 from league.wire.codec import WireError
 from league.wire.messages import Draw, Drawn, Refused, Role, Watch, Weights
 from league.wire.ports import Arrays, Incoming, Server
-from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batcher
 from learners.fed_player import FedPlayer
+from learners.player_settings import PlayerSettings
 from learners.replay import LocalReplay
 from learners.segment_server import SegmentServer
 
@@ -46,7 +47,7 @@ class BufferedPlayer(FedPlayer):
     """A player whose decisions are kept here."""
 
     algo: ReplayConfig
-    stock: LocalReplay
+    replay: LocalReplay
     rng: np.random.Generator
     ring: str
     learner: str = ""  # the session that draws
@@ -59,7 +60,7 @@ class BufferedPlayer(FedPlayer):
             return False
         batch = self.batcher.take(self.version)
         self.training = batch.sessions
-        self.stock.insert(self.algo.steps_of(batch.segments), batch.decisions)
+        self.replay.insert(self.algo.steps_of(batch.segments), batch.decisions)
         self.lag = np.concatenate([self.lag, batch.lag])
         return True
 
@@ -67,7 +68,7 @@ class BufferedPlayer(FedPlayer):
         """Return a minibatch if one is due, and tell, once, of the decisions that came in."""
         lag, self.lag = self.lag, NONE
         told = {"lag": lag} if len(lag) else {}
-        return {**told, **(self.stock.sample(self.rng).arrays() if self.stock.due() else {})}
+        return {**told, **(self.replay.sample(self.rng).arrays() if self.replay.due() else {})}
 
     def note(self, arrays: Arrays) -> None:
         """Take in what the learner found out about decisions; raise DrawError if that cannot be."""
@@ -77,8 +78,8 @@ class BufferedPlayer(FedPlayer):
             raise DrawError(f"index, error and poison have shapes {index.shape}, {error.shape} and {poison.shape}")
         if not index.dtype == poison.dtype == np.int64 or any((each < 0).any() for each in (index, error, poison)):
             raise DrawError("index and poison are numbers of decisions, an error is never negative")
-        self.stock.prioritise(index, error)
-        self.stock.drop(poison)
+        self.replay.prioritise(index, error)
+        self.replay.drop(poison)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,18 +89,15 @@ class Buffer:
     session: str
     server: Server
     spec: EnvSpec
-    policy: PolicyConfig
-    algo: AlgoConfig
+    players: PerPlayer[PlayerSettings]
     seed: int
     clock: Callable[[], float]
-    policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
-    algos: Mapping[str, AlgoConfig] = field(default_factory=dict)
     rank: int = 0  # of the learner's rank that draws from it
     ranks: int = 1
 
     waited: float = field(default=0.0, init=False)
     drawn: int = field(default=0, init=False)  # minibatches
-    _feed: SegmentServer = field(init=False)
+    _segments: SegmentServer = field(init=False)
     _stored: dict[PlayerId, BufferedPlayer] = field(default_factory=dict, init=False)
     _learner: bytes = field(default=b"", init=False)  # the peer that draws
     _watched: tuple[float, float, int] = field(default=(float("-inf"), 0.0, 0), init=False)
@@ -107,7 +105,7 @@ class Buffer:
 
     def __post_init__(self) -> None:
         """Put the parts together."""
-        self._feed = SegmentServer(inbox=self.server, spec=self.spec, clock=self.clock)
+        self._segments = SegmentServer(inbox=self.server, spec=self.spec, clock=self.clock)
 
     def step(self, timeout: float) -> None:
         """Do what there is to do, waiting up to `timeout` seconds for a message."""
@@ -116,13 +114,13 @@ class Buffer:
         self.waited += self.clock() - before
         for incoming in arrived:
             if not isinstance(incoming.message, Draw | Weights) or incoming.role not in (None, Role.LEARNER):
-                self._feed.answer(incoming, self._stored)
+                self._segments.answer(incoming, self._stored)
             else:
                 self._learner = incoming.peer
                 self._hear(incoming)
         for stored in self._stored.values():
             self._answer(stored)
-        self._feed.remind(self._stored)
+        self._segments.remind(self._stored)
         self._watch()
 
     # --- the learner -----------------------------------------------------------------------------------------
@@ -136,7 +134,7 @@ class Buffer:
             elif "flat" in incoming.arrays:
                 self._load(message, incoming.arrays["flat"])
         except DrawError as error:
-            self._feed.malformed += 1
+            self._segments.malformed += 1
             self.server.send(incoming.peer, Refused(reason=f"player {message.player[:100]!r}: {error}"))
 
     def _load(self, message: Weights, flat: FloatArray) -> None:
@@ -146,11 +144,11 @@ class Buffer:
         elif stored.incarnation > message.incarnation or not stored.advance(message.version):
             return
         stored.weights = flat
-        self._feed.publish(stored)
+        self._segments.publish(stored)
 
     def _begin(self, message: Weights, flat: FloatArray) -> BufferedPlayer:
         player, incarnation = message.player, message.incarnation
-        algo, policy = self.algos.get(player, self.algo), self.policies.get(player, self.policy)
+        algo, policy = self.players[player].algo, self.players[player].policy
         if not isinstance(algo, ReplayConfig):
             raise DrawError(f"algo={algo.name} learns from no replay, so its segments do not belong here")
         parts = (self.seed, "train", player, incarnation, *((self.rank,) if self.rank else ()))
@@ -163,7 +161,7 @@ class Buffer:
             state=policy.sees_state,
             batcher=Batcher(incarnation=incarnation, batch=-(-algo.batch // self.ranks), max_lag=algo.max_lag),
             algo=algo,
-            stock=algo.stock(self.ranks),
+            replay=algo.new_replay(self.ranks),
             rng=np.random.default_rng(derive_seed(*parts)),
             ring=f"{self.session}/{incarnation}",
         )
@@ -176,8 +174,8 @@ class Buffer:
         if draw.session != stored.learner:
             stored.learner, stored.open = draw.session, {}
         if draw.over and not stored.stopped:
-            stored.stopped, stored.stock, stored.open = NOBODY, stored.algo.stock(self.ranks), {}
-            self._feed.grant(stored)
+            stored.stopped, stored.replay, stored.open = NOBODY, stored.algo.new_replay(self.ranks), {}
+            self._segments.grant(stored)
         if draw.over:
             return
         stored.stopped = ""
@@ -187,23 +185,23 @@ class Buffer:
 
     def _answer(self, stored: BufferedPlayer) -> None:
         """Draw what was asked for, as far as it is due."""
-        while stored.open and (stored.stock.due() or stored.insert()):
+        while stored.open and (stored.replay.due() or stored.insert()):
             request, peer = next(iter(stored.open.items()))
             del stored.open[request]
             arrays = stored.draw()
             self.drawn += "index" in arrays
-            if not stored.stock.due():  # the next batch may come
+            if not stored.replay.due():  # the next batch may come
                 stored.training = {}
-                self._feed.grant(stored)
+                self._segments.grant(stored)
             message = Drawn(
                 session=stored.learner,
                 player=stored.player,
                 incarnation=stored.incarnation,
                 request=request,
                 ring=stored.ring,
-                left=stored.stock.left,
-                size=stored.stock.size,
-                reuse=stored.stock.reuse,
+                left=stored.replay.left,
+                size=stored.replay.size,
+                reuse=stored.replay.reuse,
             )
             try:
                 self.server.send(peer, message, arrays)
@@ -227,7 +225,7 @@ class Buffer:
         elapsed = now - before
         batchers = [stored.batcher for stored in self._stored.values()]
         metrics = {
-            "malformed": float(self._feed.malformed),
+            "malformed": float(self._segments.malformed),
             "dropped": float(sum(b.dropped_stale + b.dropped_incarnation + b.dropped_full for b in batchers)),
         }
         if not 0 < elapsed < float("inf"):

@@ -2,7 +2,7 @@
 
     group = join("auto", seconds=120)           # as torchrun says; alone without it
     group.mean(gradient, weight=len(minibatch)) # the same on every rank afterwards
-    group.most(np.array([version, ...]))        # elementwise
+    group.maximum(np.array([version, ...]))        # elementwise
     leave()                                     # in the end
 
 Nothing else imports torch.distributed. Without a GPU the ranks talk through gloo, with GPUs gradients go through NCCL.
@@ -24,7 +24,7 @@ import torch.distributed.nn
 from torch import Tensor
 from torch.distributed.rendezvous import rendezvous
 
-PATIENCE = timedelta(seconds=300)  # without a word of another rank; a rank that dies is noticed at once
+RANK_TIMEOUT = timedelta(seconds=300)  # for another rank in an exchange; a rank that dies is noticed at once
 CPU = torch.device("cpu")
 
 
@@ -50,13 +50,13 @@ class Group(Protocol):
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Replace the tensor by its weighted mean over all ranks, and return it."""
 
-    def most(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def maximum(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the largest of each number over all ranks."""
 
     def total(self, number: int) -> int:
         """Return the sum of a number over all ranks."""
 
-    def tell(self, message: bytes) -> bytes:
+    def broadcast(self, message: bytes) -> bytes:
         """Return the message of rank 0."""
 
     def gather(self, text: str) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class Alone:
         """Return the tensor as it is."""
         return tensor
 
-    def most(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def maximum(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the numbers as they are."""
         return numbers
 
@@ -83,7 +83,7 @@ class Alone:
         """Return the number as it is."""
         return number
 
-    def tell(self, message: bytes) -> bytes:
+    def broadcast(self, message: bytes) -> bytes:
         """Return the message as it is."""
         return message
 
@@ -99,12 +99,12 @@ class Ranks:
     """Several processes, by torch.distributed."""
 
     def __init__(self, device: torch.device, seconds: float) -> None:
-        store, self.rank, self.size = _meet(seconds)
+        store, self.rank, self.size = _rendezvous(seconds)
         self.device, self._gpus = device, None
-        dist.init_process_group("gloo", store=store, rank=self.rank, world_size=self.size, timeout=PATIENCE)
+        dist.init_process_group("gloo", store=store, rank=self.rank, world_size=self.size, timeout=RANK_TIMEOUT)
         if device.type == "cuda":
             torch.cuda.set_device(device)
-            self._gpus = dist.new_group(backend="nccl", timeout=PATIENCE)
+            self._gpus = dist.new_group(backend="nccl", timeout=RANK_TIMEOUT)
 
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Replace the tensor by its weighted mean over all ranks, and return it."""
@@ -113,7 +113,7 @@ class Ranks:
         dist.all_reduce(flat, group=self._gpus if flat.is_cuda else None)
         return tensor.copy_((flat[:-1] / flat[-1]).view_as(tensor))
 
-    def most(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def maximum(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the largest of each number over all ranks."""
         tensor = torch.from_numpy(numbers.copy())
         dist.all_reduce(tensor, op=dist.ReduceOp.MAX)
@@ -126,15 +126,15 @@ class Ranks:
         dist.all_reduce(tensor)
         return int(tensor)
 
-    def tell(self, message: bytes) -> bytes:
+    def broadcast(self, message: bytes) -> bytes:
         """Return the message of rank 0."""
-        return self._hear(0, message)
+        return self._broadcast_from(0, message)
 
     def gather(self, text: str) -> tuple[str, ...]:
         """Return the texts of all ranks, in their order."""
-        return tuple(self._hear(rank, text.encode()).decode() for rank in range(self.size))
+        return tuple(self._broadcast_from(rank, text.encode()).decode() for rank in range(self.size))
 
-    def _hear(self, source: int, message: bytes) -> bytes:
+    def _broadcast_from(self, source: int, message: bytes) -> bytes:
         """Return the message of one rank: first comes its length, then its bytes."""
         length = torch.tensor([len(message)])
         dist.broadcast(length, src=source)
@@ -146,7 +146,7 @@ class Ranks:
         return data.numpy().tobytes()
 
 
-def _meet(seconds: float) -> tuple[Any, int, int]:
+def _rendezvous(seconds: float) -> tuple[Any, int, int]:
     """Wait for all ranks; return where they meet, the number of this one, and how many there are."""
     limit = timedelta(seconds=seconds)
     ranks = range(int(os.environ["WORLD_SIZE"]))

@@ -42,7 +42,7 @@ class FedPlayer:
             return False
         return self.train and self.batcher.add(segments, session, self.version)
 
-    def overtake(self, version: int) -> bool:
+    def skip_lost(self, version: int) -> bool:
         """Jump past a version that a learner published and lost by dying before its checkpoint.
 
         A peer may lie: it cannot push the version further than a learner can have come, however often it tries.

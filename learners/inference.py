@@ -1,6 +1,6 @@
 """The inference process: the networks of a learner's players answer here for collectors that do not have them.
 
-    inference = Inference(session=..., learner=..., server=..., spec=..., policy=..., clock=...)
+    inference = Inference(session=..., learner=..., server=..., spec=..., policies=..., clock=...)
     while not stop:
         inference.step(timeout=0.02)
 
@@ -10,7 +10,7 @@ from however many collectors, goes forward together. What agents remember betwee
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import PlayerId
+from league.per_player import PerPlayer
 from league.policies.actions import bounded
 from league.policies.layout import FloatArray, PolicyConfig, team_size
 from league.policies.numpy_actor import NumpyActor, Places
@@ -81,9 +82,8 @@ class Inference:
     learner: Client
     server: Server
     spec: EnvSpec
-    policy: PolicyConfig
+    policies: PerPlayer[PolicyConfig]
     clock: Callable[[], float]
-    policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
     network: MakeNetwork = NumpyActor
 
     rows: int = field(default=0, init=False)
@@ -139,14 +139,11 @@ class Inference:
 
     def _load(self, message: Weights, flat: FloatArray) -> None:
         try:
-            network = self.network(self._policy(message.player), self.spec, flat)
+            network = self.network(self.policies[message.player], self.spec, flat)
         except ValueError as error:
             log.error("version %d of %s cannot be played: %s", message.version, message.player, error)
             return
         self._networks[message.player] = (message.incarnation, message.version, network)
-
-    def _policy(self, player: PlayerId) -> PolicyConfig:
-        return self.policies.get(player, self.policy)
 
     # --- questions -------------------------------------------------------------------------------------------
 
@@ -170,7 +167,7 @@ class Inference:
             self._held[ask.session, ask.turn, ask.player] = _Asked(incoming.peer, ask, incoming.arrays)
 
     def _check(self, ask: Ask, arrays: Arrays) -> None:
-        policy, seen = self._policy(ask.player), self.spec.observation
+        policy, seen = self.policies[ask.player], self.spec.observation
         rows = len(arrays["observation"]) if "observation" in arrays and arrays["observation"].ndim else 0
         expected = {"observation": ((rows, *seen.shape), seen.dtype)}
         if policy.agent_id:
@@ -188,7 +185,7 @@ class Inference:
     @property
     def _width(self) -> int:
         """Numbers that any player wants to be remembered, at most."""
-        return max(policy.state_size for policy in (self.policy, *self.policies.values()))
+        return max(policy.state_size for policy in self.policies)
 
     def _session(self, name: str) -> _CollectorMemory:
         session = self._sessions.get(name)
@@ -215,7 +212,7 @@ class Inference:
 
     def _forward(self, player: PlayerId, together: Sequence[_Asked]) -> None:
         _, version, network = self._networks[player]
-        size = self._policy(player).state_size
+        size = self.policies[player].state_size
         memory = _joined([self._recall(asked, size) for asked in together]) if size else None
         before = None if memory is None else memory.copy()
         observation = _joined([asked.arrays["observation"] for asked in together])

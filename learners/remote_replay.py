@@ -1,7 +1,7 @@
 """Replays in a buffer process, as its learner sees them: minibatches are asked for ahead, errors go back.
 
 line = BufferClient(session="l1", buffer=client, clock=time.monotonic)
-trainee = RemoteTrainee(..., served=RemoteReplay(serve))
+trainee = RemoteTrainee(..., replay=RemoteReplay(serve))
 line.serve(trainees, timeout=0.02)          # asks, and takes in what was drawn
 if trainee.full:
     trainee.learn(between)                  # learns from one minibatch after the other, until the buffer says when
@@ -29,7 +29,7 @@ from learners.trainee import Trainee
 log = logging.getLogger("ludus.learner")
 
 AHEAD = 4  # minibatches that are here, or under way, while one is learned from
-PATIENCE = 1.0  # seconds before a minibatch is asked for again: whoever should draw it may have died
+REPEAT_REQUEST = 1.0  # seconds before a minibatch is requested again: the buffer process may have died
 REST = 0.01  # seconds that a learner waits at a time in the middle of an update ...
 RESTS = 100  # ... and how often it does, before it ends the update
 
@@ -137,19 +137,19 @@ class RemoteTrainee(Trainee):
     elsewhere: ClassVar[bool] = True
 
     algorithm: ValueLearning
-    served: RemoteReplay
+    replay: RemoteReplay
 
     def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], npt.NDArray[np.int64]]:
-        self.served.begin()
-        metrics = self.algorithm.learn(self.served, self.rng, between)
-        lag = np.concatenate([*self.served.lags, np.zeros(0, np.int64)])
-        self.served.lags.clear()
+        self.replay.begin()
+        metrics = self.algorithm.learn(self.replay, self.rng, between)
+        lag = np.concatenate([*self.replay.lags, np.zeros(0, np.int64)])
+        self.replay.lags.clear()
         return metrics, lag
 
     @property
     def full(self) -> bool:
         """Whether there is a minibatch to begin an update with."""
-        return self.served.full
+        return self.replay.full
 
 
 class BufferClient:
@@ -157,12 +157,12 @@ class BufferClient:
 
     def __init__(self, session: str, buffer: Client, clock: Callable[[], float]) -> None:
         self._session, self._buffer, self._clock = session, buffer, clock
-        self._told: dict[PlayerId, float] = {}  # when the buffer was last told what need not be told often
+        self._repeated: dict[PlayerId, float] = {}  # when a message that is repeated was last sent
         self.address = ""  # where collectors find the buffer
         self.metrics: dict[str, float] = {}
         self.malformed = 0
 
-    def meet(self) -> None:
+    def find_address(self) -> None:
         """Find out where the buffer is, as collectors have to be told before they send anything."""
         if not self.address and self._due(PlayerId("")):
             self._buffer.send(Draw(session=self._session))
@@ -191,7 +191,7 @@ class BufferClient:
             message = Weights(player=trainee.player, incarnation=trainee.incarnation, version=trainee.version)
             self._buffer.send(message, {"flat": trainee.weights})
 
-    def give_up(self, trainee: Trainee) -> None:
+    def release(self, trainee: Trainee) -> None:
         """Tell the buffer that nobody will draw the decisions of a player."""
         if trainee.elsewhere:
             draw = Draw(session=self._session, player=trainee.player, incarnation=trainee.incarnation, over=True)
@@ -200,15 +200,15 @@ class BufferClient:
     def _ask(self, trainee: RemoteTrainee) -> None:
         if trainee.stopped:
             if self._due(trainee.player):
-                self.give_up(trainee)
+                self.release(trainee)
             return
         if not trainee.train:
             return
-        served, now = trainee.served, self._clock()
-        served.ask()
-        for request, asked in served.open.items():
-            if now - asked >= PATIENCE and self._draw(trainee, request):
-                served.open[request] = now
+        replay, now = trainee.replay, self._clock()
+        replay.ask()
+        for request, asked in replay.open.items():
+            if now - asked >= REPEAT_REQUEST and self._draw(trainee, request):
+                replay.open[request] = now
 
     def _draw(self, trainee: RemoteTrainee, request: int) -> bool:
         draw = Draw(
@@ -216,14 +216,14 @@ class BufferClient:
             player=trainee.player,
             incarnation=trainee.incarnation,
             request=request,
-            ring=trainee.served.ring,
+            ring=trainee.replay.ring,
         )
-        return self._buffer.send(draw, trainee.served.notes())
+        return self._buffer.send(draw, trainee.replay.notes())
 
     def _due(self, player: PlayerId) -> bool:
-        due = self._clock() - self._told.get(player, float("-inf")) >= PATIENCE
+        due = self._clock() - self._repeated.get(player, float("-inf")) >= REPEAT_REQUEST
         if due:
-            self._told[player] = self._clock()
+            self._repeated[player] = self._clock()
         return due
 
     def _watched(self, watch: Watch, served: Mapping[PlayerId, RemoteTrainee]) -> None:
@@ -231,7 +231,7 @@ class BufferClient:
         for player, trainee in served.items():
             incarnation, version = watch.known.get(player, (-1, -1))
             if incarnation == trainee.incarnation and version <= NEWEST:
-                trainee.overtake(version)
+                trainee.skip_lost(version)
             if (incarnation, version) != (trainee.incarnation, trainee.version):
                 self.publish(trainee)
 
@@ -239,7 +239,7 @@ class BufferClient:
         if drawn.incarnation != trainee.incarnation:
             return False
         try:
-            trainee.served.arrived(drawn, arrays)
+            trainee.replay.arrived(drawn, arrays)
         except ValueError as error:
             self.malformed += 1
             log.warning("the buffer drew nonsense for %s: %s", trainee.player, error)

@@ -95,7 +95,7 @@ class SegmentServer:
         self._watchers[watch.session] = peer
         for player, fed in players.items():
             incarnation, version = watch.known.get(player, (-1, -1))
-            if incarnation == fed.incarnation and fed.overtake(version):
+            if incarnation == fed.incarnation and fed.skip_lost(version):
                 self.publish(fed)
             elif (incarnation, version) != (fed.incarnation, fed.version):
                 self._send_weights(peer, fed)
@@ -104,7 +104,7 @@ class SegmentServer:
         self._credits_of(fed).heard(pull.session, peer, pull.sent, self.clock(), fed=False)
         self._credits_of(fed).sessions[pull.session].weights = pull.weights
         same = pull.incarnation == fed.incarnation
-        if same and fed.overtake(pull.version):
+        if same and fed.skip_lost(pull.version):
             self.publish(fed)
         # A collector that is ahead of us would not take the weights of an incarnation that is over.
         elif pull.weights and (pull.incarnation < fed.incarnation or (same and pull.version != fed.version)):
@@ -124,7 +124,7 @@ class SegmentServer:
         sent = max(head.sent, (known.sent if known else 0) + head.decisions)
         credits.heard(head.session, incoming.peer, sent, self.clock(), fed=True)
         newest = int(segments.version.max(initial=-1)) if head.incarnation == fed.incarnation else -1
-        if fed.overtake(newest):
+        if fed.skip_lost(newest):
             self.publish(fed)
         elif newest > fed.version:
             self.malformed += 1

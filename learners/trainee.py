@@ -31,14 +31,14 @@ class Trainee(FedPlayer):
     in_a_row: int = 0  # rollbacks since the last good update
     refused: int = 0  # those of them in which all was finite, and the probe refused the weights
     trouble: str = ""  # why the last update was rolled back
-    probe: WeightCheck | None = None  # None: whatever is finite is published
+    weight_check: WeightCheck | None = None  # None: whatever is finite is published
     group: Group = ALONE
     _losses: dict[str, float] = field(default_factory=dict)
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
 
     def learn(self, between: Callable[[], None]) -> bool:
         """Train on the oldest batch; True if that made a new version, False if it was rolled back."""
-        good = self.algorithm.state() if self.probe is not None else {}
+        good = self.algorithm.state() if self.weight_check is not None else {}
         metrics, lag = self._update(between)
         self._losses.update(metrics)
         self._lags.append(lag)
@@ -46,7 +46,7 @@ class Trainee(FedPlayer):
             self._roll_back(getattr(self.algorithm, "trouble", "") or "something is not finite")
             return False
         weights = self.algorithm.flat()
-        if self.probe is not None and (why := self._fault(self.probe, weights)):
+        if self.weight_check is not None and (why := self._fault(self.weight_check, weights)):
             self.algorithm.restore(good)
             self.refused += 1
             self._roll_back(why)
@@ -64,17 +64,17 @@ class Trainee(FedPlayer):
         self.in_a_row += 1
         self.trouble = why
 
-    def _fault(self, probe: WeightCheck, weights: FloatArray) -> str:
+    def _fault(self, check: WeightCheck, weights: FloatArray) -> str:
         """Return why weights must not be published: on every rank, if any of them finds a fault."""
-        why = probe.fault(weights, self.weights)
+        why = check.fault(weights, self.weights)
         anywhere = self.group.total(bool(why))  # asked by all ranks, as each sees other observations
         return why or ("another rank refused the weights" if anywhere else "")
 
     def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], npt.NDArray[np.int64]]:
         """Update the weights once; return metrics, and the lag of each decision that is new."""
         batch = self.batcher.take(self.version)
-        if self.probe is not None:
-            self.probe.see(batch)
+        if self.weight_check is not None:
+            self.weight_check.sample_observations(batch)
         self.training = batch.sessions
         metrics = self.algorithm.update(batch, self.rng, between)
         self.training = {}

@@ -1,6 +1,6 @@
-"""The durable side of a learner: where trainees come from, and where candidates and checkpoints go."""
+"""The durable side of a learner: it reads start snapshots and checkpoints, and writes candidates and checkpoints."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,17 +10,18 @@ import numpy as np
 import torch
 
 from league.ids import Hash, derive_seed
+from league.per_player import PerPlayer
 from league.policies.layout import FloatArray, PolicyConfig, initial, policy_from
 from league.spec import EnvSpec
 from league.store.snapshots import Manifest, SnapshotStore
 from league.wire.messages import Assignment, Candidate
 from learners.algorithms.algorithm import Algorithm, make_algorithm
 from learners.algorithms.config import AlgoConfig
-from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batcher
 from learners.checkpoint import REMEDY, Checkpoint, CheckpointError, load, save
 from learners.config import LearnerConfig
 from learners.distributed import ALONE, Group
+from learners.player_settings import PlayerSettings
 from learners.remote_replay import RemoteReplay, RemoteTrainee
 from learners.trainee import Trainee
 from learners.weight_check import WeightCheck
@@ -28,28 +29,23 @@ from learners.weight_check import WeightCheck
 MakeAlgorithm = Callable[[AlgoConfig, PolicyConfig, EnvSpec, FloatArray, Group], Algorithm]
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TraineeStore:
-    """Begins trainees and writes them down.
+    """Creates trainees and writes their candidates.
 
-    trainee = archive.begin(assignment)     # from its checkpoint, else its start snapshot, else from scratch
-    archive.write(trainee)                  # a candidate and a checkpoint, durable when it returns
+    trainee = store.begin(assignment)       # from its checkpoint, else its start snapshot, else from scratch
+    store.write(trainee)                    # a candidate and a checkpoint, durable when it returns
     """
 
-    store: SnapshotStore
+    snapshots: SnapshotStore
     checkpoints: Path
     spec: EnvSpec
-    policy: PolicyConfig
-    algo: AlgoConfig
+    players: PerPlayer[PlayerSettings]
     seed: int
-    policies: Mapping[str, PolicyConfig] = field(default_factory=dict)  # of players that have their own
-    algos: Mapping[str, AlgoConfig] = field(default_factory=dict)
     algorithm: MakeAlgorithm = make_algorithm
     group: Group = ALONE
     config: LearnerConfig = field(default_factory=LearnerConfig)
-    served: Callable[[], RemoteReplay] | None = (
-        None  # for players that learn from a replay; None: it is in this process
-    )
+    remote_replay: Callable[[], RemoteReplay] | None = None  # makes a client of the buffer process; None: no such one
 
     def begin(self, assignment: Assignment, decisions: int = 0, spent: float = 0.0) -> Trainee:
         """Return the trainee of a roster's row.
@@ -58,7 +54,7 @@ class TraineeStore:
         """
         checkpoint = load(self._path(assignment.player))
         if checkpoint is not None:
-            policy = asdict(self._policy(assignment.player))
+            policy = asdict(self.players[assignment.player].policy)
             checkpoint.refuse_other(self._algorithm(assignment.player), policy, self.spec.signature)
             if checkpoint.incarnation == assignment.incarnation:
                 return self._resume(checkpoint)
@@ -75,30 +71,27 @@ class TraineeStore:
             incarnation=trainee.incarnation,
             version=trainee.version,
             decisions=trainee.decisions,
-            policy=asdict(self._policy(trainee.player)),
+            policy=asdict(self.players[trainee.player].policy),
             signature=self.spec.signature,
             parent=trainee.parent,
             versions={"numpy": np.__version__, "torch": str(torch.__version__)},
         )
-        snapshot = self.store.put({"flat": state["flat"]}, manifest)
+        snapshot = self.snapshots.put({"flat": state["flat"]}, manifest)
         save(self._path(trainee.player), self._checkpoint(trainee, snapshot, state))
         trainee.parent = snapshot
         trainee.candidate = _candidate(trainee, snapshot)
         return trainee.candidate
 
-    def _algo(self, player: str) -> AlgoConfig:
-        return self.algos.get(player, self.algo)
-
     def _algorithm(self, player: str) -> str:
         """Return the name of the class that trains a player."""
-        return self._algo(player).algorithm.rpartition(":")[2]
+        return self.players[player].algo.algorithm.rpartition(":")[2]
 
     def _path(self, player: str) -> Path:
         return self.checkpoints / f"{quote(player, safe='')}.safetensors"
 
     def _trainee(self, assignment: Assignment, flat: FloatArray) -> Trainee:
         player, incarnation = assignment.player, assignment.incarnation
-        algo, policy = self._algo(player), self._policy(player)
+        algo, policy = self.players[player].algo, self.players[player].policy
         algorithm = self.algorithm(algo, policy, self.spec, flat, self.group)
         share = -(-algo.batch // self.group.size)
         parts = (self.seed, "train", player, incarnation, *((self.group.rank,) if self.group.rank else ()))
@@ -112,21 +105,18 @@ class TraineeStore:
             "batcher": Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
             "rng": np.random.default_rng(derive_seed(*parts)),
             "group": self.group,
-            "probe": WeightCheck(policy, self.spec, self.config),
+            "weight_check": WeightCheck(policy, self.spec, self.config),
         }
-        if self.served is None or not isinstance(algo, ReplayConfig):
+        if self.remote_replay is None or not self.players[player].replays:
             return Trainee(**common)
-        return RemoteTrainee(**common, served=self.served())
-
-    def _policy(self, player: str) -> PolicyConfig:
-        return self.policies.get(player, self.policy)
+        return RemoteTrainee(**common, replay=self.remote_replay())
 
     def _start(self, assignment: Assignment) -> FloatArray:
-        policy = self._policy(assignment.player)
+        policy = self.players[assignment.player].policy
         if assignment.start is None:
             seed = derive_seed(self.seed, "init", assignment.player, assignment.incarnation)
             return initial(policy, self.spec, seed)
-        snapshot = self.store.get(assignment.start)
+        snapshot = self.snapshots.get(assignment.start)
         found = (policy_from(snapshot.manifest.policy), snapshot.manifest.signature)
         if found != (policy, self.spec.signature):
             raise ValueError(
@@ -147,11 +137,11 @@ class TraineeStore:
                 f"the checkpoint of player {checkpoint.player!r} lacks {error}: an older version of Ludus wrote it. "
                 f"{REMEDY}"
             ) from error
-        if self.group.rank == 0:  # each rank shuffles its own share in its own way
+        if self.group.rank == 0:  # every rank shuffles its own share with its own generator
             trainee.rng.bit_generator.state = checkpoint.rng
         trainee.version, trainee.decisions = checkpoint.version, checkpoint.decisions
         trainee.parent, trainee.began, trainee.spent = checkpoint.candidate, checkpoint.began, checkpoint.spent
-        if checkpoint.candidate in self.store:
+        if checkpoint.candidate in self.snapshots:
             trainee.candidate = _candidate(trainee, checkpoint.candidate)
         return trainee
 
@@ -163,7 +153,7 @@ class TraineeStore:
             decisions=trainee.decisions,
             candidate=snapshot,
             algorithm=self._algorithm(trainee.player),
-            policy=asdict(self._policy(trainee.player)),
+            policy=asdict(self.players[trainee.player].policy),
             signature=self.spec.signature,
             rng=dict(trainee.rng.bit_generator.state),
             arrays=state,

@@ -34,7 +34,7 @@ class WeightCheck:
     config: LearnerConfig = field(default_factory=LearnerConfig)
     _seen: npt.NDArray[Any] | None = None
 
-    def see(self, batch: Batch) -> None:
+    def sample_observations(self, batch: Batch) -> None:
         """Take observations from a batch. Where replays are elsewhere there is none: zeros and ones have to do."""
         segments = batch.segments
         self._seen = segments.observation[segments.present][:ROWS]

@@ -26,7 +26,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationError
 from yaml import YAMLError
 
-from launch.config.config import Config, ConfigError, algo_class, from_plain, own_algos, with_algo, wrong_name
+from launch.config.config import Config, ConfigError, algo_class, from_plain, settings_of, with_algo, wrong_name
 from launch.config.groups import file_of, find, groups_of, listed, opened, options, place
 from launch.config.origins import COMMAND_LINE, Layer, below, origin
 from launch.config.schema import UNKNOWN, complaint, nearest, type_at, type_name
@@ -73,7 +73,7 @@ def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path 
             _check(override, groups, loader)
         config, layers = _with_algorithm(parsed, _fitting_experiment(parsed, loader), allow, loader)
     try:
-        own_algos(config, allow)
+        settings_of(config, allow)
     except ValueError as error:
         raise ConfigError(_with_file(str(error), layers())) from error
     return config, layers

@@ -21,6 +21,7 @@ from launch.config.schema import complaint, leaves
 from launch.config.slurm import SlurmConfig
 from launch.config.strings import wrong_text
 from launch.config.track import TrackConfig
+from league.per_player import PerPlayer
 from league.plugins import BUILTIN, PluginError, resolve
 from league.policies.layout import PolicyConfig
 from league.rulebook import LeagueConfig
@@ -28,6 +29,7 @@ from league.store.run_directory import RunDirectory
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.config import LearnerConfig
+from learners.player_settings import PlayerSettings
 
 LAUNCHERS = ("local", "inline", "slurm")
 TRANSPORTS = ("ipc", "tcp")
@@ -93,7 +95,7 @@ class Config:
         """Refuse a name that cannot be the name of a directory, or means something else."""
         if wrong := wrong_name(self.name):
             raise ValueError(wrong)
-        own_policies(self)
+        policies_of(self)
 
 
 def wrong_name(name: str) -> str:
@@ -106,11 +108,25 @@ def wrong_name(name: str) -> str:
     )
 
 
-def own_policies(config: Config) -> dict[str, PolicyConfig]:
-    """Return the networks of players that have their own: what they do not say is as in `policy`."""
-    players = {name: player.policy for name, player in config.league.players.items() if player.policy}
+def policies_of(config: Config) -> PerPlayer[PolicyConfig]:
+    """Return the network of every player; what a player leaves open is as in `policy`."""
+    overrides = {name: player.policy for name, player in config.league.players.items() if player.policy}
     common = _plain(config.policy)
-    return {name: _own(PolicyConfig, common, own, f"league.players.{name}.policy") for name, own in players.items()}
+    own = {name: _own(PolicyConfig, common, keys, f"league.players.{name}.policy") for name, keys in overrides.items()}
+    return PerPlayer(config.policy, own)
+
+
+def settings_of(config: Config, allow: Collection[str] = ()) -> PerPlayer[PlayerSettings]:
+    """Return the network and the algorithm of every player.
+
+    What a player leaves open is as in `algo`, or as the default of its algorithm if that is another one.
+    """
+    policies, algo = policies_of(config), _own(algo_class(config.algo["name"], allow), {}, config.algo, "algo")
+    overrides = {name: player.algo for name, player in config.league.players.items() if player.algo}
+    algos = {name: _own_algo(config.algo, own, name, allow) for name, own in overrides.items()}
+    names = [name for name in config.league.players if name in policies.own or name in algos]
+    own = {name: PlayerSettings(policies[name], algos.get(name, algo)) for name in names}
+    return PerPlayer(PlayerSettings(policies.default, algo), own)
 
 
 def algo_class(name: str, allow: Collection[str] = ()) -> type[AlgoConfig]:
@@ -124,22 +140,8 @@ def algo_class(name: str, allow: Collection[str] = ()) -> type[AlgoConfig]:
     return found
 
 
-def algo_of(config: Config, allow: Collection[str] = ()) -> AlgoConfig:
-    """Return how players learn that have no way of their own."""
-    return _own(algo_class(config.algo["name"], allow), {}, config.algo, "algo")
-
-
-def own_algos(config: Config, allow: Collection[str] = ()) -> dict[str, AlgoConfig]:
-    """Return how players learn that have their own way.
-
-    What they do not say is as in `algo`, or as the algorithm has it if theirs is another one.
-    """
-    players = {name: player.algo for name, player in config.league.players.items() if player.algo}
-    return {name: _own_algo(config.algo, own, f"league.players.{name}.algo", allow) for name, own in players.items()}
-
-
-def _own_algo(common: Mapping[str, Any], own: Mapping[str, Any], key: str, allow: Collection[str]) -> AlgoConfig:
-    name = own.get("name", common["name"])
+def _own_algo(common: Mapping[str, Any], own: Mapping[str, Any], player: str, allow: Collection[str]) -> AlgoConfig:
+    name, key = own.get("name", common["name"]), f"league.players.{player}.algo"
     return _own(algo_class(str(name), allow), common if name == common["name"] else {}, own, key)
 
 

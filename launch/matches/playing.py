@@ -17,7 +17,7 @@ from collectors.envs.config import EnvConfig, EnvError, make_environment
 from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.episode import Choose, Frame, Frames, difference, play
 from collectors.episode import replay as replay_episode
-from launch.config.config import Config, from_plain
+from launch.config.config import Config, from_plain, policies_of
 from launch.terminal.console import Console
 from launch.viewers.searching import newest_settled
 from launch.viewers.view import ViewError, find_player, open_view
@@ -112,7 +112,7 @@ def casting(
 ) -> Choose:
     """Return what chooses the actions: the actor of each entry, sampling as in evaluation; any for those to skip."""
     cache = config.collector.cache_megabytes << 20
-    actors = Actors(spec, config.policy, SnapshotStore(run.snapshots), cache, allow)
+    actors = Actors(spec, policies_of(config), SnapshotStore(run.snapshots), cache, allow)
     numbers: list[int] = []
     for place, seated in enumerate(ticket.entries):
         entry = Entry(seated.player, None, "random") if place in skip else seated

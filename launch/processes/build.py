@@ -1,12 +1,23 @@
-"""The composition root: from a config and a run directory to the three kinds of process.
+"""The composition root: from a config and a run directory to the processes of a league.
 
-    coordinator <- Ledger, Server       collector <- Environment, Actors, LearnerClient       learner <- Inbox, Store
+                  ticket                segments               candidate
+ coordinator ---------------> collector --------------> learner --------------> store
+      ^                        |     ^                   |
+      +-- result, progress ----+     +---- weights ------+
 
-Everything is wired here and nowhere else, and in the same way for one process and for many.
+    build = Composition(config, run, time.monotonic)
+    service = build.coordinator(ledger, server)
+    collector = build.collector(0, session, CollectorSockets(coordinator, connect))
+    learner = build.learner(0, session, LearnerSockets(coordinator, inbox))
+
+Beside a learner there may be its inference process and its buffer process, beside the coordinator its replica. All
+parts are put together here, in the same way for one process and for many. Only `learner` and `inference` import torch.
 """
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from collectors.actors import Actors
 from collectors.collector import Collector
@@ -21,9 +32,12 @@ from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from coordinator.replica import Replica
 from coordinator.service import Service
-from launch.config.config import Config, algo_of, own_algos, own_policies
+from launch.config.config import Config, policies_of, settings_of
 from launch.config.env_spec import read_spec
 from launch.topology.parts import key_holders, learner_names, topology
+from league.per_player import PerPlayer
+from league.policies.layout import PolicyConfig
+from league.policies.numpy_actor import NumpyActor
 from league.spec import EnvSpec
 from league.state import OVER
 from league.store.ledger import Ledger
@@ -32,40 +46,174 @@ from league.store.snapshots import SnapshotError, SnapshotMissing, SnapshotStore
 from league.wire.messages import Candidate
 from league.wire.ports import Client, Server
 from learners.buffer import Buffer
+from learners.player_settings import PlayerSettings
+
+if TYPE_CHECKING:
+    from learners.distributed import Group
+    from learners.inference import Inference
+    from learners.learner import Learner
 
 Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """What a collector talks through: one line to the coordinator, and a way to call learners and their inference."""
+class CollectorSockets:
+    """What a collector talks through: to the coordinator, and to learners and inference processes by address."""
 
     coordinator: Client
     connect: Callable[[str], Client]
-    turns: int = TURNS  # halves of the slots that alternate while answers are under way
 
 
-def build_coordinator(
-    config: Config, run: RunDirectory, ledger: Ledger, server: Server, clock: Clock, feed: Server | None = None
-) -> Service:
-    """Return the coordinator of a new term; a league that was over goes on if its budget was raised."""
-    state = open_league(ledger, config.league, config.seed, read_spec(run), run.config_hash(), run.fold)
-    store = SnapshotStore(run.snapshots)
-    roster = key_holders(topology(config))
-    coordinator = Coordinator(state, learner_names(config), clock(), roster, inspector(store, read_spec(run)))
-    service = Service(coordinator, ledger, server, clock, store.remove, run.fold, feed)
-    if state.phase == OVER and not coordinator.budget_spent(service.elapsed(clock())):
-        coordinator.reopen()
-    return service
+@dataclass(frozen=True, slots=True)
+class LearnerSockets:
+    """What a learner talks through: to the coordinator, with collectors, and to its buffer process if it has one."""
+
+    coordinator: Client
+    inbox: Server
+    buffer: Client | None = None
 
 
-def build_replica(config: Config, run: RunDirectory, feed: Client, server: Server, clock: Clock) -> Replica:
-    """Return the replica of a league, which serves its viewers and trackers."""
-    return Replica(feed, server, config.league, clock, run.fold, config.track.to)
+@dataclass(frozen=True)
+class Composition:
+    """Builds the processes of one league."""
+
+    config: Config
+    run: RunDirectory
+    clock: Clock
+    allow: Collection[str] = ()
+    inline: bool = False  # all parts are stepped in one process, so nothing is requested ahead or done in halves
+
+    @cached_property
+    def spec(self) -> EnvSpec:
+        """What the environment looks like."""
+        return read_spec(self.run)
+
+    @cached_property
+    def snapshots(self) -> SnapshotStore:
+        """The store of frozen weights."""
+        return SnapshotStore(self.run.snapshots)
+
+    @cached_property
+    def policies(self) -> PerPlayer[PolicyConfig]:
+        """The network of every player."""
+        return policies_of(self.config)
+
+    @cached_property
+    def players(self) -> PerPlayer[PlayerSettings]:
+        """The network and the algorithm of every player: loads the packages of foreign algorithms."""
+        return settings_of(self.config, self.allow)
+
+    def coordinator(self, ledger: Ledger, server: Server, feed: Server | None = None) -> Service:
+        """Return the coordinator of a new term; a league that was over goes on if its budget was raised."""
+        config, run = self.config, self.run
+        state = open_league(ledger, config.league, config.seed, self.spec, run.config_hash(), run.fold)
+        roster, inspect = key_holders(topology(config)), inspector(self.snapshots, self.spec)
+        coordinator = Coordinator(state, learner_names(config), self.clock(), roster, inspect)
+        service = Service(coordinator, ledger, server, self.clock, self.snapshots.remove, run.fold, feed)
+        if state.phase == OVER and not coordinator.budget_spent(service.elapsed(self.clock())):
+            coordinator.reopen()
+        return service
+
+    def replica(self, feed: Client, server: Server) -> Replica:
+        """Return the replica, which serves viewers and trackers."""
+        return Replica(feed, server, self.config.league, self.clock, self.run.fold, self.config.track.to)
+
+    def collector(self, index: int, session: str, sockets: CollectorSockets) -> Collector:
+        """Return a collector with its environment."""
+        name, config = f"collector-{index}", self.config.collector
+        central = config.inference == "central"
+        env = self._environment(TURNS if central and not self.inline else 1)
+        actors = Actors(env.spec, self.policies, self.snapshots, config.cache_megabytes << 20, self.allow)
+        links = LearnerClient(name, session, sockets.connect, weights=not central)
+        return Collector(
+            name=name,
+            session=session,
+            env=env,
+            coordinator=sockets.coordinator,
+            links=links,
+            actors=actors,
+            run_seed=self.config.seed,
+            config=config,
+            clock=self.clock,
+            journal=Journal(self.run.journal(name)).note,
+            asking=InferenceClient(session, env.spec, actors, links.live, sockets.connect) if central else None,
+        )
+
+    def learner(self, index: int, session: str, sockets: LearnerSockets, group: "Group | None" = None) -> "Learner":
+        """Return a learner, or one rank of it."""
+        from learners.algorithms.algorithm import make_algorithm
+        from learners.distributed import ALONE
+        from learners.learner import Learner
+        from learners.remote_replay import AHEAD
+        from learners.trainee_store import TraineeStore
+
+        store = TraineeStore(
+            snapshots=self.snapshots,
+            checkpoints=self.run.checkpoints,
+            spec=self.spec,
+            players=self.players,
+            seed=self.config.seed,
+            algorithm=partial(make_algorithm, allow=self.allow),
+            group=group or ALONE,
+            config=self.config.learner,
+        )
+        return Learner(
+            name=f"learner-{index}",
+            session=session,
+            coordinator=sockets.coordinator,
+            inbox=sockets.inbox,
+            store=store,
+            clock=self.clock,
+            buffer=sockets.buffer,
+            ahead=0 if self.inline else AHEAD,  # inline: the same minibatches as from a replay in the learner
+        )
+
+    def inference(self, session: str, learner: Client, server: Server) -> "Inference":
+        """Return the inference process beside a learner; if that has a GPU, its networks are there, too."""
+        import torch
+
+        from learners.inference import Inference
+        from learners.torch_network import TorchNetwork
+
+        # Inline on the CPU: the same numbers as in collectors.
+        on_gpu = torch.cuda.is_available() and self.config.learner.device != "cpu" and not self.inline
+        return Inference(
+            session=session,
+            learner=learner,
+            server=server,
+            spec=self.spec,
+            policies=self.policies,
+            clock=self.clock,
+            network=TorchNetwork if on_gpu else NumpyActor,
+        )
+
+    def buffer(self, index: int, session: str, server: Server) -> Buffer:
+        """Return the buffer process beside a learner, or beside one of its ranks."""
+        return Buffer(
+            session=session,
+            server=server,
+            spec=self.spec,
+            players=self.players,
+            seed=self.config.seed,
+            clock=self.clock,
+            rank=index % self.config.launch.ranks,
+            ranks=self.config.launch.ranks,
+        )
+
+    def _environment(self, turns: int) -> Environment:
+        """Return the slots of a collector; if they take turns, in as many environments."""
+        slots = self.config.collector.slots
+        if turns == 1:
+            return make_environment(self.config.env, slots, self.allow)
+        shares = [slots * (turn + 1) // turns - slots * turn // turns for turn in range(turns)]
+        return Turns([make_environment(self.config.env, share, self.allow) for share in shares])
 
 
 def inspector(store: SnapshotStore, spec: EnvSpec) -> Callable[[Candidate], str | None]:
-    """Return what looks at the file of a candidate: whether it is there, whole, and what the learner says it is."""
+    """Return a function that checks the file of a candidate against the learner's report.
+
+    It returns None if there is no file, an empty text if all is well, and else what is wrong.
+    """
 
     def inspect(candidate: Candidate) -> str | None:
         try:
@@ -79,69 +227,3 @@ def inspector(store: SnapshotStore, spec: EnvSpec) -> Callable[[Candidate], str 
         return "" if found == told else f"its file says {found}, the learner {told}"
 
     return inspect
-
-
-def build_collector(
-    config: Config,
-    run: RunDirectory,
-    index: int,
-    session: str,
-    lines: Lines,
-    clock: Clock,
-    allow: Collection[str] = (),
-) -> Collector:
-    """Return a collector with its environment."""
-    name = f"collector-{index}"
-    central = config.collector.inference == "central"
-    env = _environment(config, lines.turns if central else 1, allow)
-    store = SnapshotStore(run.snapshots)
-    cache = config.collector.cache_megabytes << 20
-    actors = Actors(env.spec, config.policy, store, cache, allow, own_policies(config))
-    links = LearnerClient(name, session, lines.connect, weights=not central)
-    return Collector(
-        name=name,
-        session=session,
-        env=env,
-        coordinator=lines.coordinator,
-        links=links,
-        actors=actors,
-        run_seed=config.seed,
-        config=config.collector,
-        clock=clock,
-        journal=Journal(run.journal(name)).note,
-        asking=InferenceClient(session, env.spec, actors, links.live, lines.connect) if central else None,
-    )
-
-
-def build_buffer(
-    config: Config,
-    run: RunDirectory,
-    index: int,
-    session: str,
-    server: Server,
-    clock: Clock,
-    allow: Collection[str] = (),
-) -> Buffer:
-    """Return the buffer process beside a learner, or beside one of its ranks."""
-    return Buffer(
-        session=session,
-        server=server,
-        spec=read_spec(run),
-        policy=config.policy,
-        algo=algo_of(config, allow),
-        seed=config.seed,
-        clock=clock,
-        policies=own_policies(config),
-        algos=own_algos(config, allow),
-        rank=index % config.launch.ranks,
-        ranks=config.launch.ranks,
-    )
-
-
-def _environment(config: Config, turns: int, allow: Collection[str]) -> Environment:
-    """Return the slots of a collector; if they take turns, in as many environments."""
-    slots = config.collector.slots
-    if turns == 1:
-        return make_environment(config.env, slots, allow)
-    shares = [slots * (turn + 1) // turns - slots * turn // turns for turn in range(turns)]
-    return Turns([make_environment(config.env, share, allow) for share in shares])

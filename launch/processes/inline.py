@@ -6,11 +6,13 @@ events and the same snapshots. Tests, debuggers and notebooks like it, too.
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
+from collectors.collector import Collector
+from coordinator.service import Service
 from launch.config.config import Config
 from launch.config.env_spec import describe_environment
-from launch.processes.build import Lines, build_buffer, build_collector, build_coordinator
-from launch.processes.build_learner import build_inference, build_learner
+from launch.processes.build import CollectorSockets, Composition, LearnerSockets
 from launch.processes.ending import untrained
 from launch.topology.parts import learner_names
 from league.state import OVER, LeagueState
@@ -21,12 +23,14 @@ from league.wire.messages import Message
 from league.wire.ports import Arrays, Client
 from learners.buffer import Buffer
 from learners.inference import Inference
+from learners.learner import Learner
 
-TICK = 1 / 64  # seconds of logical time in one round: binary, so that they add up, and enough to listen in each
+COORDINATOR = "memory://coordinator"
+TICK = 1 / 64  # seconds of logical time in one round: a binary fraction, so that sums are exact
 
 
 class LogicalClock:
-    """Time that passes only when it is told to."""
+    """Time that only its owner moves."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -36,8 +40,8 @@ class LogicalClock:
         return self.now
 
 
-class Prompt:
-    """A client of a process that answers at once: whoever looks for the answer lets it work."""
+class SteppedClient:
+    """A client of a process that is stepped whenever an answer of it is received."""
 
     def __init__(self, client: Client, process: Inference | Buffer) -> None:
         self._client, self._process = client, process
@@ -47,13 +51,96 @@ class Prompt:
         return self._client.send(message, arrays)
 
     def receive(self, timeout: float) -> list[tuple[Message, Arrays]]:
-        """Return all answers."""
+        """Let the process work, and return all its answers."""
         self._process.step(0.0)
         return self._client.receive(timeout)
 
     def close(self) -> None:
         """Close."""
         self._client.close()
+
+
+@dataclass(frozen=True, slots=True)
+class InlineLeague:
+    """The parts of a league, stepped in turn.
+
+    league = assemble(config, run)
+    while not league.over:
+        league.step()
+    league.close()
+    """
+
+    clock: LogicalClock
+    exchange: Exchange
+    coordinator: Service
+    buffers: dict[str, Buffer] = field(default_factory=dict)  # by learner
+    learners: list[Learner] = field(default_factory=list)
+    inferences: dict[str, Inference] = field(default_factory=dict)  # by address
+    collectors: list[Collector] = field(default_factory=list)
+
+    @property
+    def state(self) -> LeagueState:
+        """The state of the league."""
+        return self.coordinator.coordinator.state
+
+    @property
+    def over(self) -> bool:
+        """Whether the league has ended."""
+        return self.state.phase == OVER
+
+    def to_coordinator(self) -> Client:
+        """Return a client of the coordinator."""
+        return self.exchange.client(COORDINATOR)
+
+    def to_buffer(self, learner: str) -> Client | None:
+        """Return a client of the buffer beside a learner, if there is one."""
+        buffer = self.buffers.get(learner)
+        return None if buffer is None else SteppedClient(self.exchange.client(buffer.server.address), buffer)
+
+    def connect(self, address: str) -> Client:
+        """Return a collector's client of a learner, a buffer or an inference process."""
+        client, inference = self.exchange.client(address), self.inferences.get(address)
+        return client if inference is None else SteppedClient(client, inference)
+
+    def step(self) -> None:
+        """Step every part once; the coordinator and the buffers after each learner and collector."""
+        for inference in self.inferences.values():
+            inference.step(0.0)
+        for step in [learner.step for learner in self.learners] + [collector.step for collector in self.collectors]:
+            step(0.0)
+            for buffer in self.buffers.values():
+                buffer.step(0.0)
+            self.coordinator.step(0.0)
+        self.clock.now += TICK
+
+    def close(self) -> None:
+        """Let the learners write their last candidates, and close the ledger."""
+        try:
+            for learner in self.learners:
+                learner.ask_to_stop()
+                learner.step(0)
+        finally:
+            self.coordinator.close()
+
+
+def assemble(config: Config, run: RunDirectory, allow: Sequence[str] = ()) -> InlineLeague:
+    """Return all parts of a league, connected through memory."""
+    clock, exchange, learners = LogicalClock(), Exchange(), list(enumerate(learner_names(config)))
+    build = Composition(config, run, clock, allow, inline=True)
+    service = build.coordinator(Ledger.open(run.ledger), exchange.server("coordinator"))
+    term, league = service.coordinator.state.term, InlineLeague(clock, exchange, service)
+    for i, name in learners if config.learner.replay_in == "buffer" else ():
+        league.buffers[name] = build.buffer(i, f"buffer-{i}/{term}", exchange.server(f"buffer-{i}"))
+    for i, name in learners:
+        ports = LearnerSockets(league.to_coordinator(), exchange.server(name), league.to_buffer(name))
+        league.learners.append(build.learner(i, f"{name}/{term}", ports))
+    for _, name in learners if config.collector.inference == "central" else ():
+        server, learner = exchange.server(f"inference-of-{name}"), exchange.client(f"memory://{name}")
+        league.inferences[server.address] = build.inference(f"inference-of-{name}/{term}", learner, server)
+    for i in range(max(1, config.launch.collectors)):
+        sockets = CollectorSockets(league.to_coordinator(), league.connect)
+        league.collectors.append(build.collector(i, f"collector-{i}/{term}", sockets))
+    return league
 
 
 def play(
@@ -67,64 +154,15 @@ def play(
 
     torch.set_num_threads(1)
     describe_environment(config, run, allow)
-    clock, exchange = LogicalClock(), Exchange()
-    ledger = Ledger.open(run.ledger)
-    service = build_coordinator(config, run, ledger, exchange.server("coordinator"), clock)
-    term = service.coordinator.state.term
-
-    def line() -> Client:
-        return exchange.client("memory://coordinator")
-
-    buffers = {
-        name: build_buffer(config, run, i, f"buffer-{i}/{term}", exchange.server(f"buffer-{i}"), clock, allow)
-        for i, name in enumerate(learner_names(config))
-        if config.learner.replay_in == "buffer"
-    }
-
-    def buffer_of(name: str) -> Client | None:
-        buffer = buffers.get(name)
-        return None if buffer is None else Prompt(exchange.client(buffer.server.address), buffer)
-
-    learners = [
-        build_learner(
-            config, run, i, f"{name}/{term}", line(), exchange.server(name), clock, allow=allow, buffer=buffer_of(name)
-        )
-        for i, name in enumerate(learner_names(config))
-    ]
-    inferences = {
-        server.address: build_inference(config, run, f"{name}/{term}", exchange.client(learner), server, clock)
-        for learner, name in [(f"memory://{name}", f"inference-of-{name}") for name in learner_names(config)]
-        if config.collector.inference == "central" and (server := exchange.server(name))
-    }
-
-    def connect(address: str) -> Client:
-        client, inference = exchange.client(address), inferences.get(address)
-        return client if inference is None else Prompt(client, inference)
-
-    collectors = [
-        build_collector(config, run, i, f"collector-{i}/{term}", Lines(line(), connect, turns=1), clock, allow)
-        for i in range(max(1, config.launch.collectors))
-    ]
+    league = assemble(config, run, allow)
     try:
-        while service.coordinator.state.phase != OVER:
-            for inference in inferences.values():
-                inference.step(0.0)
-            for step in [w.step for w in learners] + [w.step for w in collectors]:
-                step(0.0)
-                for buffer in buffers.values():
-                    buffer.step(0.0)
-                service.step(0.0)
-            clock.now += TICK
-            if on_round(service.coordinator.state) is False:
+        while not league.over:
+            league.step()
+            if on_round(league.state) is False:
                 break
-        return service.coordinator.state
+        return league.state
     finally:
-        try:
-            for learner in learners:
-                learner.ask_to_stop()
-                learner.step(0)
-        finally:
-            service.close()
+        league.close()
 
 
 def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] = (), as_json: bool = False) -> int:

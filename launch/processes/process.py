@@ -22,7 +22,7 @@ from pathlib import Path
 
 from coordinator.coordinator import Coordinator
 from launch.config.config import Config, from_plain
-from launch.processes.build import Lines, build_buffer, build_collector, build_coordinator, build_replica
+from launch.processes.build import CollectorSockets, Composition, LearnerSockets
 from launch.processes.companion import Companion
 from launch.processes.ending import untrained
 from launch.spawn.interpreter import settle
@@ -149,7 +149,7 @@ def run_coordinator(config: Config, run: RunDirectory, stop: Stop, lone: bool) -
     replica = Companion("replica", run, time.monotonic)
     with Endpoints(run, "operator", config.launch.transport, host=host) as doors, closing(replica):
         server, feed = doors.serve("coordinator"), doors.serve_feed()
-        service = build_coordinator(config, run, ledger, server, time.monotonic, feed)
+        service = Composition(config, run, time.monotonic).coordinator(ledger, server, feed)
         term = service.coordinator.state.term
         run.publish_rendezvous(doors.rendezvous(server, term))
         log.info("term %d at %s", term, server.address)
@@ -175,7 +175,7 @@ def run_replica(config: Config, run: RunDirectory, stop: Stop) -> None:
         Endpoints(run, "viewer", transport, WISH_LIMIT, host) as doors,
     ):
         server = doors.serve("replica")
-        replica, published = build_replica(config, run, inner.feed(), server, time.monotonic), False
+        replica, published = Composition(config, run, time.monotonic).replica(inner.feed(), server), False
         gc.freeze()
         while not stop.asked:
             replica.step(0.05)
@@ -208,10 +208,11 @@ def run_collector(config: Config, run: RunDirectory, index: int, stop: Stop, all
     """Play until the coordinator says stop, or until SIGTERM."""
     os.nice(POLITE)
     with Endpoints(run, f"collector-{index}", config.launch.transport, SEGMENTS_LIMIT) as doors:
-        session = secrets.token_hex(8)
-        collector = build_collector(
-            config, run, index, session, Lines(doors.coordinator(), doors.connect), time.monotonic, allow
+        build, sockets = (
+            Composition(config, run, time.monotonic, allow),
+            CollectorSockets(doors.coordinator(), doors.connect),
         )
+        collector = build.collector(index, secrets.token_hex(8), sockets)
         watch_progress(lambda: collector.ticks, config.collector.hang_seconds, config.env.id or config.env.name)
         gc.freeze()  # what is here by now stays: no need to look through it for garbage again and again
         while collector.step(0.02) and not stop.asked:
@@ -222,7 +223,6 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
     """Train until the coordinator says stop, or until SIGTERM."""
     import torch
 
-    from launch.processes.build_learner import build_learner
     from learners.distributed import join, leave
 
     torch.set_num_threads(1)
@@ -235,10 +235,10 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
         session, inbox = secrets.token_hex(8), doors.serve(name)
         claim = Claim(run.claim(name), session)
         run.publish_rendezvous(doors.rendezvous(inbox), name)
-        line = doors.coordinator()
-        beside = config.learner.replay_in == "buffer"
+        coordinator, beside = doors.coordinator(), config.learner.replay_in == "buffer"
         buffer = doors.buffer(index * config.launch.ranks + group.rank) if beside else None
-        learner = build_learner(config, run, index, session, line, inbox, time.monotonic, group, allow, buffer)
+        sockets = LearnerSockets(coordinator, inbox, buffer)
+        learner = Composition(config, run, time.monotonic, allow).learner(index, session, sockets, group)
         while learner.step(0.02):
             claim.check()
             if stop.asked:
@@ -248,13 +248,11 @@ def run_learner(config: Config, run: RunDirectory, index: int, stop: Stop, allow
 
 def run_inference(config: Config, run: RunDirectory, index: int, stop: Stop) -> None:
     """Answer collectors for the players of one learner, until SIGTERM."""
-    from launch.processes.build_learner import build_inference
-
     host = listening_host(config.launch)
     name = f"inference-{index}"
     with Endpoints(run, name, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
         session, server = secrets.token_hex(8), doors.serve(name)
-        inference = build_inference(config, run, session, doors.learner(index), server, time.monotonic)
+        inference = Composition(config, run, time.monotonic).inference(session, doors.learner(index), server)
         while not stop.asked:
             inference.step(0.02)
 
@@ -266,7 +264,7 @@ def run_buffer(config: Config, run: RunDirectory, index: int, stop: Stop, allow:
     with Endpoints(run, name, config.launch.transport, SEGMENTS_LIMIT, host) as doors:
         server = doors.serve(name)
         run.publish_rendezvous(doors.rendezvous(server), name)
-        buffer = build_buffer(config, run, index, session, server, time.monotonic, allow)
+        buffer = Composition(config, run, time.monotonic, allow).buffer(index, session, server)
         gc.freeze()
         while not stop.asked:
             buffer.step(0.02)

@@ -189,7 +189,7 @@ class ActorCritic:
         """Return how many minibatches there are: the same on every rank, and none of them empty."""
         _, minibatch = self.config.passes
         wanted = round(self._group.total(len(data)) / minibatch)
-        possible = -int(self._group.most(np.array([-data.units]))[0])
+        possible = -int(self._group.maximum(np.array([-data.units]))[0])
         return max(1, min(wanted, possible))
 
     def _moved_enough(self, metrics: dict[str, float], decisions: int) -> bool:

@@ -61,7 +61,7 @@ class ReplayConfig(AlgoConfig):
         cut = decisions_of if segments.memory is None else lanes_of
         return cut(segments, self.n_step, self.gamma)
 
-    def stock(self, ranks: int = 1) -> LocalReplay:
+    def new_replay(self, ranks: int = 1) -> LocalReplay:
         """Return an empty replay, which is one of as many as there are ranks."""
         limit = RateLimit(self.samples_per_insert, -(-self.warmup // ranks))
         return LocalReplay(Replay(self.replay, self.priority), limit, -(-self.minibatch // ranks))

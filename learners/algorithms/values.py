@@ -77,7 +77,7 @@ class ValueLearning(ABC):
         self.config, self.network, self._group = config, network.to(self._device), group
         network.policy.write(flat)
         self.target = copy.deepcopy(network).requires_grad_(False)
-        self.stock = config.stock(group.size)
+        self.replay = config.new_replay(group.size)
         self.decisions, self.spent = 0, 0.0
         self.trouble = ""  # what was not finite at the last rollback
         self._gradient_steps = 0
@@ -98,7 +98,7 @@ class ValueLearning(ABC):
 
     def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
         """Take in a batch and learn from the replay as often as is due; roll back what is not finite."""
-        return self.learn(self.stock, rng, between, lambda: self._insert(batch))
+        return self.learn(self.replay, rng, between, lambda: self._insert(batch))
 
     def learn(
         self,
@@ -130,11 +130,11 @@ class ValueLearning(ABC):
         floats = [array for array in (steps.reward, log_prob, *steps.seen.values()) if array.dtype.kind == "f"]
         if self._group.total(not all(np.isfinite(array).all() for array in floats)):
             raise NotFiniteError("segments")
-        self.stock.insert(steps, batch.decisions)
+        self.replay.insert(steps, batch.decisions)
 
     def _train(self, source: ReplaySource, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
         collected: list[tuple[float, float, float]] = []
-        while not self._group.most(np.array([not source.due()], np.int64))[0]:  # until one rank has no more
+        while not self._group.maximum(np.array([not source.due()], np.int64))[0]:  # until one rank has no more
             sample = source.sample(rng)
             collected.append(self._descend(source, sample))
             self._gradient_steps += 1
@@ -193,7 +193,7 @@ class ValueLearning(ABC):
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy of networks, moments and counters; the replay fills anew."""
-        limit, replay = self.stock.limit, self.stock.replay
+        limit, replay = self.replay.limit, self.replay.replay
         counters = [self.decisions, self._gradient_steps, limit.inserts, limit.samples]
         rates = [limit.due, replay.highest]
         tensors = {name: tensor.cpu().numpy().copy() for name, tensor in self._tensors().items()}
@@ -201,7 +201,7 @@ class ValueLearning(ABC):
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
-        limit, replay = self.stock.limit, self.stock.replay
+        limit, replay = self.replay.limit, self.replay.replay
         self.decisions, self._gradient_steps, limit.inserts, limit.samples = state["counters"].tolist()
         limit.due, replay.highest = state["rates"].tolist()
         self.network.policy.write(state["flat"])

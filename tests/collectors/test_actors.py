@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from collectors.actors import Actors
+from league.per_player import PerPlayer
 from league.plugins import PluginError
 from league.policies.layout import PolicyConfig, initial
 from league.spec import Array, EnvSpec, Seat
@@ -40,7 +41,7 @@ def frozen(store, seed):
 
 
 def actors_of(store, room):
-    return Actors(SPEC, POLICY, store, cache_bytes=int(room * SIZE))
+    return Actors(SPEC, PerPlayer(POLICY), store, cache_bytes=int(room * SIZE))
 
 
 def nobody():

@@ -20,6 +20,7 @@ from collectors.envs.rows import Ends
 from collectors.episode import ReplayError, outcome_of, replay
 from collectors.held_tickets import MAX_UNACKED, RETRY
 from collectors.learner_client import LearnerClient
+from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
 from league.store.snapshots import Manifest, SnapshotStore
@@ -58,7 +59,7 @@ class World:
             env=env,
             coordinator=exchange.client(self.coordinator.address),
             links=LearnerClient("collector-0", "session", exchange.client),
-            actors=Actors(env.spec, POLICY, self.store, cache_bytes, allow),
+            actors=Actors(env.spec, PerPlayer(POLICY), self.store, cache_bytes, allow),
             run_seed=7,
             config=CollectorConfig(slots=env.slots, **{"ticks": 4, **config}),
             clock=lambda: self.now,

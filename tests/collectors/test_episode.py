@@ -12,6 +12,7 @@ from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig, make_environment
 from collectors.episode import Frame, ReplayError, difference, outcome_of, play, replay
 from collectors.learner_client import LearnerClient
+from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig, initial
 from league.store.snapshots import Manifest, SnapshotStore
 from league.ticket import Entry, Purpose, Ticket
@@ -61,7 +62,7 @@ def record(config, root: Path, tickets=6, episodes=6, slots=5):
         env=env,
         coordinator=exchange.client(coordinator.address),
         links=LearnerClient("collector-0", "s", exchange.client),
-        actors=Actors(env.spec, PolicyConfig(hidden=[8]), store, 1 << 20),
+        actors=Actors(env.spec, PerPlayer(PolicyConfig(hidden=[8])), store, 1 << 20),
         run_seed=SEED,
         config=CollectorConfig(slots=slots),
         clock=lambda: now[0],

@@ -10,6 +10,7 @@ from collectors.envs.native.recall import Recall
 from collectors.envs.turns import Turns
 from collectors.inference_client import PATIENCE, InferenceClient
 from collectors.learner_client import LearnerClient
+from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
 from league.segment import TERMINATED
@@ -31,7 +32,7 @@ class World:
         self.env = Turns([Recall(slots=3, blanks=4), Recall(slots=2, blanks=4)])
         self.coordinator, self.learner = self.exchange.server("coordinator"), self.exchange.server("learner-0")
         self.flat = initial(POLICY, self.env.spec, 1)
-        actors = Actors(self.env.spec, POLICY, SnapshotStore(tmp_path / "snapshots"), 1 << 20)
+        actors = Actors(self.env.spec, PerPlayer(POLICY), SnapshotStore(tmp_path / "snapshots"), 1 << 20)
         links = LearnerClient("collector-0", "session", self.exchange.client, weights=False)
         self.collector = Collector(
             name="collector-0",
@@ -57,7 +58,7 @@ class World:
             learner=self.exchange.client(self.learner.address),
             server=self.server,
             spec=self.env.spec,
-            policy=POLICY,
+            policies=PerPlayer(POLICY),
             clock=lambda: self.now,
         )
 

@@ -15,7 +15,7 @@ import pytest
 from collectors.envs.config import make_environment
 from collectors.players.scripted import make_bot, make_bots
 from launch.cli import main
-from launch.config.config import Config, algo_of, from_plain, own_algos, to_plain
+from launch.config.config import Config, from_plain, settings_of, to_plain
 from launch.trackers.make_sink import check_trackers
 from league.events import PlayerAdded, TicketIssued
 from league.player import Kind, Player
@@ -69,8 +69,7 @@ def open_config(plain):
     """Make everything that a config names."""
     config = from_plain(plain)
     check_trackers(config.track.to)
-    algo_of(config)
-    own_algos(config)
+    settings_of(config)
     env = make_environment(config.env, 1)
     make_bots(founders(config.league, env.spec.roles), env.spec)
 

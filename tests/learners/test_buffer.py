@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from league.ids import derive_seed
+from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig, initial
 from league.wire.in_memory import Exchange
 from league.wire.messages import Credit, Draw, Drawn, Pull, Refused, Role, SegmentsHead, Watch, Weights
@@ -19,6 +20,7 @@ from learners.algorithms.ppo_config import PPOConfig
 from learners.batcher import join
 from learners.buffer import Buffer
 from learners.credits import AHEAD
+from learners.player_settings import PlayerSettings
 from learners.remote_replay import RESTS, RemoteReplay
 from learners.replay import Sample
 
@@ -79,11 +81,9 @@ class World:
             session=session,
             server=self.exchange.server("buffer"),
             spec=self.spec,
-            policy=POLICY,
-            algo=self.algo,
+            players=PerPlayer(PlayerSettings(POLICY, self.algo), {"other": PlayerSettings(POLICY, PPOConfig())}),
             seed=SEED,
             clock=lambda: self.now,
-            algos={"other": PPOConfig()},
         )
 
     def restart(self, session="b2"):
@@ -134,7 +134,7 @@ def world(spec, play):
 def test_what_is_served_is_what_a_replay_in_the_learner_would_draw(spec, play, priority):
     """The same draws under the same seed, also after errors were noted, poison was dropped and cells overwritten."""
     world = World(spec, play, priority=priority)
-    stock, rng = world.algo.stock(), np.random.default_rng(derive_seed(SEED, "train", "hero", 0))
+    stock, rng = world.algo.new_replay(), np.random.default_rng(derive_seed(SEED, "train", "hero", 0))
     feeder, errors, ring, drawn = world.feeder(), np.random.default_rng(0), "", 0
     notes: dict[str, Any] = {}
     for number in range(8):
@@ -186,7 +186,7 @@ def test_neither_side_runs_away_from_the_other(spec, play, moves, ratio, warmup)
             world.ask()
         answers = world.drawn()
         taken += len(answers)
-        limit = world.stored.stock.limit
+        limit = world.stored.replay.limit
         owed = ratio * max(0, limit.inserts - warmup - 64) - limit.samples
         assert limit.samples <= ratio * limit.inserts, "nothing is drawn that is not due"
         assert owed <= ratio * 64 + 32, "a batch comes in only when the last one has been drawn from"
@@ -264,7 +264,7 @@ def test_a_reset_empties_the_replay_and_drops_what_is_under_way(world):
     world.ask()
     world.drawn()
     world.publish(incarnation=1)
-    assert world.stored.stock.size == 0
+    assert world.stored.replay.size == 0
     feeder.feed(world.play(7))
     world.ask(incarnation=0)
     assert world.stored.batcher.dropped_incarnation == 32
@@ -279,9 +279,9 @@ def test_play_goes_on_for_a_player_that_nobody_trains(world):
         feeder.feed(world.play(seed))
     world.ask()
     world.ask()
-    assert world.stored.stock.size
+    assert world.stored.replay.size
     world.ask(over=True)
-    assert world.stored.stock.size == 0
+    assert world.stored.replay.size == 0
     before = feeder.allowance
     for seed in range(4):
         feeder.feed(world.play(seed))
@@ -326,7 +326,7 @@ def test_only_a_learner_may_draw_or_bring_weights(world, role):
     forged = [Draw(session="x", player="hero", incarnation=0), Weights(player="hero", incarnation=9, version=9)]
     for message in forged:
         peer = world.exchange.client(server.address)
-        world.buffer._feed.malformed = 0
+        world.buffer._segments.malformed = 0
         server.receive = lambda *_, m=message, p=peer: [Incoming(p._peer, role, m, {"flat": world.flat})]
         world.step()
         del server.receive

@@ -113,7 +113,7 @@ def test_what_explodes_on_one_rank_is_rolled_back_on_all(two_ranks, play, fresh)
 
 
 def test_alone_there_is_nobody_to_ask():
-    assert ALONE.tell(b"x") == b"x"
+    assert ALONE.broadcast(b"x") == b"x"
     assert ALONE.gather("here") == ("here",)
     assert ALONE.total(3) == 3
 

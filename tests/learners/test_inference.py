@@ -5,6 +5,7 @@ from itertools import count
 import numpy as np
 import pytest
 
+from league.per_player import PerPlayer
 from league.policies import numpy_actor
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
@@ -40,7 +41,7 @@ class World:
             learner=self.exchange.client(self.learner.address),
             server=server,
             spec=SPEC,
-            policy=policy,
+            policies=PerPlayer(policy),
             clock=lambda: self.now,
         )
         self.inference.step(0)

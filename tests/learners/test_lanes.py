@@ -161,7 +161,7 @@ def test_minibatches_have_about_as_many_decisions_as_they_should():
         assert metrics["losses/rollbacks"] == 0
     assert metrics["reuse"] == pytest.approx(4.0, rel=0.25)
     assert metrics["replay"] == pytest.approx(dqn.decisions, rel=0.1)
-    assert (dqn.stock.replay._tree._nodes > 0).any()
+    assert (dqn.replay.replay._tree._nodes > 0).any()
 
 
 def test_a_team_that_replays_ticks_cannot_remember():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from league.ids import derive_seed
+from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig, initial
 from league.store.snapshots import SnapshotStore
 from league.wire.in_memory import Exchange
@@ -26,6 +27,8 @@ from learners.checkpoint import CheckpointError
 from learners.config import LearnerConfig
 from learners.fed_player import REACH
 from learners.learner import Learner
+from learners.player_settings import PlayerSettings
+from learners.trainee_store import TraineeStore
 
 BATCH = 64
 SEED = 3
@@ -90,21 +93,24 @@ class World:
         settings = {"batch": BATCH, "minibatch": 32, "epochs": 2} | self.settings.get("algo", {})
         config = {"heartbeat": 5.0, "candidate_decisions": 2 * BATCH} | self.settings.get("config", {})
         self.inbox = self.exchange.server("learner")
+        player = PlayerSettings(changes.pop("policy", self.policy), changes.pop("algo", PPOConfig(**settings)))
+        inbox = changes.pop("inbox", self.inbox)
         parts = {
-            "name": "learner-0",
-            "session": "s",
-            "coordinator": self.exchange.client(self.coordinator.address),
-            "inbox": self.inbox,
-            "store": self.store,
+            "snapshots": self.store,
             "checkpoints": self.path / "checkpoints",
             "spec": self.spec,
-            "policy": self.policy,
-            "algo": PPOConfig(**settings),
+            "players": PerPlayer(player),
             "seed": SEED,
-            "clock": lambda: self.now,
             "config": LearnerConfig(**config),
         }
-        return Learner(**parts | changes)
+        return Learner(
+            name="learner-0",
+            session="s",
+            coordinator=self.exchange.client(self.coordinator.address),
+            inbox=inbox,
+            store=TraineeStore(**parts | changes),
+            clock=lambda: self.now,
+        )
 
     def restart(self, **changes):
         """Kill the learner and start another one on the same files."""
@@ -501,7 +507,7 @@ def test_nobody_pushes_a_version_further_than_a_learner_can_have_come(hero, play
         world.run(HERO)
     collector.feed(play(collector.flat, lanes=4, version=REACH * 2))
     world.run(HERO)
-    assert world.learner._feed.malformed == 1, "there was no such version"
+    assert world.learner._intake.segments.malformed == 1, "there was no such version"
     assert world.learner._trainees["hero"].version == before
     for step in range(1, 4):  # nor little by little
         collector.pull(version=before + step * REACH)
@@ -721,7 +727,7 @@ def store(world):
 
 def fill_disk(world, store, play):
     """Let a learner train three versions that it cannot write; return its collector."""
-    world.restart(store=store)
+    world.restart(snapshots=store)
     world.run(HERO, steps=3)
     collector = world.collector()
     collector.pull()

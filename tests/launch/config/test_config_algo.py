@@ -5,7 +5,7 @@ import json
 import pytest
 
 from launch.config.compose import compose
-from launch.config.config import ConfigError, algo_of, from_plain, own_algos, to_plain
+from launch.config.config import ConfigError, from_plain, settings_of, to_plain
 from league.plugins import PluginError
 from learners.algorithms.ppo_config import PPOConfig
 
@@ -46,7 +46,7 @@ def own(tmp_path, monkeypatch):
 
 def test_an_algorithm_brings_its_keys_and_defaults(own):
     config = compose([f"algo={NAME}", "algo.sharpness=3"], ALLOW)
-    algo = algo_of(config, ALLOW)
+    algo = settings_of(config, ALLOW).default.algo
     assert (type(algo).__name__, algo.name, algo.sharpness, algo.batch) == ("OwnConfig", NAME, 3.0, 4096)
     assert config.algo["lr"] == 0.5, "the experiment is tuned for another algorithm"
     assert config.algo["sharpness"] == 3.0
@@ -63,7 +63,7 @@ def test_whoever_may_not_load_it_takes_it_as_it_is(own):
     again = from_plain(json.loads(json.dumps(to_plain(config))))
     assert again == config
     with pytest.raises(PluginError, match="--allow own_algo"):
-        algo_of(again)
+        settings_of(again)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,8 @@ def test_code_of_others_has_to_be_allowed(own):
 def test_one_league_may_mix_algorithms(own):
     player = f"+league.players.odd={{kind: main, algo: {{name: '{NAME}', batch: 64}}}}"
     config = compose([player, "+league.players.main.algo.lr=0.1"], ALLOW)
-    own_ones = own_algos(config, ALLOW)
-    assert isinstance(algo_of(config), PPOConfig)
+    settings = settings_of(config, ALLOW)
+    own_ones = {name: player.algo for name, player in settings.own.items()}
+    assert isinstance(settings.default.algo, PPOConfig)
     assert (own_ones["odd"].batch, own_ones["odd"].lr) == (64, 0.5), "its own defaults, not those of `algo`"
     assert (own_ones["main"].lr, own_ones["main"].batch) == (0.1, 8192), "the rest as in `algo`"

@@ -9,6 +9,7 @@ import pytest
 from collectors.acting import Acting
 from collectors.actors import Actors
 from collectors.envs.rows import Rows
+from league.per_player import PerPlayer
 from league.policies.exploration import epsilon_greedy, rates
 from league.policies.layout import PolicyConfig, describe, initial
 from league.policies.numpy_actor import NumpyActor
@@ -81,7 +82,7 @@ def test_slots_spread_their_exploration_as_ape_x_does():
 def test_a_collector_tells_each_row_its_slot(others):
     """With epsilon 0.5 and a spread of 99 the first slot explores and the last one never does."""
     slots, rounds = 2, 2000
-    actors = Actors(SPEC, POLICY, None, 0)
+    actors = Actors(SPEC, PerPlayer(POLICY), None, 0)
     actors.update_live("main", 0, weights(0.5, spread=99.0))
     for other in range(others):
         actors.update_live(f"other-{other}", 0, weights(1.0))

@@ -1,0 +1,77 @@
+"""When candidates are written. A full disk delays them; training goes on."""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from league.ids import PlayerId
+from learners.config import WRITTEN
+from learners.progress_reporter import ProgressReporter
+from learners.trainee import Trainee
+from learners.trainee_store import TraineeStore
+
+log = logging.getLogger("ludus.learner")
+
+NEVER = float("-inf")
+
+
+@dataclass(slots=True, kw_only=True)
+class CandidateWriter:
+    """Writes candidates on rank 0; does nothing on the other ranks.
+
+    writer.write_due(trainees)          # every `learner.candidate_decisions`
+    writer.write_last(trainee)          # when its training ends
+    """
+
+    store: TraineeStore
+    reporter: ProgressReporter
+    clock: Callable[[], float]
+    failures: int = 0
+    _retry_at: float = NEVER
+    _failing: set[PlayerId] = field(default_factory=set)  # players whose failure was logged
+
+    def write_due(self, trainees: Iterable[Trainee]) -> None:
+        """Write the candidates that are due."""
+        for trainee in trainees:
+            if self.store.group.rank == 0 and self._due(trainee):
+                self._write(trainee)
+
+    def write_last(self, trainee: Trainee) -> None:
+        """Write the newest version, unless its candidate is there; log a failure even if an earlier one was."""
+        newest = trainee.candidate is not None and trainee.candidate.version >= trainee.version
+        if self.store.group.rank == 0 and not newest:
+            self._retry_at = NEVER
+            self._failing.discard(trainee.player)
+            self._write(trainee)
+
+    def _due(self, trainee: Trainee) -> bool:
+        if trainee.candidate is None:
+            return True
+        # A candidate that the coordinator never heard of would stay in the store for ever: report it first.
+        enough = trainee.behind >= self.store.config.candidate_decisions
+        return enough and self.reporter.is_known(trainee.player)
+
+    def _write(self, trainee: Trainee) -> None:
+        if self.clock() < self._retry_at:
+            return
+        try:
+            self.store.write(trainee)
+        except OSError as error:  # a full disk: train on, and try again later
+            self._failed(trainee, error)
+            return
+        failed_before = trainee.player in self._failing
+        self._failing.discard(trainee.player)
+        level, what = (logging.WARNING, f"{WRITTEN}, which failed before") if failed_before else (logging.INFO, WRITTEN)
+        log.log(level, "player %s: version %d %s", trainee.player, trainee.version, what)
+        self.reporter.new_candidate(trainee.player)
+
+    def _failed(self, trainee: Trainee, error: OSError) -> None:
+        """Try again after a heartbeat; log only the first failure in a row."""
+        self.failures += 1
+        self._retry_at = self.clock() + self.store.config.heartbeat
+        if trainee.player not in self._failing:
+            self._failing.add(trainee.player)
+            log.error(
+                "player %s: version %d cannot be written: %s; until it can, a restart would go on from version %d",
+                trainee.player, trainee.version, error, trainee.candidate.version if trainee.candidate else 0,
+            )  # fmt: skip
