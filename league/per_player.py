@@ -1,11 +1,10 @@
 """Values by player: a default, and the values of players that have their own."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,3 @@ class PerPlayer(Generic[T]):
         """Iterate over the values: the default, then those of single players."""
         yield self.default
         yield from self.own.values()
-
-    def map(self, function: Callable[[T], U]) -> "PerPlayer[U]":
-        """Return the same players with `function` of each value."""
-        return PerPlayer(function(self.default), {player: function(value) for player, value in self.own.items()})

@@ -4,6 +4,7 @@ Legend of shapes: L lanes, T ticks, A agents of the seat, N options, K tails, M 
 * the observation's own shape, or the state's.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,3 +76,12 @@ class Segments:
         """Return the arrays by name, as they go on the wire."""
         found = {name: getattr(self, name) for name in (*FIELDS, *EXTRAS)}
         return {name: array for name, array in found.items() if array is not None}
+
+
+def not_finite(arrays: Mapping[str, npt.NDArray[Any]]) -> list[str]:
+    """Return the names of the arrays that hold NaN or infinity.
+
+    >>> not_finite({"reward": np.array([1.0, np.nan]), "mask": np.array([True])})
+    ['reward']
+    """
+    return [name for name, array in arrays.items() if array.dtype.kind == "f" and not np.isfinite(array).all()]

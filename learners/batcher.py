@@ -1,4 +1,4 @@
-"""Batches: segments of one player, gathered until there are enough decisions to learn from.
+"""Batches: segments of one player, collected until there are enough decisions for an update.
 
 Legend of shapes: see league.segment.
 """
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from league.segment import STEPS, Segments
 
-LIMIT = 4  # batches that may wait; credits keep it at 2, this holds against a peer that ignores them
+LIMIT = 4  # batches that may wait; credits keep it at 2, this bound is for peers that ignore them
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,17 @@ class Batch:
 
     segments: Segments
     lag: npt.NDArray[np.int64]  # [decisions] versions between the weights that decided and those that learn
-    sessions: dict[str, int]  # how many decisions each collector session gave
+    sessions: dict[str, int]  # decisions from each collector session
 
     @property
     def decisions(self) -> int:
-        """How many decisions are inside."""
+        """The number of decisions."""
         return len(self.lag)
 
 
 @dataclass(slots=True)
 class Batcher:
-    """Gathers the segments of one player in one incarnation.
+    """Collects the segments of one player in one incarnation.
 
     batcher = Batcher(incarnation=0, batch=4096, max_lag=2)
     batcher.add(segments, session="c0", version=7)      # whether it was kept
@@ -51,7 +51,7 @@ class Batcher:
 
     @property
     def decisions(self) -> int:
-        """How many decisions wait."""
+        """The number of decisions that wait."""
         return self._decisions
 
     def waiting(self, session: str) -> int:
@@ -59,7 +59,7 @@ class Batcher:
         return sum(segments.decisions for segments, giver in self._waiting if giver == session)
 
     def add(self, segments: Segments, session: str, version: int) -> bool:
-        """Keep segments for the next batch; False if they are of no use (counted, in decisions)."""
+        """Keep segments for the next batch; False: they are of no use, and counted as dropped."""
         if segments.incarnation != self.incarnation:
             self.dropped_incarnation += segments.decisions
         elif self._stale(segments, version):
@@ -73,7 +73,7 @@ class Batcher:
         return False
 
     def expire(self, version: int) -> None:
-        """Drop what has become too old (counted)."""
+        """Drop and count segments that have become too old."""
         stale = [entry for entry in self._waiting if self._stale(entry[0], version)]
         if stale:
             dropped = sum(segments.decisions for segments, _ in stale)
@@ -83,11 +83,11 @@ class Batcher:
 
     @property
     def full(self) -> bool:
-        """Whether there is a batch."""
+        """Whether a batch is complete."""
         return self._decisions >= self.batch
 
     def take(self, version: int) -> Batch:
-        """Return the oldest lanes that make up a batch; those that come in a message too large for it wait on."""
+        """Return the oldest lanes that make up a batch; surplus lanes of the last message stay for the next one."""
         taken: list[Segments] = []
         sessions: dict[str, int] = {}
         count = 0
@@ -110,7 +110,7 @@ class Batcher:
 
 
 def _lanes_with(segments: Segments, decisions: int) -> int:
-    """Return how many of the first lanes hold so many decisions; all of them if there are not as many."""
+    """Return how many of the first lanes hold this many decisions; all of them if they hold fewer."""
     held = segments.present.sum(axis=(1, 2)).cumsum()
     return min(len(held), int(held.searchsorted(decisions)) + 1)
 

@@ -1,13 +1,12 @@
-"""The buffer process: the replays of a learner's players, in a process of their own beside it, or beside each rank.
+"""The buffer process: it holds the replays of a learner's players, beside the learner or beside each of its ranks.
 
     buffer = Buffer(session=..., server=..., spec=..., players=..., seed=..., clock=...)
     while not stop:
         buffer.step(timeout=0.02)
 
-Collectors feed it as they would feed the learner. It cuts their segments into steps, keeps them, and draws minibatches
-when the learner asks for some; it needs no torch. The rate limit holds on both sides: what is not due is not drawn, so
-the learner waits; and while what is due is not drawn, the next batch is not taken in, so collectors get no credit, and
-wait.
+Collectors send it segments as they would to the learner. It cuts them into steps, stores those, and samples minibatches
+at the learner's request; it needs no torch. The rate limit holds on both sides: while no minibatch is due, the learner
+waits; while one is due, the next batch is not taken in, so collectors get no credit and wait.
 """
 
 import logging
@@ -33,7 +32,7 @@ from learners.segment_server import SegmentServer
 
 log = logging.getLogger("ludus.buffer")
 
-WATCH = 1.0  # seconds between two words to the learner
+WATCH = 1.0  # seconds between two messages to the learner
 NOBODY = "nobody draws its decisions"
 NONE = np.zeros(0, np.int64)
 
@@ -44,7 +43,7 @@ class DrawError(ValueError):
 
 @dataclass(slots=True, kw_only=True)
 class BufferedPlayer(FedPlayer):
-    """A player whose decisions are kept here."""
+    """A player whose replay is in this process."""
 
     algo: ReplayConfig
     replay: LocalReplay
@@ -55,7 +54,7 @@ class BufferedPlayer(FedPlayer):
     lag: npt.NDArray[np.int64] = field(default_factory=NONE.copy)  # of decisions that it was not told of yet
 
     def insert(self) -> bool:
-        """Take in the oldest batch, if there is one."""
+        """Insert the oldest batch, if one is complete."""
         if not self.batcher.full:
             return False
         batch = self.batcher.take(self.version)
@@ -84,7 +83,7 @@ class BufferedPlayer(FedPlayer):
 
 @dataclass(slots=True, kw_only=True)
 class Buffer:
-    """Keeps the decisions of all players of one learner that learn from a replay."""
+    """Holds the replays of all players of one learner that have one."""
 
     session: str
     server: Server

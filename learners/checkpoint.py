@@ -1,6 +1,6 @@
-"""Checkpoints: what a learner needs to go on with a player after a restart. Collectors never see them.
+"""Checkpoints: what a learner needs to continue a player after a restart. Collectors never see them.
 
-    save(path, checkpoint)              # whole or not at all, and durable when it returns
+    save(path, checkpoint)              # atomic, and durable when it returns
     checkpoint = load(path)             # None if there is none; CheckpointError if it is damaged
 
 One safetensors file with JSON inside: loading it executes nothing.
@@ -32,7 +32,7 @@ class CheckpointError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checkpoint:
-    """The state of one player in training, at the moment its newest candidate was written."""
+    """The state of one player in training when its newest candidate was written."""
 
     player: PlayerId
     incarnation: int
@@ -44,13 +44,13 @@ class Checkpoint:
     signature: str
     rng: dict[str, Any]  # state of the bit generator
     arrays: Mapping[str, npt.NDArray[Any]]  # weights, moments and counters of the algorithm
-    began: float = 0.0  # the share of the league's budget that was spent when the incarnation began,
+    began: float = 0.0  # share of the league's budget spent when the incarnation began,
     spent: float = 0.0  # and when this was written
 
     def refuse_other(self, algorithm: str, policy: dict[str, Any], signature: str) -> None:
         """Raise CheckpointError unless it was written by this algorithm for this network and environment.
 
-        Fields of a network that are newer than the checkpoint were at their defaults when it was written.
+        Fields of a network that the checkpoint does not know yet had their defaults when it was written.
         """
         mine = {"algorithm": self.algorithm, "environment signature": self.signature}
         asked = {"algorithm": algorithm, "environment signature": signature}
@@ -69,7 +69,7 @@ class Checkpoint:
 
 
 def save(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint over the older one."""
+    """Write a checkpoint; it replaces the older one."""
     about = {name: getattr(checkpoint, name) for name in Checkpoint.__slots__ if name != "arrays"}
     arrays = {name: np.asarray(array, order="C") for name, array in checkpoint.arrays.items()}
     text = json.dumps(about, sort_keys=True)
@@ -90,7 +90,7 @@ def load(path: Path) -> Checkpoint | None:
         intact = header[DIGEST] == _digest(header[KEY], arrays)
         about = json.loads(header[KEY])
         checkpoint = msgspec.convert({**about, "arrays": {}}, Checkpoint)
-    except Exception as error:  # whatever a torn or foreign file can provoke
+    except Exception as error:  # a torn or foreign file can raise anything
         raise CheckpointError(f"{path} is no checkpoint ({error}). {REMEDY}") from error
     if not intact:
         raise CheckpointError(f"{path} is damaged: its bytes are not those that were written. {REMEDY}")

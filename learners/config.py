@@ -1,10 +1,10 @@
-"""The settings of a learner; apart, because processes that never import torch read configs, too."""
+"""The settings of a learner, without torch: every process reads configs."""
 
 from dataclasses import dataclass
 
 REPLAYS = ("learner", "buffer")
 DEVICES = ("auto", "cpu", "cuda")
-WRITTEN = "is written"  # the learner's log says so of each candidate; whoever restarts learners looks for it
+WRITTEN = "is written"  # in the log line of each candidate; the supervisor searches for it
 
 
 @dataclass(kw_only=True, slots=True)
@@ -21,7 +21,7 @@ class LearnerConfig:
     replay_in: str = "learner"  # where replays are: "learner" inside it; "buffer" in a process beside it
 
     def __post_init__(self) -> None:
-        """Refuse what would never report or never write, and devices that there are not."""
+        """Refuse values with which it would never report or write, and unknown devices."""
         for name in ("heartbeat", "candidate_decisions", "join_seconds", "max_rollbacks", "max_weight", "max_growth"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"learner.{name} must be positive, got {getattr(self, name)}")

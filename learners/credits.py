@@ -1,7 +1,7 @@
-"""Credits: how many decisions of a player each collector session may send, so that no queue grows old.
+"""Credits: how many decisions of a player each collector session may send, so that data does not age in queues.
 
-A credit is an absolute number, counted like the collector's own `sent`: losing a credit, losing segments or
-restarting the learner changes nothing that the next credit does not mend.
+A credit is an absolute number, counted like the collector's own `sent`: after a lost credit, lost segments or a restart
+of the learner, the next credit is right again.
 """
 
 from dataclasses import dataclass, field
@@ -15,21 +15,21 @@ class CreditSession:
 
     peer: bytes
     sent: int  # decisions that it has sent in all, as far as we know
-    heard: float  # when it said anything
-    fed: float  # when it came, or gave segments
+    heard: float  # when its last message came
+    fed: float  # when it connected, or last sent segments
     weights: bool = True  # whether it wants those of new versions
 
 
 @dataclass(slots=True)
 class Credits:
-    """The sessions that feed one player. Incarnations come and go, the count goes on.
+    """The sessions that feed one player; counts go on through its incarnations.
 
     credits.heard("s1", peer, sent=1000, now=clock(), fed=True)
     credits.allowance("s1", held=1000, now=clock())     # 1000 - 1000 + the session's share of two batches
     """
 
     batch: int
-    recent: float = 10.0  # seconds without segments after which a session has no share any more
+    recent: float = 10.0  # seconds without segments after which a session loses its share
     sessions: dict[str, CreditSession] = field(default_factory=dict)
 
     def heard(self, name: str, peer: bytes, sent: int, now: float, fed: bool) -> None:
@@ -44,15 +44,15 @@ class Credits:
             session.fed = now
 
     def feeding(self, now: float) -> list[str]:
-        """Return the sessions that fed the player lately, or came lately."""
+        """Return the sessions that recently connected or sent segments."""
         return [name for name, session in self.sessions.items() if now - session.fed <= self.recent]
 
     def allowance(self, name: str, held: int, now: float) -> int:
-        """Return how many decisions the session may have sent in all, when `held` of them lie here."""
+        """Return how many decisions the session may have sent in all, if `held` of them are still here."""
         sharing = len({name, *self.feeding(now)})
         return self.sessions[name].sent - held + AHEAD * self.batch // sharing
 
     def forget(self, name: str, now: float) -> None:
-        """Forget a session that cannot be reached, if it has been silent for long."""
+        """Forget an unreachable session that has been silent for long."""
         if now - self.sessions[name].heard > 6 * self.recent:
             del self.sessions[name]

@@ -1,4 +1,4 @@
-"""Decisions: the segments of a batch as tensors, flattened, with all that a loss needs.
+"""Decisions: the segments of a batch as flat tensors, with all that a loss needs.
 
 Legend of shapes: L lanes, T ticks, A agents of the seat, K tails, B decisions of a batch or minibatch,
 N options, X the observation's own shape, M numbers of a memory.
@@ -28,10 +28,10 @@ class Decisions:
     old_log_prob: Tensor  # [B] and so are all that follow
     old_value: Tensor  # as the network gave it
     advantage: Tensor
-    target: Tensor  # what the network should have given: the return, normalised if values are
-    log_ratio: Tensor | None = None  # how much likelier the action was when the update began than when it was chosen
+    target: Tensor  # of the value: the return, normalised if values are
+    log_ratio: Tensor | None = None  # log-probability at the start of the update minus that when the action was chosen
     place: Tensor | None = None  # of the agent in its seat
-    joint: Tensor | None = None  # [B, A, X] what all agents of the seat saw, or the state of the whole game
+    joint: Tensor | None = None  # [B, A, X] observations of all agents of the seat, or the state of the whole game
     lane: Tensor | None = None  # with a memory: the lane of each decision,
     lanes: Lanes | None = None  # and how decisions follow each other
 
@@ -43,12 +43,12 @@ class Decisions:
 
     @property
     def seen(self) -> Observed:
-        """What the network is told."""
+        """The inputs of the network."""
         return Observed(self.observation, self.place, self.joint, self.lanes)
 
     @property
     def units(self) -> int:
-        """What minibatches are made of: decisions, or with a memory whole lanes."""
+        """The number of units that minibatches are made of: decisions, or with a memory whole lanes."""
         return len(self) if self.lanes is None else len(self.lanes.present)
 
     def minibatches(self, count: int, rng: np.random.Generator) -> Iterator["Decisions"]:
@@ -70,7 +70,7 @@ class Decisions:
             yield self[torch.from_numpy(index)] if self.lanes is None else self.of_lanes(index)
 
     def of_lanes(self, lanes: npt.NDArray[np.int64]) -> "Decisions":
-        """Return the decisions of some lanes, in order; they are numbered anew."""
+        """Return the decisions of some lanes, in order, with lanes renumbered from 0."""
         assert self.lane is not None
         assert self.lanes is not None
         chosen = torch.from_numpy(lanes).to(self.lane.device)
@@ -91,7 +91,7 @@ T = TypeVar("T")
 
 
 def moved(thing: T, device: torch.device) -> T:
-    """Return a tensor, or a dataclass of them, on a device. To a GPU it goes from pinned memory, and nobody waits."""
+    """Return a tensor, or a dataclass of them, on a device; copies to a GPU are asynchronous, from pinned memory."""
     if device.type == "cpu" or not isinstance(thing, Tensor | Decisions | Observed | Lanes):
         return thing
     if isinstance(thing, Tensor):
@@ -101,21 +101,21 @@ def moved(thing: T, device: torch.device) -> T:
 
 
 def seen_in(segments: Segments, policy: PolicyConfig, burn_in: int = 0) -> Observed:
-    """Return what a network is told of the present decisions; `burn_in` ticks only bring its memory up to date."""
+    """Return the inputs of a network for the present decisions; `burn_in` ticks only update its memory."""
     present = segments.present
     lane, tick, place = present.nonzero()
     observation = torch.from_numpy(segments.observation[present])
-    told = policy.agent_id or policy.critic != "shared"
+    needs_place = policy.agent_id or policy.critic != "shared"
     return Observed(
         observation=observation if observation.dtype == torch.uint8 else observation.float(),  # images stay small
-        place=torch.from_numpy(place) if told else None,
+        place=torch.from_numpy(place) if needs_place else None,
         joint=None if policy.critic == "shared" else _overview(segments, policy)[lane, tick],
         lanes=_lanes(segments, policy.state_size, burn_in) if policy.recurrent else None,
     )
 
 
 def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | None) -> Observed:
-    """Return what a network is told of the tails; `memory_BM` is what was remembered after each decision."""
+    """Return the inputs of a network for the tails; `memory_BM` is the memory after each decision."""
     count = len(segments.tail_lane)
     lanes = None
     if memory_BM is not None:
@@ -123,17 +123,17 @@ def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | 
         memory = memory_BM[number_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent]]
         step = torch.ones(count, 1, 1, dtype=torch.bool)
         lanes = Lanes(present=step, restart=~step, memory=memory[:, None])
-    told = policy.agent_id or policy.critic != "shared"
+    needs_place = policy.agent_id or policy.critic != "shared"
     return Observed(
         observation=torch.from_numpy(segments.tail_observation),
-        place=torch.from_numpy(segments.tail_agent).long() if told else None,
+        place=torch.from_numpy(segments.tail_agent).long() if needs_place else None,
         joint=None if policy.critic == "shared" else _tail_overview(segments, policy),
         lanes=lanes,
     )
 
 
 def _overview(segments: Segments, policy: PolicyConfig) -> Tensor:
-    """Return what a critic of its own sees in each tick: [L, T, ...]."""
+    """Return the inputs of a separate critic in each tick: [L, T, ...]."""
     if not policy.sees_state:
         return _together(segments)
     assert segments.state is not None
@@ -141,7 +141,7 @@ def _overview(segments: Segments, policy: PolicyConfig) -> Tensor:
 
 
 def _tail_overview(segments: Segments, policy: PolicyConfig) -> Tensor:
-    """Return what a critic of its own sees after each cut: [K, ...]."""
+    """Return the inputs of a separate critic after each cut: [K, ...]."""
     if not policy.sees_state:
         return _tails_together(segments)
     assert segments.tail_state is not None
@@ -149,13 +149,13 @@ def _tail_overview(segments: Segments, policy: PolicyConfig) -> Tensor:
 
 
 def _together(segments: Segments) -> Tensor:
-    """Return what all agents of a seat see in each tick; who is dead or not asked is zeros: [L, T, A, X]."""
+    """Return the observations of all agents of a seat in each tick; zeros for absent ones: [L, T, A, X]."""
     flat = segments.observation.reshape(*segments.present.shape, -1)
     return torch.from_numpy(np.where(segments.present[..., None], flat, 0)).float()
 
 
 def _tails_together(segments: Segments) -> Tensor:
-    """Return for each tail what it and the tails of the same lane and tick see: [K, A, X]."""
+    """Return for each tail the observations of all tails of its lane and tick: [K, A, X]."""
     count, (_, ticks, agents) = len(segments.tail_lane), segments.present.shape
     _, moment = np.unique(segments.tail_lane.astype(np.int64) * ticks + segments.tail_tick, return_inverse=True)
     flat = segments.tail_observation.reshape(count, int(np.prod(segments.tail_observation.shape[1:])))
@@ -179,7 +179,7 @@ def _lanes(segments: Segments, size: int, burn_in: int) -> Lanes:
 
 
 def warmed(lanes: Lanes, burn_in: int) -> Lanes:
-    """Say where an agent still goes by what older weights remembered: `burn_in` ticks, or until its episode ends."""
+    """Mark decisions on a memory of older weights as warm-up: `burn_in` ticks, or until the episode ends."""
     if not burn_in:
         return lanes
     stored_LTA = lanes.memory.any(dim=-1)[:, None] & (lanes.restart.cumsum(dim=1) == 0)

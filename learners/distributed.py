@@ -1,9 +1,9 @@
-"""Groups: the ranks of one learner. Each has its own inbox and its own share of every batch; all learn the same.
+"""Groups: the ranks of one learner. Each has its own inbox and its share of every batch; all have the same weights.
 
-    group = join("auto", seconds=120)           # as torchrun says; alone without it
+    group = join("auto", seconds=120)           # the group of torchrun; alone without it
     group.mean(gradient, weight=len(minibatch)) # the same on every rank afterwards
     group.maximum(np.array([version, ...]))        # elementwise
-    leave()                                     # in the end
+    leave()                                     # at the end
 
 Nothing else imports torch.distributed. Without a GPU the ranks talk through gloo, with GPUs gradients go through NCCL.
 """
@@ -29,11 +29,11 @@ CPU = torch.device("cpu")
 
 
 class GroupError(RuntimeError):
-    """Ranks that cannot work: too many for the GPUs, or some that never came."""
+    """Ranks that cannot work: too many for the GPUs, or some that never joined."""
 
 
 class Group(Protocol):
-    """What the ranks of a learner do together. Every rank must call the same methods in the same order."""
+    """Collective operations of the ranks of a learner. Every rank must call the same methods in the same order."""
 
     @property
     def rank(self) -> int:
@@ -41,17 +41,17 @@ class Group(Protocol):
 
     @property
     def size(self) -> int:
-        """How many ranks there are."""
+        """The number of ranks."""
 
     @property
     def device(self) -> torch.device:
-        """Where this rank computes."""
+        """The device of this rank."""
 
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Replace the tensor by its weighted mean over all ranks, and return it."""
 
     def maximum(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the largest of each number over all ranks."""
+        """Return the elementwise maximum over all ranks."""
 
     def total(self, number: int) -> int:
         """Return the sum of a number over all ranks."""
@@ -65,7 +65,7 @@ class Group(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The group of a learner that has one rank: nobody to ask."""
+    """The group of a learner with one rank."""
 
     rank: int = 0
     size: int = 1
@@ -108,13 +108,13 @@ class Ranks:
 
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Replace the tensor by its weighted mean over all ranks, and return it."""
-        # One message: the weights travel behind the numbers.
+        # One message: the weight is appended to the numbers.
         flat = torch.cat([tensor.reshape(-1) * weight, tensor.new_tensor([weight])])
         dist.all_reduce(flat, group=self._gpus if flat.is_cuda else None)
         return tensor.copy_((flat[:-1] / flat[-1]).view_as(tensor))
 
     def maximum(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the largest of each number over all ranks."""
+        """Return the elementwise maximum over all ranks."""
         tensor = torch.from_numpy(numbers.copy())
         dist.all_reduce(tensor, op=dist.ReduceOp.MAX)
         found: npt.NDArray[np.int64] = tensor.numpy()
@@ -135,7 +135,7 @@ class Ranks:
         return tuple(self._broadcast_from(rank, text.encode()).decode() for rank in range(self.size))
 
     def _broadcast_from(self, source: int, message: bytes) -> bytes:
-        """Return the message of one rank: first comes its length, then its bytes."""
+        """Return the message of one rank: its length is sent first, then its bytes."""
         length = torch.tensor([len(message)])
         dist.broadcast(length, src=source)
         data = torch.zeros(int(length), dtype=torch.uint8)
@@ -147,7 +147,7 @@ class Ranks:
 
 
 def _rendezvous(seconds: float) -> tuple[Any, int, int]:
-    """Wait for all ranks; return where they meet, the number of this one, and how many there are."""
+    """Wait for all ranks; return their store, the number of this rank, and the number of ranks."""
     limit = timedelta(seconds=seconds)
     ranks = range(int(os.environ["WORLD_SIZE"]))
     store = None
@@ -155,18 +155,18 @@ def _rendezvous(seconds: float) -> tuple[Any, int, int]:
         store, rank, size = next(rendezvous("env://", timeout=limit))
         store.set(f"here/{rank}", "yes")
         store.wait([f"here/{other}" for other in ranks], limit)
-    except RuntimeError as error:  # whatever torch calls a time limit
+    except RuntimeError as error:  # torch's timeouts have several classes
         missing = [str(other) for other in ranks if store is not None and not store.check([f"here/{other}"])]
         whom = f"rank {', '.join(missing)}" if missing else "the others"
         raise GroupError(
             f"rank {os.environ['RANK']} of {len(ranks)} waited {seconds:g} seconds (learner.join_seconds) for "
-            f"{whom}, in vain: look into the learner's log, or set launch.ranks to what there is room for"
+            f"{whom}, which did not join: see the learner's log, or set launch.ranks to what there is room for"
         ) from error
     return store, rank, size
 
 
 def device_for(wanted: str, gpus: int, rank: int = 0, ranks: int = 1) -> torch.device:
-    """Return where one of the ranks on a machine computes: `wanted` is auto, cpu or cuda.
+    """Return the device of one of the ranks on a machine: `wanted` is auto, cpu or cuda.
 
     >>> device_for("auto", gpus=2, rank=1, ranks=2)
     device(type='cuda', index=1)
@@ -184,7 +184,7 @@ def device_for(wanted: str, gpus: int, rank: int = 0, ranks: int = 1) -> torch.d
 
 
 def join(device: str = "cpu", seconds: float = 120.0) -> Group:
-    """Join the group that torchrun has made; without torchrun there is only this process."""
+    """Join the group that torchrun started; without torchrun there is only this process."""
     here, ranks = int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     gpus = torch.cuda.device_count() if device != "cpu" else 0
     mine = device_for(device, gpus, here, ranks)
@@ -192,6 +192,6 @@ def join(device: str = "cpu", seconds: float = 120.0) -> Group:
 
 
 def leave() -> None:
-    """Leave the group, if there is one: torch may abort a process that ends while a group has threads."""
+    """Leave the group, if any: torch may abort a process that ends while a group has threads."""
     if dist.is_initialized():
         dist.destroy_process_group()

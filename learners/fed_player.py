@@ -1,4 +1,4 @@
-"""A player that collectors feed: its segments come in here, its weights and credits go out. No torch."""
+"""A player as the server of its segments sees it: the batch that fills, its weights and its version. No torch."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -25,27 +25,27 @@ class FedPlayer:
     memory: int = 0  # numbers that its network remembers for each agent
     state: bool = False  # whether its critic sees the state of the whole game
     train: bool = True
-    full_since: int | None = None  # place of its full batch in the queue, None if there is none
+    full_since: int | None = None  # arrival number at which its batch became full; None: it is not full
     training: dict[str, int] = field(default_factory=dict)  # decisions of each session in the present update
-    stopped: str = ""  # why it trains no more, though the league wants it to
-    dropped_stopped: int = 0  # decisions that came nevertheless
-    horizon: int | None = None  # the last version that can have been lost, as it was when somebody first told of one
+    stopped: str = ""  # why its training stopped, though the league wants it to go on
+    dropped_stopped: int = 0  # decisions that arrived nevertheless
+    horizon: int | None = None  # the last version that can have been lost, set at the first report of one
 
     def held(self, session: str) -> int:
-        """Return how many decisions of a session lie here: waiting, or being trained on."""
+        """Return how many decisions of a session are here: waiting, or in the present update."""
         return self.batcher.waiting(session) + self.training.get(session, 0)
 
     def offer(self, segments: Segments, session: str) -> bool:
-        """Keep segments for the next batch; False if they are of no use (counted, in decisions)."""
+        """Keep segments for the next batch; False: they are of no use, and counted as dropped."""
         if self.stopped:
             self.dropped_stopped += segments.decisions
             return False
         return self.train and self.batcher.add(segments, session, self.version)
 
     def skip_lost(self, version: int) -> bool:
-        """Jump past a version that a learner published and lost by dying before its checkpoint.
+        """Skip past a version that a learner published but lost, because it died before its checkpoint.
 
-        A peer may lie: it cannot push the version further than a learner can have come, however often it tries.
+        A peer may lie, so all skips together are bounded by how far a learner can have come.
         """
         if version <= self.version:
             return False
@@ -54,7 +54,7 @@ class FedPlayer:
         return version <= self.horizon and self.advance(version + 1)
 
     def advance(self, version: int) -> bool:
-        """Go on from a later version, which another process has already."""
+        """Continue from a later version, which another process has already."""
         if version <= self.version:
             return False
         self.version = version

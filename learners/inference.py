@@ -1,11 +1,11 @@
-"""The inference process: the networks of a learner's players answer here for collectors that do not have them.
+"""The inference process: it runs the networks of a learner's players for collectors that do not have them.
 
     inference = Inference(session=..., learner=..., server=..., spec=..., policies=..., clock=...)
     while not stop:
         inference.step(timeout=0.02)
 
-It watches its learner for weights. Collectors send rows, and get what the network makes of them; what is waiting,
-from however many collectors, goes forward together. What agents remember between their decisions stays here.
+It gets weights from its learner. Collectors send rows and get the outputs of the network; all rows that wait, of
+whichever collectors, share one forward pass. The memories of agents stay here between their decisions.
 """
 
 import logging
@@ -29,24 +29,24 @@ from league.wire.ports import Arrays, Client, Incoming, Server
 
 log = logging.getLogger("ludus.inference")
 
-WATCH = 1.0  # seconds between two words to the learner
+WATCH = 1.0  # seconds between two messages to the learner
 TURNS = 8  # of a collector at most
-SESSIONS = 4096  # that are remembered; beyond, those go that have been silent for longest
+SESSIONS = 4096  # that are remembered; beyond, the longest silent ones are dropped
 MEMORY_BYTES = 1 << 28  # for one session
 
 
 class AskError(ValueError):
-    """A question that contradicts the environment, the policy or itself: the collector's fault."""
+    """A request that contradicts the environment, the policy or itself: the collector's fault."""
 
 
 class InferenceNetwork(Protocol):
-    """What answers: NumpyActor, or the same on a GPU."""
+    """A network that computes outputs: NumpyActor, or the same on a GPU."""
 
     log_std: FloatArray
     exploration: FloatArray
 
     def outputs(self, observation: npt.NDArray[Any], place: Places | None, memory: FloatArray | None) -> FloatArray:
-        """Return logits and means of each row; `memory` is brought up to date."""
+        """Return logits and means of each row; `memory` is updated in place."""
 
 
 MakeNetwork = Callable[[PolicyConfig, EnvSpec, FloatArray], InferenceNetwork]
@@ -54,14 +54,14 @@ MakeNetwork = Callable[[PolicyConfig, EnvSpec, FloatArray], InferenceNetwork]
 
 @dataclass(slots=True)
 class _CollectorMemory:
-    """What the agents of one collector remember, and what it was told last."""
+    """The memories of the agents of one collector, and the last answers to it."""
 
     name: str
     memory: FloatArray
-    told: dict[tuple[int, PlayerId], tuple[Answer, Arrays]] = field(default_factory=dict)
+    answers: dict[tuple[int, PlayerId], tuple[Answer, Arrays]] = field(default_factory=dict)
 
     def reach(self, rows: int) -> None:
-        """Make room for so many agents."""
+        """Make room for this many agents."""
         missing = rows - len(self.memory)
         if missing > 0:
             self.memory = np.pad(self.memory, ((0, missing), (0, 0)))
@@ -76,7 +76,7 @@ class _Asked:
 
 @dataclass(slots=True, kw_only=True)
 class Inference:
-    """Answers for all players of one learner."""
+    """Answers requests for all players of one learner."""
 
     session: str
     learner: Client
@@ -96,12 +96,12 @@ class Inference:
     _watched: tuple[float, int, int, float] = field(default=(float("-inf"), 0, 0, 0.0), init=False)
 
     def step(self, timeout: float) -> None:
-        """Answer what is asked, waiting up to `timeout` seconds for a question."""
+        """Answer requests, waiting up to `timeout` seconds for one."""
         self._watch()
         before = self.clock()
         arrived = self.server.receive(timeout)
         self.waited += self.clock() - before
-        self._learn()
+        self._receive_weights()
         for incoming in arrived:
             self._take_in(incoming)
         self._answer()
@@ -128,7 +128,7 @@ class Inference:
             "wait_share": (self.waited - waited) / elapsed,
         }
 
-    def _learn(self) -> None:
+    def _receive_weights(self) -> None:
         for message, arrays in self.learner.receive(0):
             if isinstance(message, Refused):
                 log.warning("the learner refused what was sent: %s", message.reason)
@@ -160,9 +160,9 @@ class Inference:
             self.server.send(incoming.peer, Refused(reason=f"a question about {ask.player[:100]!r}: {error}"))
             return
         session = self._session(ask.session)
-        told = session.told.get((ask.turn, ask.player))
-        if told is not None and told[0].request == ask.request:
-            self.server.send(incoming.peer, *told)  # the answer was lost, or is late: the memory must not move twice
+        last = session.answers.get((ask.turn, ask.player))
+        if last is not None and last[0].request == ask.request:
+            self.server.send(incoming.peer, *last)  # it was lost, or is late: the memory must not move twice
         else:
             self._held[ask.session, ask.turn, ask.player] = _Asked(incoming.peer, ask, incoming.arrays)
 
@@ -184,7 +184,7 @@ class Inference:
 
     @property
     def _width(self) -> int:
-        """Numbers that any player wants to be remembered, at most."""
+        """The size of the largest memory of any player."""
         return max(policy.state_size for policy in self.policies)
 
     def _session(self, name: str) -> _CollectorMemory:
@@ -201,7 +201,7 @@ class Inference:
     # --- answers ---------------------------------------------------------------------------------------------
 
     def _answer(self) -> None:
-        """Answer every question whose weights are here: one forward pass for each player."""
+        """Answer every request whose weights are here: one forward pass for each player."""
         by_player: dict[PlayerId, list[_Asked]] = {}
         for key, asked in list(self._held.items()):
             incarnation, _, _ = self._networks.get(asked.ask.player, (-1, -1, None))
@@ -217,7 +217,7 @@ class Inference:
         before = None if memory is None else memory.copy()
         observation = _joined([asked.arrays["observation"] for asked in together])
         place = _joined([asked.arrays["place"] for asked in together]) if "place" in together[0].arrays else None
-        outputs = bounded(network.outputs(observation, place, memory))  # whatever the weights, it can be sent
+        outputs = bounded(network.outputs(observation, place, memory))  # finite whatever the weights, so it can be sent
         self.rows += len(outputs)
         self.batches += 1
         end = 0
@@ -227,7 +227,7 @@ class Inference:
             if memory is not None and before is not None:
                 self._session(asked.ask.session).memory[asked.arrays["who"], :size] = memory[part]
                 arrays["memory"] = before[part][asked.arrays["recall"]]
-            self._tell(asked, version, arrays)
+            self._send_answer(asked, version, arrays)
 
     def _recall(self, asked: _Asked, size: int) -> FloatArray:
         session, who = self._session(asked.ask.session), asked.arrays["who"]
@@ -236,10 +236,10 @@ class Inference:
         memory[asked.arrays["first"]] = 0
         return memory
 
-    def _tell(self, asked: _Asked, version: int, arrays: Arrays) -> None:
+    def _send_answer(self, asked: _Asked, version: int, arrays: Arrays) -> None:
         ask, session = asked.ask, self._session(asked.ask.session)
         answer = Answer(turn=ask.turn, request=ask.request, player=ask.player, version=version, memory=session.name)
-        session.told[ask.turn, ask.player] = (answer, arrays)
+        session.answers[ask.turn, ask.player] = (answer, arrays)
         try:
             self.server.send(asked.peer, answer, arrays)
         except WireError as error:

@@ -1,4 +1,4 @@
-"""A running mean and deviation, for values whose scale nobody knows beforehand."""
+"""A running mean and standard deviation, for values of unknown scale."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-DECAY = 0.99  # of what is known, at each batch
-LEAST = 1e-2  # deviations below are taken for this
+DECAY = 0.99  # of the averages, at each batch
+LEAST = 1e-2  # smallest deviation
 
 
 @dataclass(slots=True)
@@ -31,25 +31,25 @@ class Normaliser:
         return mean, max(self.square / self.weight - mean * mean, LEAST * LEAST) ** 0.5
 
     def learn(self, mean: Tensor, square: Tensor) -> None:
-        """Take a batch into account: its mean, and the mean of its squares."""
+        """Update the averages with the mean and the mean square of a batch."""
         self.mean = DECAY * self.mean + (1 - DECAY) * float(mean)
         self.square = DECAY * self.square + (1 - DECAY) * float(square)
         self.weight = DECAY * self.weight + (1 - DECAY)
 
     def shrink(self, values: Tensor) -> Tensor:
-        """Return values with about mean 0 and deviation 1."""
+        """Return values normalised to about mean 0 and deviation 1."""
         mean, deviation = self._scale
         return (values - mean) / deviation
 
     def stretch(self, values: Tensor) -> Tensor:
-        """Return what `shrink` made small."""
+        """Return values in their own scale: the inverse of `shrink`."""
         mean, deviation = self._scale
         return values * deviation + mean
 
     def state(self) -> npt.NDArray[np.float64]:
-        """Return what a checkpoint keeps."""
+        """Return the state for a checkpoint."""
         return np.array([self.mean, self.square, self.weight])
 
     def restore(self, state: npt.NDArray[np.float64]) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         self.mean, self.square, self.weight = map(float, state)

@@ -1,10 +1,10 @@
-"""Replays in a buffer process, as its learner sees them: minibatches are asked for ahead, errors go back.
+"""The learner's side of replays in a buffer process: minibatches are requested ahead, errors are sent back.
 
-line = BufferClient(session="l1", buffer=client, clock=time.monotonic)
+client = BufferClient(session="l1", buffer=client, clock=time.monotonic)
 trainee = RemoteTrainee(..., replay=RemoteReplay(serve))
-line.serve(trainees, timeout=0.02)          # asks, and takes in what was drawn
+client.serve(trainees, timeout=0.02)        # requests minibatches and receives them
 if trainee.full:
-    trainee.learn(between)                  # learns from one minibatch after the other, until the buffer says when
+    trainee.learn(between)                  # one minibatch after the other, until none is due
 """
 
 import logging
@@ -28,17 +28,17 @@ from learners.trainee import Trainee
 
 log = logging.getLogger("ludus.learner")
 
-AHEAD = 4  # minibatches that are here, or under way, while one is learned from
+AHEAD = 4  # minibatches here or under way while one is learned from
 REPEAT_REQUEST = 1.0  # seconds before a minibatch is requested again: the buffer process may have died
 REST = 0.01  # seconds that a learner waits at a time in the middle of an update ...
 RESTS = 100  # ... and how often it does, before it ends the update
 
 
 class RemoteReplay:
-    """The minibatches of one player: a learners.replay.Source.
+    """The minibatches of one player: a learners.replay.ReplaySource.
 
-    `serve` asks for minibatches and waits so long for one; it is called in the middle of an update. Of several ranks
-    one leads: an update ends where its buffer says, or when another one has nothing left.
+    `serve` requests minibatches and waits up to its argument for one; it is called in the middle of an update. Of
+    several ranks one leads: an update ends when its buffer has nothing due, or when another rank has nothing left.
     """
 
     def __init__(self, serve: Callable[[float], None], ahead: int = AHEAD, leads: bool = True) -> None:
@@ -49,10 +49,10 @@ class RemoteReplay:
         self._noted: list[tuple[Index, npt.NDArray[np.float64]]] = []
         self._poison: list[Index] = []
         self._fresh = 0
-        self.open: dict[int, float] = {}  # requests under way, and when they were made
+        self.open: dict[int, float] = {}  # requests under way, and when they were sent
         self.ring = ""  # that the newest minibatch is of
         self.size, self.reuse = 0, 0.0
-        self.lags: list[npt.NDArray[np.int64]] = []  # of decisions that came in, since somebody took them
+        self.lags: list[npt.NDArray[np.int64]] = []  # of new decisions, until the trainee takes them
 
     @property
     def full(self) -> bool:
@@ -60,17 +60,17 @@ class RemoteReplay:
         return bool(self._here)
 
     def ask(self) -> None:
-        """Want as many minibatches as may be under way."""
+        """Open as many requests as may be under way."""
         for _ in range(1 + self._ahead - len(self.open) - len(self._here)):
             self.open[next(self._requests)] = float("-inf")
 
     def arrived(self, drawn: Drawn, arrays: Arrays) -> None:
-        """Take in what was asked for; raise ValueError if it is something else."""
+        """Take in an answer; raise ValueError if it is no minibatch."""
         rest = {name: array for name, array in arrays.items() if name != "lag"}
         sample = Sample.of(rest) if rest else None
         if self.open.pop(drawn.request, None) is None:
-            return  # it was asked for twice, and answered twice
-        if drawn.ring != self.ring:  # the buffer began anew: what was noted is of decisions that it does not have
+            return  # requested twice, and answered twice
+        if drawn.ring != self.ring:  # the buffer process restarted: it does not have these decisions
             self._noted.clear()
             self._poison.clear()
         self.ring, self.size, self.reuse = drawn.ring, drawn.size, drawn.reuse
@@ -80,7 +80,7 @@ class RemoteReplay:
         self._here.append((drawn, sample))
 
     def notes(self) -> Arrays:
-        """Return, once, what was found out about decisions."""
+        """Return the new errors and exclusions, once."""
         found = {}
         if self._noted:
             found["index"], found["error"] = map(np.concatenate, zip(*self._noted, strict=True))
@@ -89,17 +89,17 @@ class RemoteReplay:
         self._noted, self._poison = [], []
         return found
 
-    # --- learners.replay.Source ------------------------------------------------------------------------------
+    # --- learners.replay.ReplaySource ------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Begin an update."""
         self._last = False
 
     def due(self) -> bool:
-        """Whether there is one more minibatch in this update; waits for it, but not for ever."""
+        """Whether there is one more minibatch in this update; waits for it up to a limit."""
         if self._last and self._leads:
             return False
-        self._serve(0)  # also if there is one: so that the next ones are under way
+        self._serve(0)  # also if there is one, so that the next ones are under way
         for _ in range(RESTS):
             if self._here or self._last:
                 break
@@ -110,29 +110,29 @@ class RemoteReplay:
         return bool(self._here)
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Return it; the buffer drew it, with its own random numbers."""
+        """Return it; the buffer process sampled it with its own generator."""
         drawn, sample = self._here.popleft()
         assert sample is not None, "due() says whether there is one"
         self._last = drawn.left == 0
         return sample
 
     def prioritise(self, index: Index, error: npt.NDArray[np.floating[Any]]) -> None:
-        """Note how wrong the network was about decisions."""
+        """Keep errors of the network for the buffer process."""
         self._noted.append((index, error.astype(np.float64)))
 
     def drop(self, index: Index) -> None:
-        """Let these decisions be drawn no more."""
+        """Exclude decisions from sampling."""
         self._poison.append(index)
 
     def fresh(self) -> int:
-        """Return how many decisions came in since this was asked last."""
+        """Return how many decisions came in since the last call."""
         fresh, self._fresh = self._fresh, 0
         return fresh
 
 
 @dataclass(slots=True, kw_only=True)
 class RemoteTrainee(Trainee):
-    """A trainee whose segments go to a buffer process."""
+    """A trainee whose segments go to a buffer process, and that learns from its minibatches."""
 
     elsewhere: ClassVar[bool] = True
 
@@ -153,7 +153,7 @@ class RemoteTrainee(Trainee):
 
 
 class BufferClient:
-    """The line from a learner to its buffer process: weights and wishes go out, minibatches come in."""
+    """A learner's connection to its buffer process: weights and requests go out, minibatches come in."""
 
     def __init__(self, session: str, buffer: Client, clock: Callable[[], float]) -> None:
         self._session, self._buffer, self._clock = session, buffer, clock
@@ -163,13 +163,13 @@ class BufferClient:
         self.malformed = 0
 
     def find_address(self) -> None:
-        """Find out where the buffer is, as collectors have to be told before they send anything."""
+        """Request the address of the buffer process, which collectors need before they send anything."""
         if not self.address and self._due(PlayerId("")):
             self._buffer.send(Draw(session=self._session))
             self.serve({}, 0)
 
     def serve(self, trainees: Mapping[PlayerId, Trainee], timeout: float) -> list[RemoteTrainee]:
-        """Ask for minibatches, wait up to `timeout` seconds for some; return whose arrived."""
+        """Request minibatches, wait up to `timeout` seconds for some; return the trainees that got one."""
         served = {player: t for player, t in trainees.items() if isinstance(t, RemoteTrainee)}
         for trainee in served.values():
             self._ask(trainee)
@@ -186,13 +186,13 @@ class BufferClient:
         return arrived
 
     def publish(self, trainee: Trainee) -> None:
-        """Send new weights, which the buffer gives to collectors."""
+        """Send new weights, which the buffer process passes on to collectors."""
         if trainee.elsewhere:
             message = Weights(player=trainee.player, incarnation=trainee.incarnation, version=trainee.version)
             self._buffer.send(message, {"flat": trainee.weights})
 
     def release(self, trainee: Trainee) -> None:
-        """Tell the buffer that nobody will draw the decisions of a player."""
+        """Release the replay of a player: it will not be sampled any more."""
         if trainee.elsewhere:
             draw = Draw(session=self._session, player=trainee.player, incarnation=trainee.incarnation, over=True)
             self._buffer.send(draw)
@@ -242,6 +242,6 @@ class BufferClient:
             trainee.replay.arrived(drawn, arrays)
         except ValueError as error:
             self.malformed += 1
-            log.warning("the buffer drew nonsense for %s: %s", trainee.player, error)
+            log.warning("the buffer process sent a malformed minibatch of %s: %s", trainee.player, error)
             return False
         return True

@@ -1,17 +1,17 @@
-"""Replay: a ring of what happened, to learn from more than once. Numpy only.
+"""Replay: a ring buffer of decisions, each to be learned from more than once. Numpy only.
 
     replay = Replay(capacity=100_000, priority=0.6)
     replay.insert(decisions_of(segments, steps=3, gamma=0.99))
     sample = replay.sample(256, rng)                       # with what came `steps` decisions later
     replay.prioritise(sample.index, np.abs(errors))
 
-A decision is named by its *index*: how many cells came before its own. So a name is never given twice, and what has
-been overwritten since it was drawn can be told.
+A decision has an *index*: the number of cells that came before its own. An index is never used twice, so it shows
+whether a decision has been overwritten since it was sampled.
 
-A ring has *cells*. Most are decisions; some are tails, which nobody samples: they hold what followed a decision that
-was cut. A decision finds what followed it a few cells ahead, so nothing is stored twice; and as the ring forgets its
-oldest cells first, whatever a decision points to is there as long as the decision is. For networks with a memory whole
-lanes are drawn: runs of cells (learners.steps.lanes_of), which are there as long as their first cell is.
+A ring has *cells*. Most are decisions; some are tails, which are never sampled: they hold the observation after a
+decision that was cut. The cell that follows a decision is a few cells ahead, so nothing is stored twice; and as the
+oldest cells are overwritten first, it is there as long as the decision is. For networks with a memory whole lanes are
+sampled: runs of cells (learners.steps.lanes_of), which are there as long as their first cell is.
 
 Legend of shapes: see league.segment; C cells, B decisions of a sample.
 """
@@ -25,37 +25,37 @@ import numpy.typing as npt
 
 from learners.steps import Arrays, Index, Steps
 
-FIELDS = ("index", "action", "reward", "discount", "odds")  # of a sample, beside what was seen then and after
-SMALLEST = 1e-6  # priority of a decision that was foreseen exactly: it may surprise again
+FIELDS = ("index", "action", "reward", "discount", "odds")  # of a sample, beside the inputs of the network
+SMALLEST = 1e-6  # added to each error, so that a decision without error can still be sampled
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Decisions, or whole lanes of them, drawn from a ring."""
+    """Decisions, or whole lanes of them, sampled from a ring."""
 
-    index: Index  # [B] their names
+    index: Index  # [B]
     seen: Arrays  # [B, ...], or of lanes [B, T, ...]
     action: npt.NDArray[Any]
     reward: npt.NDArray[np.float32]
     discount: npt.NDArray[np.float32]
-    after: Arrays  # [B, ...] what was seen when the reward was complete; of lanes that is in `seen`
-    odds: npt.NDArray[np.float64]  # [B] how much likelier each was drawn than if all were equal
+    after: Arrays  # [B, ...] inputs after the n rewards; those of lanes are in `seen`
+    odds: npt.NDArray[np.float64]  # [B] how much likelier than under uniform sampling each was
 
     @property
     def decisions(self) -> int:
-        """How many decisions there are to learn from."""
+        """The number of decisions to learn from."""
         return int(np.count_nonzero(self.seen["learn"])) if "learn" in self.seen else len(self.index)
 
     def arrays(self) -> Arrays:
-        """Return the arrays by name: how minibatches travel."""
+        """Return the arrays by name, as they are sent."""
         parts = {"seen": self.seen, "after": self.after}
         named = {f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
         return {name: getattr(self, name) for name in FIELDS} | named
 
     @classmethod
     def of(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> "Sample":
-        """Return the sample that `arrays` took apart; raise ValueError if it is none."""
-        own = {name: np.array(array) for name, array in arrays.items()}  # what came over a wire cannot be written to
+        """Return the sample with these `arrays`; raise ValueError if they are no sample."""
+        own = {name: np.array(array) for name, array in arrays.items()}  # arrays from the wire are read-only
         parts = {
             part: {n.removeprefix(part): own[n] for n in own if n.startswith(part)} for part in ("seen.", "after.")
         }
@@ -65,17 +65,17 @@ class Sample:
         return cls(**{name: own[name] for name in FIELDS}, seen=parts["seen."], after=parts["after."])
 
     def weights(self, beta: float) -> npt.NDArray[np.float32]:
-        """Return importance weights, at most 1: with beta 1 they make up for all of the odds (Schaul et al. 2016)."""
+        """Return importance weights, at most 1; with beta 1 they correct the odds fully (Schaul et al. 2016)."""
         weights = self.odds**-beta
         scaled: npt.NDArray[np.float32] = (weights / weights.max()).astype(np.float32)
         return scaled
 
 
 class Replay:
-    """A ring of cells, from which decisions are drawn by priority.
+    """A ring of cells, from which decisions are sampled by priority.
 
-    A decision with error e is drawn in proportion to (|e| + small) ** `priority`; with 0 all are equal. New ones
-    have the highest priority so far.
+    A decision with error e is sampled in proportion to (|e| + small) ** `priority`; with 0 all are equal. New ones
+    get the highest priority so far.
     """
 
     def __init__(self, capacity: int, priority: float = 0.0) -> None:
@@ -84,10 +84,10 @@ class Replay:
         self._tree = SumTree(capacity)
         self._count = 0  # cells so far
         self.highest = 1.0  # priority so far
-        self.size = 0  # decisions to draw from
+        self.size = 0  # decisions to sample from
 
     def insert(self, steps: Steps) -> Index:
-        """Take in new cells, over the oldest ones; return their names."""
+        """Write new cells over the oldest ones; return their indices."""
         fields = {"action": steps.action, "reward": steps.reward, "discount": steps.discount, "ahead": steps.ahead}
         arrays = {**{f"seen.{name}": array for name, array in steps.seen.items()}, **fields}
         if not self._arrays:
@@ -104,7 +104,7 @@ class Replay:
         return index
 
     def sample(self, count: int, rng: np.random.Generator) -> Sample:
-        """Draw decisions: one from each of `count` equal parts of the priorities."""
+        """Sample decisions: one from each of `count` equal parts of the priorities."""
         parts = (np.arange(count) + rng.random(count)) / count
         cell = self._tree.find(parts * self._tree.total)
         after = (cell + self._arrays["ahead"][cell]) % self._capacity
@@ -122,7 +122,7 @@ class Replay:
         )
 
     def _lanes(self, head: Index, arrays: Arrays) -> Sample:
-        """Return the lanes that begin in these cells, as long as the longest; `present` says where they are over."""
+        """Return the lanes that begin in these cells, padded to the longest; `present` is False in the padding."""
         length = arrays["length"][head]
         ticks = np.arange(length.max())
         cell, present = (head[:, None] + ticks) % self._capacity, ticks < length[:, None]
@@ -139,7 +139,7 @@ class Replay:
         )
 
     def prioritise(self, index: Index, error: npt.NDArray[np.floating[Any]]) -> None:
-        """Note how wrong the network was about decisions; those that have been overwritten are nobody's."""
+        """Set priorities from the errors of the network; decisions that have been overwritten are skipped."""
         if not self._exponent:
             return
         priority = (np.abs(error.astype(np.float64)) + SMALLEST) ** self._exponent
@@ -148,20 +148,20 @@ class Replay:
         self._tree.set(index[alive] % self._capacity, priority[alive])
 
     def drop(self, index: Index) -> None:
-        """Draw these decisions no more: they are poison."""
+        """Exclude decisions from sampling: their error is not finite."""
         index = np.unique(index)
         index = index[self._held(index)]
         self.size -= len(index)
         self._tree.set(index % self._capacity, np.zeros(len(index)))
 
     def _held(self, index: Index) -> npt.NDArray[np.bool_]:
-        """Return which of the decisions can still be drawn."""
+        """Return which of the decisions can still be sampled."""
         there = (index < self._count) & (index >= max(0, self._count - self._capacity))
         return there & (self._tree[index % self._capacity] > 0)
 
 
 class SumTree:
-    """Numbers, with the sums of their halves, quarters and so on: finds the number at any part of the sum.
+    """Numbers in a binary tree of their sums: finds the number at any part of the total.
 
     >>> tree = SumTree(4)
     >>> tree.set(np.array([0, 2]), np.array([1.0, 3.0]))
@@ -182,7 +182,7 @@ class SumTree:
         return float(self._nodes[1])
 
     def set(self, index: Index, numbers: npt.NDArray[np.float64]) -> None:
-        """Set some numbers; where an index comes twice, the last one counts."""
+        """Set some numbers; of repeated indices the last one counts."""
         node = (1 << self._depth) + index
         self._nodes[node] = numbers
         for _ in range(self._depth):
@@ -190,7 +190,7 @@ class SumTree:
             self._nodes[node] = self._nodes[2 * node] + self._nodes[2 * node + 1]
 
     def find(self, part: npt.NDArray[np.float64]) -> Index:
-        """Return in which number each part of the sum lies, counted from the first; never in one that is 0."""
+        """Return the number in which each part of the cumulative sum lies; never one that is 0."""
         node = np.ones(len(part), np.intp)
         for _ in range(self._depth):
             left, right = self._nodes[2 * node], self._nodes[2 * node + 1]
@@ -203,7 +203,7 @@ class SumTree:
 
 @dataclass(slots=True)
 class RateLimit:
-    """How often each decision is to be learned from, on average.
+    """Limits how often each decision is learned from, on average.
 
     limit = RateLimit(samples_per_insert=8, warmup=1000)
     limit.insert(512, held=replay.size)
@@ -211,23 +211,23 @@ class RateLimit:
         replay.sample(256, rng)
         limit.sample(256)
 
-    Nothing is due before the ring holds `warmup` decisions, and what came before then is not made up for. (Reverb
-    calls it SampleToInsertRatio; its error buffer is one batch here, as collectors wait while a batch is learned from.)
+    Nothing is due before the ring holds `warmup` decisions, and those are not caught up on. (Reverb calls it
+    SampleToInsertRatio; its error buffer is one batch here, as collectors wait while a batch is learned from.)
     """
 
     samples_per_insert: float
     warmup: int
     inserts: int = 0
     samples: int = 0
-    due: float = 0.0  # samples that may be drawn now
+    due: float = 0.0  # samples that may be taken now
 
     def insert(self, count: int, held: int) -> None:
-        """Note that decisions came in, and how many the ring holds now."""
+        """Count new decisions; `held` is how many the ring holds now."""
         self.inserts += count
         self.due = self.due + self.samples_per_insert * count if held >= self.warmup else 0.0
 
     def sample(self, count: int) -> None:
-        """Note that decisions were drawn."""
+        """Count sampled decisions."""
         self.samples += count
         self.due -= count
 
@@ -238,7 +238,7 @@ class RateLimit:
 
 
 class ReplaySource(Protocol):
-    """Where minibatches come from: a stock in this process, or one in a buffer process (learners.remote_replay).
+    """Where minibatches come from: a replay in this process, or one in a buffer process (learners.remote_replay).
 
     while source.due():
         sample = source.sample(rng)
@@ -248,7 +248,7 @@ class ReplaySource(Protocol):
 
     @property
     def size(self) -> int:
-        """How many decisions there are to draw from."""
+        """The number of decisions to sample from."""
 
     @property
     def reuse(self) -> float:
@@ -261,30 +261,30 @@ class ReplaySource(Protocol):
         """Return it."""
 
     def prioritise(self, index: Index, error: npt.NDArray[np.floating[Any]]) -> None:
-        """Note how wrong the network was about decisions."""
+        """Set priorities from the errors of the network."""
 
     def drop(self, index: Index) -> None:
-        """Draw these decisions no more: they are poison."""
+        """Exclude decisions from sampling: their error is not finite."""
 
     def fresh(self) -> int:
-        """Return how many decisions came in since this was asked last."""
+        """Return how many decisions came in since the last call."""
 
 
 class LocalReplay:
-    """The replay of one player, and how often it is drawn from, in minibatches of `count` decisions.
+    """The replay of one player with its rate limit, in minibatches of `count` decisions.
 
-    Where whole lanes are drawn, minibatches have as many of them as make up `count` decisions on average.
+    Of whole lanes, a minibatch has as many as make up `count` decisions on average.
     """
 
     def __init__(self, replay: Replay, limit: RateLimit, count: int) -> None:
         self.replay, self.limit, self.count = replay, limit, count
         self.prioritise, self.drop = replay.prioritise, replay.drop
         self._fresh = 0
-        self._units = self._decisions = 0  # what was taken in: to draw, to learn from
+        self._units = self._decisions = 0  # inserted so far: units to sample, decisions to learn from
 
     @property
     def size(self) -> int:
-        """How many decisions there are to draw from; of lanes, about as many."""
+        """The number of decisions to sample from; with lanes, an estimate."""
         return self.replay.size * self._decisions // max(1, self._units)
 
     @property
@@ -298,7 +298,7 @@ class LocalReplay:
         return max(0, int(self.limit.due // self.count))
 
     def insert(self, steps: Steps, decisions: int) -> None:
-        """Take in what happened, in so many decisions of agents."""
+        """Insert steps, which come from `decisions` of agents."""
         self._fresh += decisions
         self.replay.insert(steps)
         self._units += int(np.count_nonzero(steps.decides))
@@ -306,16 +306,16 @@ class LocalReplay:
         self.limit.insert(steps.decisions, self.size)
 
     def due(self) -> bool:
-        """Whether one more minibatch is to be drawn."""
+        """Whether one more minibatch is due."""
         return self.left > 0
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """Draw a minibatch."""
+        """Sample a minibatch."""
         sample = self.replay.sample(max(1, self.count * self._units // self._decisions), rng)
         self.limit.sample(sample.decisions)
         return sample
 
     def fresh(self) -> int:
-        """Return how many decisions came in since this was asked last."""
+        """Return how many decisions came in since the last call."""
         fresh, self._fresh = self._fresh, 0
         return fresh

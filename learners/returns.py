@@ -2,13 +2,13 @@
 
 Legend of shapes: L lanes, T ticks, A agents of the seat.
 
-What follows a decision is the same agent's next *present* decision in its lane, however many ticks later; nothing
-after TERMINATED; after CUT the value of its tail. Where nobody decided, results are 0. `Course` says this once,
-and every estimator is a recursion along it:
+A decision is followed by the same agent's next *present* decision in its lane, however many ticks later; by nothing
+after TERMINATED; by the value of its tail after CUT. Where no agent decided, results are 0. `Trajectories` implements
+this once, and every estimator is a recursion along it:
 
-    course = Course(reward_LTA, end_LTA, present_LTA, tail_value_LTA)
-    advantage_LTA = course.advantages(value_LTA, gamma=0.99, lambda_=0.95)
-    target_LTA, advantage_LTA = course.vtrace(value_LTA, log_ratio_LTA, gamma=0.99)
+    trajectories = Trajectories(reward_LTA, end_LTA, present_LTA, tail_value_LTA)
+    advantage_LTA = trajectories.advantages(value_LTA, gamma=0.99, lambda_=0.95)
+    target_LTA, advantage_LTA = trajectories.vtrace(value_LTA, log_ratio_LTA, gamma=0.99)
 """
 
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from league.segment import CONTINUES, CUT
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """What happened to the agents of some lanes, and what their tails are worth."""
+class Trajectories:
+    """The rewards and ends of the agents of some lanes, and the values of their tails."""
 
-    reward: Tensor  # [L, T, A] and so are all that follow
+    reward: Tensor  # [L, T, A], like all fields
     end: Tensor
     present: Tensor
     tail_value: Tensor  # only read where `end` is CUT
 
     def following(self, value_LTA: Tensor) -> Tensor:
-        """Return what comes after each decision, if `value_LTA` is the worth of each decision itself."""
+        """Return the value after each decision, where `value_LTA` is that of each decision itself."""
         after_LTA = torch.zeros_like(value_LTA)
         next_LA = torch.zeros_like(value_LTA[:, 0])
         for t in reversed(range(value_LTA.shape[1])):
@@ -39,7 +39,7 @@ class Course:
         return torch.where(self.end == CUT, self.tail_value, after_LTA)
 
     def accumulate(self, step_LTA: Tensor, weight_LTA: Tensor) -> Tensor:
-        """Return x with x = step + weight * x of the next decision, which counts for nothing after an end or cut."""
+        """Return x with x = step + weight * x of the next decision, which is 0 after an end or a cut."""
         weight_LTA = weight_LTA * (self.end == CONTINUES)
         total_LTA = torch.zeros_like(step_LTA)
         next_LA = torch.zeros_like(step_LTA[:, 0])
@@ -54,11 +54,11 @@ class Course:
         return self.accumulate(error_LTA, torch.full_like(error_LTA, gamma * lambda_))
 
     def lambda_returns(self, value_LTA: Tensor, gamma: float, lambda_: float) -> Tensor:
-        """Return lambda-returns: with lambda 1 the rewards to come, with lambda 0 one reward and a value."""
+        """Return lambda-returns: with lambda 1 all later rewards, with lambda 0 one reward and a value."""
         return self.advantages(value_LTA, gamma, lambda_) + value_LTA * self.present
 
     def n_step_returns(self, value_LTA: Tensor, gamma: float, steps: int) -> Tensor:
-        """Return `steps` rewards and then a value, fewer where the episode ends or the segment is cut before."""
+        """Return n-step returns: up to `steps` rewards, then a value."""
         total_LTA = value_LTA
         for _ in range(steps):
             total_LTA = self.reward + gamma * self.following(total_LTA)
@@ -68,7 +68,7 @@ class Course:
         self, value_LTA: Tensor, log_ratio_LTA: Tensor, gamma: float,
         lambda_: float = 1.0, rho_max: float = 1.0, c_max: float = 1.0,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        """Return the targets of values and the advantages of actions by V-trace (Espeholt et al. 2018).
+        """Return the V-trace targets of values and advantages of actions (Espeholt et al. 2018).
 
         `log_ratio_LTA` is the log-probability of each action now minus that under the weights that chose it.
         """
@@ -83,25 +83,12 @@ class Course:
     def retrace(
         self, q_LTA: Tensor, expected_LTA: Tensor, log_ratio_LTA: Tensor, gamma: float, lambda_: float = 1.0
     ) -> Tensor:
-        """Return the targets of action values by Retrace (Munos et al. 2016).
+        """Return the Retrace targets of action values (Munos et al. 2016).
 
-        `q_LTA` is the value of each action taken, `expected_LTA` that of the state under the policy to learn;
-        `tail_value` holds expected values, too.
+        `q_LTA` is the value of each action taken, `expected_LTA` that of the state under the learned policy, and so is
+        `tail_value`.
         """
         trace_LTA = lambda_ * log_ratio_LTA.exp().clamp(max=1.0)
         error_LTA = self.reward + gamma * self.following(expected_LTA) - q_LTA
-        next_trace_LTA = Course(self.reward, self.end, self.present, torch.zeros_like(q_LTA)).following(trace_LTA)
+        next_trace_LTA = Trajectories(self.reward, self.end, self.present, torch.zeros_like(q_LTA)).following(trace_LTA)
         return (q_LTA * self.present) + self.accumulate(error_LTA, gamma * next_trace_LTA)
-
-
-def generalised_advantages(
-    reward_LTA: Tensor,
-    value_LTA: Tensor,
-    tail_value_LTA: Tensor,
-    end_LTA: Tensor,
-    present_LTA: Tensor,
-    *,
-    discount: tuple[float, float],
-) -> Tensor:
-    """Return generalised advantages; `discount` is (gamma, lambda)."""
-    return Course(reward_LTA, end_LTA, present_LTA, tail_value_LTA).advantages(value_LTA, *discount)

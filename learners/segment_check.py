@@ -1,4 +1,4 @@
-"""The door for segments: what a collector sent is checked here, once, and trusted from then on.
+"""The check of segments: whatever a collector sends is checked here, and nowhere else on its way to an algorithm.
 
 Legend of shapes: see league.segment.
 """
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.policies.actions import legal
-from league.segment import CONTINUES, CUT, FIELDS, Segments
+from league.segment import CONTINUES, CUT, FIELDS, Segments, not_finite
 from league.spec import EnvSpec
 from league.wire.messages import SegmentsHead
 from league.wire.ports import Arrays
@@ -75,9 +75,8 @@ def _check_shapes(segments: Segments, spec: EnvSpec, memory: int, state: bool) -
 
 def _check_values(segments: Segments, spec: EnvSpec) -> None:
     present = segments.present
-    for name, array in segments.arrays().items():
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise SegmentsError(f"{name} is not finite")
+    if wrong := not_finite(segments.arrays()):
+        raise SegmentsError(f"{wrong[0]} is not finite")
     if not legal(spec, segments.action[present], segments.mask[present]).all():
         raise SegmentsError("an action is illegal: not one of the options, or not under its mask")
     if spec.actions and not segments.tail_mask.any(axis=1).all():

@@ -1,4 +1,4 @@
-"""The feed: segments of collectors come in here, credits go out, and weights, also to the inference process."""
+"""The segment server: receives segments from collectors, and sends them credits and weights."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,21 +18,21 @@ Players = Mapping[PlayerId, FedPlayer]
 
 @dataclass(slots=True, kw_only=True)
 class SegmentServer:
-    """All that a learner says to collectors and inference processes. It may be served in the middle of an update.
+    """Serves collectors and the inference process, also in the middle of an update.
 
-    A buffer process has one, too: collectors feed both in the same way.
+    A buffer process has one, too: collectors talk to both in the same way.
     """
 
     inbox: Server
     spec: EnvSpec
     clock: Callable[[], float]
     arrivals: int = 0  # segment messages so far: the order in which batches became full
-    malformed: int = 0  # messages that nobody should have sent
+    malformed: int = 0  # messages that violate the protocol
     inference: str = ""  # where the inference process answers that watched us last
     inference_metrics: dict[str, float] = field(default_factory=dict)
     _credits: dict[PlayerId, Credits] = field(default_factory=dict)
     _watchers: dict[str, bytes] = field(default_factory=dict)  # peers by session
-    _reminded: int = -1  # the second in which credit was sent to all
+    _reminded: int = -1  # the second in which credit was last sent to all
 
     def serve(self, players: Players, timeout: float) -> None:
         """Wait up to `timeout` seconds for messages, and answer them."""
@@ -43,7 +43,7 @@ class SegmentServer:
     def remind(self, players: Players) -> None:
         """Send credit to all once a second: shares change as collectors come and go, and messages are lost.
 
-        Seconds are those of the clock, so that wherever players are fed they are reminded in the same round.
+        Seconds are those of the clock, so a learner and its buffer process do it in the same round.
         """
         second = int(self.clock())
         if second != self._reminded:
@@ -73,7 +73,7 @@ class SegmentServer:
             self._take_in(incoming, message, players[message.player])
 
     def publish(self, fed: FedPlayer) -> None:
-        """Send new weights to the sessions that feed this player, and credit to all that ever asked."""
+        """Send new weights to the sessions that feed this player, and credit to all sessions."""
         credits = self._credits_of(fed)
         for session in credits.feeding(self.clock()):
             if credits.sessions[session].weights:
@@ -82,12 +82,12 @@ class SegmentServer:
         self.grant(fed)
 
     def grant(self, fed: FedPlayer) -> None:
-        """Send credit to all sessions that ever asked."""
+        """Send credit to all sessions."""
         for session in list(self._credits_of(fed).sessions):
             self._send_credit(session, fed)
 
     def forget(self, player: PlayerId) -> None:
-        """Forget who fed a player that trains here no more."""
+        """Forget the sessions of a player that no longer trains here."""
         self._credits.pop(player, None)
 
     def _watch(self, peer: bytes, watch: Watch, players: Players) -> None:
@@ -106,7 +106,7 @@ class SegmentServer:
         same = pull.incarnation == fed.incarnation
         if same and fed.skip_lost(pull.version):
             self.publish(fed)
-        # A collector that is ahead of us would not take the weights of an incarnation that is over.
+        # A collector that knows a later incarnation would refuse these weights.
         elif pull.weights and (pull.incarnation < fed.incarnation or (same and pull.version != fed.version)):
             self._send_weights(peer, fed)
         self._send_credit(pull.session, fed)

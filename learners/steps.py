@@ -1,4 +1,4 @@
-"""From segments to the cells of a replay: what was done, what came of it within n steps, and what was seen then.
+"""From segments to the cells of a replay: actions, n-step rewards, and the observations that follow.
 
 Legend of shapes: see league.segment; C cells.
 """
@@ -17,28 +17,28 @@ Index = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What a ring takes in, oldest first: what was seen in each cell, what was done, and what came of it."""
+    """The cells that a replay takes in, oldest first."""
 
-    seen: Arrays  # [C, ...] each: what a network is told of the cell
+    seen: Arrays  # [C, ...] each: the inputs of the network
     action: npt.NDArray[Any]  # [C, ...]
     reward: npt.NDArray[np.float32]  # [C] summed over up to n steps, discounted
-    discount: npt.NDArray[np.float32]  # [C] of the value of what followed; 0 where the episode ended
-    ahead: npt.NDArray[np.int32]  # [C] how many cells ahead that is
-    decides: npt.NDArray[np.bool_]  # [C] what may be drawn; False: a tail, or in the middle of a lane
+    discount: npt.NDArray[np.float32]  # [C] of the value of the cell that follows; 0 where the episode ended
+    ahead: npt.NDArray[np.int32]  # [C] how many cells ahead that one is
+    decides: npt.NDArray[np.bool_]  # [C] what may be sampled; False: a tail, or in the middle of a lane
 
     def __len__(self) -> int:
         return len(self.reward)
 
     @property
     def decisions(self) -> int:
-        """How many decisions there are to learn from."""
+        """The number of decisions to learn from."""
         return int(np.count_nonzero(self.seen.get("learn", self.decides)))
 
 
 def decisions_of(segments: Segments, steps: int, gamma: float) -> Steps:
     """Return the decisions of every agent, each on its own, and the tails.
 
-    The network is told `observation` [C, *], `mask` [C, N] and `place` [C] of the agent in its seat.
+    The inputs are `observation` [C, *], `mask` [C, N] and `place` [C] of the agent in its seat.
     """
     lane, place, tick = segments.present.transpose(0, 2, 1).nonzero()  # an agent's decisions follow each other
     at = (lane, tick, place)
@@ -57,11 +57,11 @@ def decisions_of(segments: Segments, steps: int, gamma: float) -> Steps:
 
 
 def lanes_of(segments: Segments, steps: int, gamma: float) -> Steps:
-    """Return what each agent did in each lane, as one after the other, for networks with a memory.
+    """Return each agent's lanes as sequences, for networks with a memory.
 
     The cells are those of `decisions_of` in another order: a lane of an agent is a run of cells, each tail right behind
-    its decision. Only the first of a run is drawn; it has the `length` of the run and the stored `memory` [C, M]. The
-    network is also told where an episode begins anew (`restart`) and what is a decision (`learn`), and not a tail.
+    its decision. Only the first of a run is sampled; it has the `length` of the run and the stored `memory` [C, M].
+    Further inputs say where a new episode begins (`restart`) and which cells are decisions and not tails (`learn`).
     """
     assert segments.memory is not None
     each = decisions_of(segments, steps, gamma)
@@ -75,15 +75,15 @@ def lanes_of(segments: Segments, steps: int, gamma: float) -> Steps:
     lane, place, decides = lane[order], place[order], each.decides[order]
     first = np.ones(len(order), np.bool_)
     first[1:] = (np.diff(lane) != 0) | (np.diff(place) != 0)
-    over = ~decides  # whether nothing of this episode comes after the cell
+    over = ~decides  # whether the episode ends with the cell
     over[decides] = segments.end[lane, tick[order], place][decides] == TERMINATED
     heads = first.nonzero()[0]
     length, memory = np.zeros(len(order), np.int32), np.zeros((len(order), segments.memory.shape[2]), np.float32)
     length[heads] = np.diff([*heads, len(order)])
     memory[heads] = segments.memory[lane[heads], place[heads]]
-    told = {"learn": decides, "restart": np.roll(over, 1) & ~first, "length": length, "memory": memory}
+    more = {"learn": decides, "restart": np.roll(over, 1) & ~first, "length": length, "memory": memory}
     return Steps(
-        seen={name: array[order] for name, array in each.seen.items()} | told,
+        seen={name: array[order] for name, array in each.seen.items()} | more,
         action=each.action[order],
         reward=each.reward[order],
         discount=each.discount[order],
@@ -93,10 +93,10 @@ def lanes_of(segments: Segments, steps: int, gamma: float) -> Steps:
 
 
 def joint_steps_of(segments: Segments, steps: int, gamma: float) -> Steps:
-    """Return what the agents of a seat did together in each tick, and the tails.
+    """Return the joint steps of the agents of a seat, one for each tick, and the tails.
 
-    The network is told `observation` [C, A, *], `mask` [C, A, N] and `present` [C, A]: who is dead, or not asked, is
-    not present. The reward is the mean over those that are. A step ends the episode when none of them goes on.
+    The inputs are `observation` [C, A, *], `mask` [C, A, N] and `present` [C, A]: agents that are dead or do not act
+    are not present. The reward is the mean over those that are. A step ends the episode when none of them goes on.
     """
     lane, tick = np.nonzero(segments.present.any(axis=2))
     present, end = segments.present[lane, tick], segments.end[lane, tick]
@@ -116,14 +116,14 @@ def joint_steps_of(segments: Segments, steps: int, gamma: float) -> Steps:
 
 
 def _tails_together(segments: Segments, name: str, cuts: tuple[Index, Index]) -> npt.NDArray[Any]:
-    """Return what the tails at each cut (lane and tick) say of every agent of the seat; zeros: no tail."""
+    """Return one field of the tails at each cut (lane and tick), for every agent of the seat; zeros: no tail."""
     steps: npt.NDArray[Any] = getattr(segments, name)
-    told = np.ones(len(segments.tail_lane), np.bool_) if name == "present" else getattr(segments, f"tail_{name}")
+    tails = np.ones(len(segments.tail_lane), np.bool_) if name == "present" else getattr(segments, f"tail_{name}")
     number = np.full(segments.present.shape[:2], -1)
     number[cuts] = np.arange(len(cuts[0]))
     cut = number[segments.tail_lane, segments.tail_tick]
     together = np.zeros((len(cuts[0]), *steps.shape[2:]), steps.dtype)
-    together[cut[cut >= 0], segments.tail_agent[cut >= 0]] = told[cut >= 0]
+    together[cut[cut >= 0], segments.tail_agent[cut >= 0]] = tails[cut >= 0]
     return together
 
 

@@ -1,4 +1,4 @@
-"""Networks that answer on a GPU: the same as league.policies.numpy_actor.NumpyActor, within rounding."""
+"""Networks for inference on a GPU: the same as league.policies.numpy_actor.NumpyActor, up to rounding."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class TorchNetwork:
 
     @torch.inference_mode()
     def outputs(self, observation: npt.NDArray[Any], place: Places | None, memory: FloatArray | None) -> FloatArray:
-        """Return logits and means of each row; `memory` is brought up to date."""
+        """Return logits and means of each row; `memory` is updated in place."""
         seen = Observed(
             self._tensor(observation),
             None if place is None else self._tensor(place.astype(np.int64)),
@@ -43,7 +43,7 @@ class TorchNetwork:
         return found
 
     def _tensor(self, array: npt.NDArray[Any]) -> torch.Tensor:
-        return torch.from_numpy(np.array(array)).to(self._device)  # a copy: what comes off the wire is read-only
+        return torch.from_numpy(np.array(array)).to(self._device)  # a copy: arrays from the wire are read-only
 
     def _lanes(self, memory: FloatArray) -> Lanes:
         one_decision = torch.ones((len(memory), 1, 1), dtype=torch.bool, device=self._device)

@@ -29,7 +29,7 @@ class Trainee(FedPlayer):
     candidate: Candidate | None = None  # the newest that was written
     rollbacks: int = 0
     in_a_row: int = 0  # rollbacks since the last good update
-    refused: int = 0  # those of them in which all was finite, and the probe refused the weights
+    refused: int = 0  # of these, the ones in which all was finite, but the weight check refused the weights
     trouble: str = ""  # why the last update was rolled back
     weight_check: WeightCheck | None = None  # None: whatever is finite is published
     group: Group = ALONE
@@ -37,7 +37,7 @@ class Trainee(FedPlayer):
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
 
     def learn(self, between: Callable[[], None]) -> bool:
-        """Train on the oldest batch; True if that made a new version, False if it was rolled back."""
+        """Train on the oldest batch; True: there is a new version, False: the update was rolled back."""
         good = self.algorithm.state() if self.weight_check is not None else {}
         metrics, lag = self._update(between)
         self._losses.update(metrics)
@@ -59,7 +59,7 @@ class Trainee(FedPlayer):
         return True
 
     def _roll_back(self, why: str) -> None:
-        """Take note that the last good version stays."""
+        """Count a rollback; the last good version stays."""
         self.rollbacks += 1
         self.in_a_row += 1
         self.trouble = why
@@ -67,7 +67,7 @@ class Trainee(FedPlayer):
     def _fault(self, check: WeightCheck, weights: FloatArray) -> str:
         """Return why weights must not be published: on every rank, if any of them finds a fault."""
         why = check.fault(weights, self.weights)
-        anywhere = self.group.total(bool(why))  # asked by all ranks, as each sees other observations
+        anywhere = self.group.total(bool(why))  # every rank takes part: each sees other observations
         return why or ("another rank refused the weights" if anywhere else "")
 
     def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], npt.NDArray[np.int64]]:
@@ -81,8 +81,8 @@ class Trainee(FedPlayer):
         return metrics, batch.lag
 
     def spend(self, spent: float) -> None:
-        """Tell the algorithm how much of the time for training is over, when this share of the budget is spent."""
-        if spent < self.spent:  # the budget was raised: of the new one, less was spent back then, too
+        """Set how much of its training is over, given the share of the league's budget that is spent."""
+        if spent < self.spent:  # the budget was raised, so the share at the beginning shrinks with it
             self.began *= spent / self.spent
         self.spent, left = spent, 1 - self.began
         self.algorithm.spent = min(1.0, max(0.0, (spent - self.began) / left)) if left > 0 else 1.0
@@ -93,7 +93,7 @@ class Trainee(FedPlayer):
         return self.batcher.full
 
     def stop(self) -> None:
-        """Train no more: its last good version stays, and what comes for it is dropped."""
+        """Stop training: the last good version stays, and incoming segments are dropped."""
         self.stopped = f"{self.in_a_row} updates in a row were rolled back ({self.trouble})"
         self.full_since = None
 
@@ -108,7 +108,7 @@ class Trainee(FedPlayer):
         return self.decisions - (self.candidate.decisions if self.candidate else 0)
 
     def metrics(self) -> dict[str, float]:
-        """Return what is worth a curve; lags are those since the last call."""
+        """Return the metrics; lags are those since the last call."""
         batcher = self.batcher
         found = {
             **self._losses,
@@ -133,11 +133,11 @@ class Trainee(FedPlayer):
         return {f"player/{self.player}/{name}": value for name, value in found.items() if math.isfinite(value)}
 
 
-LAGS = {"0": 0, "1": 1, "2": 2, "3_4": 3, "5_8": 5, "9_up": 9}  # the bins of the histogram, and where they begin
+LAGS = {"0": 0, "1": 1, "2": 2, "3_4": 3, "5_8": 5, "9_up": 9}  # bins of the histogram, and where they begin
 
 
 def lag_shares(lag: npt.NDArray[np.int64]) -> dict[str, float]:
-    """Return the histogram of lags: which share of the decisions lies in each bin.
+    """Return the histogram of lags: the share of decisions in each bin.
 
     >>> list(lag_shares(np.array([0, 0, 1, 7])).values())
     [0.5, 0.25, 0.0, 0.0, 0.25, 0.0]

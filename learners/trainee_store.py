@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import torch
@@ -38,21 +37,23 @@ class TraineeStore:
     """
 
     snapshots: SnapshotStore
-    checkpoints: Path
+    checkpoint_path: Callable[[str], Path]  # of a player
     spec: EnvSpec
     players: PerPlayer[PlayerSettings]
     seed: int
     algorithm: MakeAlgorithm = make_algorithm
     group: Group = ALONE
     config: LearnerConfig = field(default_factory=LearnerConfig)
-    remote_replay: Callable[[], RemoteReplay] | None = None  # makes a client of the buffer process; None: no such one
+    remote_replay: Callable[[], RemoteReplay] | None = (
+        None  # makes the client of a replay elsewhere; None: replays are here
+    )
 
     def begin(self, assignment: Assignment, decisions: int = 0, spent: float = 0.0) -> Trainee:
         """Return the trainee of a roster's row.
 
         `decisions` is what earlier incarnations trained on, `spent` the share of the league's budget that is spent.
         """
-        checkpoint = load(self._path(assignment.player))
+        checkpoint = load(self.checkpoint_path(assignment.player))
         if checkpoint is not None:
             policy = asdict(self.players[assignment.player].policy)
             checkpoint.refuse_other(self._algorithm(assignment.player), policy, self.spec.signature)
@@ -77,7 +78,7 @@ class TraineeStore:
             versions={"numpy": np.__version__, "torch": str(torch.__version__)},
         )
         snapshot = self.snapshots.put({"flat": state["flat"]}, manifest)
-        save(self._path(trainee.player), self._checkpoint(trainee, snapshot, state))
+        save(self.checkpoint_path(trainee.player), self._checkpoint(trainee, snapshot, state))
         trainee.parent = snapshot
         trainee.candidate = _candidate(trainee, snapshot)
         return trainee.candidate
@@ -85,9 +86,6 @@ class TraineeStore:
     def _algorithm(self, player: str) -> str:
         """Return the name of the class that trains a player."""
         return self.players[player].algo.algorithm.rpartition(":")[2]
-
-    def _path(self, player: str) -> Path:
-        return self.checkpoints / f"{quote(player, safe='')}.safetensors"
 
     def _trainee(self, assignment: Assignment, flat: FloatArray) -> Trainee:
         player, incarnation = assignment.player, assignment.incarnation

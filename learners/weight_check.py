@@ -1,11 +1,11 @@
-"""The probe of new weights: what is out of bounds is never published.
+"""The check of new weights: those out of bounds are never published.
 
-probe = WeightCheck(policy, spec, config)
-probe.see(batch)                            # observations to try weights on
-why = probe.fault(new, before)              # empty: publish; else roll back to the last good weights
+check = WeightCheck(policy, spec, config)
+check.sample_observations(batch)            # to try weights on
+why = check.fault(new, before)              # empty: publish; else roll back to the last good weights
 
-Algorithms check themselves that all is finite. This holds for every algorithm, and also against weights that are finite
-and absurd: after one step with a learning rate of 1e12 a network still gives numbers, and plays nonsense.
+Algorithms check that their numbers are finite. This check is the same for every algorithm, and also finds weights that
+are finite but absurd: after one step with a learning rate of 1e12 a network gives numbers, and plays nonsense.
 """
 
 from dataclasses import dataclass, field
@@ -22,12 +22,12 @@ from learners.batcher import Batch
 from learners.config import LearnerConfig
 
 ROWS = 16  # observations of the last batch that weights are tried on
-UNTRAINED = (COUNT, MEAN, VARIANCE, "exploration")  # numbers among the weights that say something else
+UNTRAINED = (COUNT, MEAN, VARIANCE, "exploration")  # parameters that are not trained
 
 
 @dataclass(slots=True)
 class WeightCheck:
-    """Tries the weights of one player before they are published."""
+    """Checks the weights of one player before they are published."""
 
     policy: PolicyConfig
     spec: EnvSpec
@@ -35,12 +35,12 @@ class WeightCheck:
     _seen: npt.NDArray[Any] | None = None
 
     def sample_observations(self, batch: Batch) -> None:
-        """Take observations from a batch. Where replays are elsewhere there is none: zeros and ones have to do."""
+        """Take observations from a batch. With a buffer process there is none: then zeros and ones are used."""
         segments = batch.segments
         self._seen = segments.observation[segments.present][:ROWS]
 
     def fault(self, flat: FloatArray, before: FloatArray) -> str:
-        """Return why weights must not be published after those of the last good version; empty if they may."""
+        """Return why weights must not follow those of the last good version; empty if they may."""
         largest, allowed = self._largest(flat), self.config.max_weight
         if not largest <= allowed:
             return f"the largest weight is {largest:.2g}, and learner.max_weight={allowed:g}"
@@ -53,7 +53,7 @@ class WeightCheck:
         return ""
 
     def _largest(self, flat: FloatArray) -> float:
-        """Return the largest trained weight; NaN if there is one."""
+        """Return the largest absolute trained weight; NaN if any is NaN."""
         views = describe(self.policy, self.spec).views(flat)
         return float(np.max([np.abs(view).max(initial=0) for name, view in views.items() if name not in UNTRAINED]))
 

@@ -9,7 +9,7 @@ import torch
 from league.policies.torch_policy import TorchPolicy
 from learners.algorithms.config import AlgoConfig
 from learners.decisions import seen_in
-from learners.returns import Course
+from learners.returns import Trajectories
 
 
 @dataclass(kw_only=True)
@@ -41,8 +41,8 @@ class Reinforce:
         segments = batch.segments  # arrays [lanes, ticks, agents, ...]; `present` says who decided when
         present, action = torch.from_numpy(segments.present), torch.from_numpy(segments.action)
         reward, end = torch.from_numpy(segments.reward), torch.from_numpy(segments.end)
-        course = Course(reward, end, present, tail_value=torch.full(reward.shape, self.baseline))
-        returned = course.lambda_returns(torch.zeros_like(reward), self.config.gamma, 1.0)[present]
+        trajectories = Trajectories(reward, end, present, tail_value=torch.full(reward.shape, self.baseline))
+        returned = trajectories.lambda_returns(torch.zeros_like(reward), self.config.gamma, 1.0)[present]
 
         actions, _ = self.policy(seen_in(segments, self._network), torch.from_numpy(segments.mask)[present])
         log_prob = actions.log_prob(action[present].long() if self._spec.single else action[present])

@@ -5,8 +5,6 @@ plain = to_plain(config)                                   # what the run direct
 from_plain(plain) == config                                # what every process reads; nobody composes again
 """
 
-import hashlib
-import json
 import math
 import re
 from collections.abc import Collection, Mapping
@@ -218,12 +216,6 @@ def _readable(error: msgspec.ValidationError) -> str:
     named = re.match(rf"{re.escape(own)}\b", message) if own else None
     prefix = f"{above}." if above else ""
     return f"{prefix}{message}" if named or not own else f"{prefix}{own}: {message}"
-
-
-def config_hash(plain: Mapping[str, Any]) -> str:
-    """Return the hash that the run directory and the ledger know this config by."""
-    data = json.dumps(plain, indent=2, sort_keys=True, allow_nan=False).encode() + b"\n"
-    return hashlib.sha256(data).hexdigest()
 
 
 def stored(run: RunDirectory) -> Config:

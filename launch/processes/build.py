@@ -149,7 +149,7 @@ class Composition:
 
         store = TraineeStore(
             snapshots=self.snapshots,
-            checkpoints=self.run.checkpoints,
+            checkpoint_path=self.run.checkpoint,
             spec=self.spec,
             players=self.players,
             seed=self.config.seed,

@@ -1,1 +1,1 @@
-"""Networks that collectors act with (numpy) and learners train (torch)."""
+"""Networks: collectors act with them in numpy, learners train them in torch."""

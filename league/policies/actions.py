@@ -1,7 +1,7 @@
-"""Actions drawn in numpy: choices by a race, continuous numbers from Gaussians squashed by tanh.
+"""Sampling of actions in numpy: choices by an exponential race, continuous numbers from Gaussians squashed by tanh.
 
-A network gives `actions + continuous` numbers for each row: a logit for each option of each choice, then the
-mean of each Gaussian. The torch side, which must find the same log-probabilities, is league.policies.distribution.
+A network outputs `actions + continuous` numbers for each row: a logit for each option of each choice, then the mean of
+each Gaussian. The torch side, which must compute the same log-probabilities, is league.policies.distribution.
 """
 
 from typing import Any
@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from league.policies.layout import EDGE, ILLEGAL, LARGEST, LOG_STD_RANGE, FloatArray
+from league.policies.layout import EDGE, HALF_LOG_TWO_PI, ILLEGAL, LARGEST, LOG_STD_RANGE, FloatArray
 from league.spec import EnvSpec
 
 Actions = npt.NDArray[Any]  # int32 [rows] for one choice, else float32 [rows, parts]
-NEVER_ZERO = np.float32(1e-20)  # float32 draws can be exactly 0, and 0 / 0 would choose an illegal action
-HALF_LOG_TWO_PI = np.float32(0.5 * np.log(2 * np.pi))
+NEVER_ZERO = np.float32(1e-20)  # float32 samples can be exactly 0, and 0 / 0 would choose an illegal action
 
 
 def bounded(outputs: FloatArray) -> FloatArray:
-    """Return outputs of a network that are finite and above ILLEGAL, whatever its weights: NaN is the lowest.
+    """Return the outputs of a network, clipped to finite numbers above ILLEGAL; NaN becomes the lowest.
 
     >>> bounded(np.array([1.5, np.nan, -1e12, np.inf], np.float32)).tolist()
     [1.5, -100000000.0, -100000000.0, 100000000.0]
@@ -28,18 +27,18 @@ def bounded(outputs: FloatArray) -> FloatArray:
 
 
 def race(
-    logits: FloatArray, mask: npt.NDArray[np.bool_], draw: FloatArray
+    logits: FloatArray, mask: npt.NDArray[np.bool_], noise: FloatArray
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """Return a legal action for each row of `mask` and its log-probability.
 
-    `logits` and `draw`, which holds standard exponential draws, are [actions, rows].
+    `logits` and `noise`, which holds standard exponential samples, are [actions, rows].
     """
     z = np.where(mask.T, bounded(logits), np.float32(ILLEGAL))
     z -= np.maximum.reduce(z, axis=0)
     p = np.exp(z)
     total = np.add.reduce(p, axis=0)
     # An exponential race: the argmax of p / Exp(1) is distributed as p, with no need to normalise it.
-    p /= draw + NEVER_ZERO
+    p /= noise + NEVER_ZERO
     action = p.argmax(axis=0)
     log_prob = z.take(action * len(action) + np.arange(len(action)))
     log_prob -= np.log(total)
@@ -59,8 +58,8 @@ def sample(
     for choice, options in enumerate(spec.heads):
         begin, end = end, end + options
         logits = np.ascontiguousarray(outputs[:, begin:end].T)
-        draw = rng.standard_exponential(logits.shape, dtype=np.float32)
-        actions[:, choice], chance = race(logits, mask[:, begin:end], draw)
+        noise = rng.standard_exponential(logits.shape, dtype=np.float32)
+        actions[:, choice], chance = race(logits, mask[:, begin:end], noise)
         log_prob += chance
     if spec.continuous:
         mean, log_std = bounded(outputs[:, end:]), np.clip(bounded(log_std), *LOG_STD_RANGE)
@@ -74,15 +73,15 @@ def sample(
 def squashed_log_prob(action: FloatArray, mean: FloatArray, log_std: FloatArray) -> FloatArray:
     """Return the log density of each a = tanh(u), u Gaussian: that of u, minus log(1 - a^2).
 
-    It is computed from `a` and not from `u`, so that the learner, who knows `a` only, finds the same.
+    It is computed from `a` and not from `u`: the learner knows `a` only, and must get the same number.
     """
     z = (np.arctanh(action) - mean) / np.exp(log_std)
-    density: FloatArray = -0.5 * z * z - log_std - HALF_LOG_TWO_PI - np.log((1 - action) * (1 + action))
+    density: FloatArray = -0.5 * z * z - log_std - np.float32(HALF_LOG_TWO_PI) - np.log((1 - action) * (1 + action))
     return density
 
 
 def best(spec: EnvSpec, outputs: FloatArray, mask: npt.NDArray[np.bool_]) -> Actions:
-    """Return the most probable legal option of each choice, and the middle of each Gaussian."""
+    """Return the most probable legal option of each choice, and the mean of each Gaussian."""
     z = np.where(mask, bounded(outputs[:, : spec.actions]), np.float32(ILLEGAL))
     if spec.single:
         choices: Actions = z.argmax(axis=1).astype(np.int32)
@@ -97,7 +96,7 @@ def best(spec: EnvSpec, outputs: FloatArray, mask: npt.NDArray[np.bool_]) -> Act
 
 
 def legal(spec: EnvSpec, actions: Actions, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return for each row whether its action is one: options that exist and are allowed, numbers within [-1, 1]."""
+    """Return for each row whether its action is legal: options exist and are allowed, numbers are within [-1, 1]."""
     vectors = actions.reshape(len(actions), spec.parts)
     fine = np.ones(len(actions), np.bool_)
     begin = 0

@@ -1,4 +1,4 @@
-"""Actors: whatever chooses actions for rows, be it a network or a bot."""
+"""The interface of everything that chooses actions for rows: networks and bots."""
 
 from typing import Any, Protocol
 

@@ -1,4 +1,4 @@
-"""Convolutions over images and boards: which ones a network has, and how numpy does them. Torch stays out.
+"""Convolutions over images and boards: the layers of a network, and how numpy computes them. No torch.
 
 Images are [rows, height, width, channels]; the weight of a convolution is [outputs, kernel * kernel * inputs].
 """
@@ -36,12 +36,12 @@ class Convolution:
 
     @property
     def patch(self) -> int:
-        """How many numbers lie under the kernel."""
+        """The number of inputs under the kernel."""
         return self.kernel * self.kernel * self.input[2]
 
     @property
     def output(self) -> Shape:
-        """The shape of what comes out."""
+        """The shape of the output."""
         height, width = ((side + 2 * self.padding - self.kernel) // self.stride + 1 for side in self.input[:2])
         return height, width, self.channels
 
@@ -58,7 +58,7 @@ class Convolution:
 
 
 def image_shape(name: str, shape: tuple[int, ...]) -> Shape:
-    """Return the shape of an image or a board, or say that it is none.
+    """Return the shape of an image or a board; raise ValueError if it is neither.
 
     >>> image_shape("cnn", (6, 7, 2)), image_shape("cnn", (84, 84))  # without planes there is one
     ((6, 7, 2), (84, 84, 1))

@@ -1,19 +1,16 @@
-"""What a network says about actions, in torch: the same log-probabilities as league.policies.actions.
+"""Distributions over actions in torch, with the same log-probabilities as league.policies.actions.
 
 Legend of shapes: B decisions, N options of all choices, H choices, C continuous numbers.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from league.policies.layout import EDGE, ILLEGAL, LARGEST, LOG_STD_RANGE
+from league.policies.layout import EDGE, HALF_LOG_TWO_PI, ILLEGAL, LARGEST, LOG_STD_RANGE
 from league.spec import EnvSpec
-
-HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Distribution:
 
 
 def distribution(spec: EnvSpec, outputs: Tensor, mask: Tensor, log_std: Tensor) -> Distribution:
-    """Return the distribution that a network's outputs mean: logits of the options, then means."""
+    """Return the distribution for a network's outputs: logits of the options, then means."""
     logits = outputs if not spec.continuous else outputs[:, : spec.actions]
     logits = logits.clamp(-LARGEST, LARGEST).masked_fill(~mask, ILLEGAL)
     if len(spec.heads) == 1:

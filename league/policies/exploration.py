@@ -1,8 +1,8 @@
-"""Exploration of players whose network gives values: how often they do anything at random, and how it is drawn.
+"""Exploration of players whose network outputs values: how often they act at random.
 
 Live weights carry two numbers that are not trained, `epsilon` and `spread`. With spread 0 all slots explore with
 epsilon; else slot i of n does with epsilon ** (1 + spread * i / (n - 1)), so that some hardly explore and some do a lot
-(Ape-X, Horgan et al. 2018, has epsilon 0.4 and spread 7). Frozen players explore as their config says.
+(Ape-X, Horgan et al. 2018, has epsilon 0.4 and spread 7). Frozen players use `policy.epsilon`.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from league.policies.actions import bounded
 from league.policies.layout import ILLEGAL, FloatArray
 
-NEVER = np.float32(1e-30)  # the chance of what is never done: its logarithm is finite
+NEVER = np.float32(1e-30)  # the probability of illegal actions: its logarithm is finite
 
 
 def rates(exploration: FloatArray, share: FloatArray | None, rows: int) -> FloatArray:
@@ -28,9 +28,9 @@ def rates(exploration: FloatArray, share: FloatArray | None, rows: int) -> Float
 
 
 def epsilon_greedy(values: FloatArray, mask: npt.NDArray[np.bool_], epsilon: FloatArray) -> FloatArray:
-    """Return log-probabilities [rows, actions] of doing the best legal action, or with chance epsilon any legal one.
+    """Return log-probabilities [rows, actions]: the best legal action, or with probability epsilon any legal one.
 
-    They are logits like any other, so that whoever draws from them tells the right log-probability.
+    They can be used as logits, so that sampling returns the right log-probability.
     """
     best = np.where(mask, bounded(values), np.float32(ILLEGAL)).argmax(axis=1)
     chance = mask * (epsilon / mask.sum(axis=1))[:, None]

@@ -1,7 +1,7 @@
-"""What a network is made of: parameters by name, all inside one flat float32 vector. Pure; torch stays out.
+"""The layout of a network: its parameters by name, inside one flat float32 vector. No torch.
 
 The same vector acts in numpy (league.policies.numpy_actor), trains in torch (league.policies.torch_policy),
-travels as one frame and is stored as one array:
+is sent as one frame and stored as one array:
 
     layout = describe(config, spec)
     flat = initial(config, spec, seed=0)
@@ -30,7 +30,8 @@ STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors that a memory keeps: an lst
 CRITICS = ("shared", "central", "state")
 HEADS = ("logits", "values")
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
-LARGEST = 1e8  # logits and means beyond it count as this: whatever the weights, a legal action is above ILLEGAL
+LARGEST = 1e8  # bound of logits and means: whatever the weights, a legal action is above ILLEGAL
+HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)  # of the density of a Gaussian
 LOG_STD = -0.5  # of fresh Gaussians
 LOG_STD_RANGE = (-5.0, 2.0)  # outside of it a Gaussian is a point, or noise
 EDGE = float(np.float32(1 - 1e-6))  # continuous actions stay this far within -1 and 1, where tanh can be inverted
@@ -48,11 +49,11 @@ class PolicyConfig:
     filters: list[list[int]] = field(default_factory=list)  # cnn: channels, kernel, stride of each layer; []: by size
     blocks: int = 3  # resnet: residual blocks of two convolutions
     normalise: bool = False  # see observations at a running mean of 0 and deviation of 1; not with head=values
-    agent_id: bool = False  # tell the network which agent of its seat it acts for (one-hot)
+    agent_id: bool = False  # one-hot input: which agent of its seat it acts for
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
     critic: str = "shared"  # layers of the actor, or its own: "central" sees all agents of the seat, "state" the whole
-    head: str = "logits"  # what it gives for each option: "logits", or "values" (algo=dqn and its kin)
+    head: str = "logits"  # its outputs for each option: "logits", or "values" (algo=dqn, vdn, qmix)
     epsilon: float = 0.05  # values: how often a frozen player does anything at random, so that games differ
 
     def __post_init__(self) -> None:
@@ -71,7 +72,8 @@ class PolicyConfig:
             )
         if self.normalise and self.head == "values":
             raise ValueError(
-                "policy.normalise=true needs policy.head=logits: use algo=ppo or one of its kin, or leave it"
+                "policy.normalise=true needs policy.head=logits: use an actor-critic such as algo=ppo, or "
+                "policy.normalise=false"
             )
         if not 0 <= self.epsilon <= 1:
             raise ValueError(f"policy.epsilon must be between 0 and 1, not {self.epsilon}")
@@ -90,7 +92,7 @@ class PolicyConfig:
 
     @property
     def state_size(self) -> int:
-        """How many numbers an agent's memory has: 0 without one."""
+        """The size of an agent's memory: 0 without one."""
         return STATES[self.memory] * self.memory_size
 
     @property
@@ -107,7 +109,7 @@ class PolicyConfig:
         return []
 
     def scale(self, spec: EnvSpec) -> float:
-        """Return what observations are multiplied with: bytes of images become numbers up to 1."""
+        """Return the factor of observations: bytes of images become numbers up to 1."""
         return 1 / 255 if self.name == "cnn" and spec.observation.dtype == "uint8" else 1.0
 
 
@@ -131,12 +133,12 @@ class Layout:
 
     @property
     def sizes(self) -> list[int]:
-        """How many numbers each parameter has."""
+        """The size of each parameter."""
         return [math.prod(shape) for shape in self.shapes.values()]
 
     @property
     def size(self) -> int:
-        """How many numbers the flat vector has."""
+        """The size of the flat vector."""
         return sum(self.sizes)
 
     def views(self, flat: FloatArray) -> dict[str, FloatArray]:
@@ -151,7 +153,7 @@ class Layout:
 
 
 def board_patches(shape: tuple[int, ...], kernel: list[int]) -> npt.NDArray[np.int64]:
-    """Return for each place of the kernel which numbers of the flattened board lie under it: [places, patch].
+    """Return for each place of the kernel the indices of the flattened board under it: [places, patch].
 
     With it a valid convolution is one gather and one matrix product, in numpy as in torch.
 
@@ -175,12 +177,12 @@ def team_size(spec: EnvSpec) -> int:
 
 
 def overview(config: PolicyConfig, spec: EnvSpec) -> int:
-    """Return how many numbers a critic with layers of its own sees, beside which agent is meant."""
+    """Return the input size of a separate critic, without the agent id."""
     if config.critic == "central":
         return team_size(spec) * spec.observation.size
     if spec.state is None:
         raise ValueError(
-            f"policy.critic=state: {spec.name} tells no state of the whole game. Add env.state=true if it has one "
+            f"policy.critic=state: {spec.name} has no state of the whole game. Add env.state=true if it has one "
             "(env.kwargs.state=true for a native game), or use policy.critic=central."
         )
     return spec.state.size
@@ -222,7 +224,7 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
 
 
 def _beside(config: PolicyConfig, spec: EnvSpec) -> dict[str, tuple[int, ...]]:
-    """Return the parameters beside the layers; the last two kinds are not trained, but set by the learner."""
+    """Return the parameters that belong to no layer; the last two kinds are not trained, but set by the learner."""
     shapes: dict[str, tuple[int, ...]] = {}
     if spec.continuous:
         shapes["log_std"] = (spec.continuous,)
@@ -258,7 +260,7 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
         elif name == normalising.VARIANCE:
             view[:] = config.scale(spec) ** -2
         elif name == "exploration":
-            view[:] = (1, 0)  # whatever is legal, in all slots
+            view[:] = (1, 0)  # uniform over legal actions, in all slots
         elif name == "memory_input.bias" and config.memory == "lstm":
             view[config.memory_size : 2 * config.memory_size] = 1  # forget little at first
     return flat
@@ -267,5 +269,5 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
 def _orthogonal(rows: int, columns: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     tall = rng.standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(tall)
-    q *= np.sign(np.diag(r))  # without it QR does not draw uniformly, and signs depend on the library
+    q *= np.sign(np.diag(r))  # without it QR does not sample uniformly, and signs depend on the library
     return q if rows >= columns else q.T

@@ -1,6 +1,6 @@
-"""Memories between decisions, in numpy: gated recurrent units (Cho et al. 2014) and long short-term memory.
+"""Recurrent memories in numpy: gated recurrent units (Cho et al. 2014) and long short-term memory.
 
-The torch side is league.policies.torch_policy; both take the gates that the layer `memory_input` gives.
+The torch side is league.policies.torch_policy; both take the outputs of the layer `memory_input` as gates.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from league.policies.layout import FloatArray
 def remember(kind: str, gates: FloatArray, recalled: FloatArray, state: FloatArray) -> FloatArray:
     """Return the memory of each row after this decision.
 
-    `gates` come from what is seen now, `recalled` from the output of `state`, the memory before.
+    `gates` come from the observation, `recalled` from `state`, the memory before.
     """
     size = state.shape[1]
     if kind == "gru":

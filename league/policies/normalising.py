@@ -1,7 +1,7 @@
-"""Observations at a running mean of 0 and a deviation of 1: what is known of them is a part of the weights.
+"""Normalisation of observations to a running mean of 0 and deviation of 1. The statistics are part of the weights.
 
-Learners take in what they see and publish it with the weights, so that whoever acts, and every snapshot, has it. It is
-not trained: no gradient goes there.
+Learners update them and publish them with the weights, so that actors and snapshots have them. They are not trained: no
+gradient reaches them.
 """
 
 from collections.abc import Mapping
@@ -11,27 +11,27 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float32]
 
-FAR = 5.0  # deviations from the mean that are told apart, at most
-LEAST = 1e-3  # deviation of what hardly changes, where observations are numbers up to about 1
-MEMORY = 1_000_000  # decisions after which old ones are forgotten as fast as new ones come
+FAR = 5.0  # normalised observations are clipped to this
+LEAST = 1e-3  # added deviation, for inputs that hardly change and are at most about 1
+MEMORY = 1_000_000  # decisions in the running average, at most
 
 COUNT, MEAN, VARIANCE = "seen_count", "seen_mean", "seen_variance"
 
 
 def shapes(size: int) -> dict[str, tuple[int, ...]]:
-    """Return the parameters of a network that sees observations of so many numbers this way."""
+    """Return the parameters of a network that normalises observations of this size."""
     return {COUNT: (1,), MEAN: (size,), VARIANCE: (size,)}
 
 
 def factors(views: Mapping[str, FloatArray], scale: float) -> tuple[FloatArray, FloatArray]:
-    """Return what is taken off an observation, and what the rest is multiplied with."""
+    """Return the mean to subtract from an observation, and the factor for the rest."""
     variance = np.maximum(views[VARIANCE], 0) + np.float32((LEAST / scale) ** 2)
     factor: FloatArray = np.sqrt(variance) ** -1
     return views[MEAN], factor
 
 
 def take_in(views: Mapping[str, FloatArray], mean: FloatArray, variance: FloatArray, count: int) -> None:
-    """Take a batch of so many observations into account, in place."""
+    """Update the statistics in place with those of a batch of `count` observations."""
     known = float(views[COUNT][0])
     if known == 0:
         views[MEAN][:], views[VARIANCE][:] = mean, variance

@@ -1,9 +1,9 @@
-"""Networks that act, in numpy: for small networks faster than torch, and collectors need no torch.
+"""Networks that act, in numpy: faster than torch for small networks, and collectors need no torch.
 
 Activations are [rows, features], so that several networks can fill one array, each its own rows. The patches
-of a board's convolution are the other way round: a gather then copies whole rows of memory.
+of a board's convolution are transposed: a gather then copies whole rows of memory.
 
-The last feature is always 1, and its weights are the biases: adding them is a part of the matrix product.
+The last feature is always 1, and its weights are the biases: adding them is part of the matrix product.
 """
 
 import math
@@ -25,12 +25,12 @@ from league.spec import EnvSpec
 Places = npt.NDArray[np.intp]
 Layer = tuple[FloatArray, FloatArray]  # weight [in, out] and bias [out]
 SATED = 50.0  # tanh of it is exactly 1, and so is 1 / (1 + exp) of its opposite
-WIDE = re.compile("'current': '(AVX512|X86_V4)")  # how numpy calls AVX-512, and how it did before
-FOLDS = not WIDE.search(repr(opt_func_info("^tanh$", "float32")))  # with AVX-512, numpy's tanh is the fastest way
+WIDE = re.compile("'current': '(AVX512|X86_V4)")  # numpy's name of AVX-512, and its older one
+FOLDS = not WIDE.search(repr(opt_func_info("^tanh$", "float32")))  # with AVX-512, numpy's own tanh is faster
 
 
 class Described(Protocol):
-    """What a manifest tells of the network whose weights it describes."""
+    """The part of a manifest that describes the network of its weights."""
 
     @property
     def policy(self) -> dict[str, Any]:
@@ -46,10 +46,10 @@ def _layer(views: Mapping[str, FloatArray], name: str) -> Layer:
 
 
 def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
-    """Return layers that do the same with 1 / (1 + exp(x)) between them as the given ones do with tanh(x).
+    """Return layers that compute the same with 1 / (1 + exp(x)) between them as the given ones with tanh(x).
 
-    tanh(x) is 1 - 2 / (1 + exp(2x)), and the layer before and the layer after can do all of this but the
-    reciprocal. Without AVX-512 that takes two thirds of the time of numpy's tanh, which is most of what acting costs.
+    tanh(x) is 1 - 2 / (1 + exp(2x)), and the layers before and after absorb all of this but the reciprocal. Without
+    AVX-512 that takes two thirds of the time of numpy's tanh, which is most of the cost of acting.
     """
     folded = list(layers)
     for i in range(len(layers) - 1):
@@ -61,7 +61,7 @@ def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
 
 
 def joined(layers: Sequence[Layer], one: float) -> list[FloatArray]:
-    """Return each layer as one matrix [in + 1, out + 1] for inputs whose last is 1; the activation makes 1 of `one`.
+    """Return each layer as one matrix [in + 1, out + 1] for inputs that end in 1; the activation maps `one` to 1.
 
     >>> [matrix.tolist() for matrix in joined([(np.array([[2.0]]), np.array([3.0]))] * 2, one=9)]
     [[[2.0, 0.0], [3.0, 9.0]], [[2.0], [3.0]]]
@@ -74,7 +74,7 @@ def joined(layers: Sequence[Layer], one: float) -> list[FloatArray]:
 
 
 def sociable(config: PolicyConfig, spec: EnvSpec) -> bool:
-    """Return whether networks of this kind can go forward together, and race together for their actions."""
+    """Return whether networks of this kind can share a forward pass and the sampling of actions."""
     return spec.single and not config.agent_id and not config.recurrent and config.head != "values"
 
 
@@ -103,8 +103,8 @@ class NumpyActor:
     actions, log_probs = actor.act(rows.observation, rows.mask, rng)
     actor.act(rows.observation, rows.mask, rng, place, memory)      # if it has an agent id or a memory
 
-    It keeps a copy of the weights: training may go on in the caller's array. A network that gives values explores as
-    its weights say, or if it is `frozen` as its config does.
+    It keeps a copy of the weights: training may go on in the caller's array. A network that outputs values
+    explores as its weights say, or if it is `frozen` as its config does.
     """
 
     def __init__(
@@ -156,8 +156,8 @@ class NumpyActor:
     ) -> FloatArray:
         """Return the unmasked logits of all options, then the means of the Gaussians: [rows, actions + continuous].
 
-        `place` is the place of each row's agent in its seat. `memory` [rows, memory] is what each remembers, zeros
-        at the first decision of an episode; afterwards it holds what each will remember at its next decision.
+        `place` is the place of each row's agent in its seat. `memory` [rows, memory] is that of each agent, zeros at the
+        first decision of an episode; it is updated in place.
         """
         places = np.zeros(len(observation), np.intp) if place is None and self._config.agent_id else place
         found = forward([(self, slice(None))], observation, places)
@@ -179,9 +179,9 @@ class NumpyActor:
         memory: FloatArray | None = None,
         share: FloatArray | None = None,
     ) -> tuple[Actions, npt.NDArray[np.float32]]:
-        """Return a legal action for each row and its log-probability (a greedy choice is certain: 0).
+        """Return a legal action for each row and its log-probability (0 for a greedy choice).
 
-        `share` says for each row how far its slot is from the first to the last: slots may explore differently.
+        `share` is how far each row's slot is between the first and the last one: slots may explore differently.
         """
         outputs = self.outputs(observation, place, memory)
         if self.greedy:
@@ -189,9 +189,9 @@ class NumpyActor:
         return draw(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
 
     def features(self, x: FloatArray, place: Places | None) -> FloatArray:
-        """Return what the first layer sees of flat observations: what convolutions found, which agent it is.
+        """Return the inputs of the first layer for flat observations: outputs of convolutions, and the agent id.
 
-        The last column of `x` is 1, and so is the last of what is returned.
+        The last column of `x` is 1, and so is the last column of the result.
         """
         if self._plain:
             return x
@@ -222,7 +222,7 @@ class NumpyActor:
         return images.reshape(len(x), math.prod(images.shape[1:]))
 
     def _patterns(self, x: FloatArray) -> FloatArray:
-        """Return what the one convolution of a board_conv finds, and the board, and ones."""
+        """Return the outputs of the convolution of a board_conv, the board, and ones."""
         assert self._patches is not None
         weight, bias = self._conv
         cells = np.ascontiguousarray(x.T)
@@ -233,7 +233,7 @@ class NumpyActor:
         seen += bias
         np.maximum(seen, 0, out=seen)
         out[-1] = 1
-        out[places * channels : -1] = cells  # the raw board beside it: not everything is a local pattern
+        out[places * channels : -1] = cells  # the raw board as well: not everything is a local pattern
         return out.T
 
 
@@ -242,8 +242,8 @@ def forward(
 ) -> FloatArray:
     """Return the outputs of several networks of one kind, each for its slice of the rows: [rows, outputs].
 
-    Outputs are those of the last layer, or with a memory what it takes in; rows of nobody are zeros. The networks go
-    from layer to layer together, which saves most of the small array calls where each has few rows.
+    Outputs are those of the last layer, or with a memory its inputs; rows without a network are zeros. All networks are
+    evaluated layer by layer, which saves most of the small array calls where each has few rows.
     """
     some, _ = parts[0]
     rows = len(observation)

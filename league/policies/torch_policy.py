@@ -1,4 +1,4 @@
-"""Networks that learn, in torch: the same layout as league.policies.numpy_actor, the same results.
+"""Networks that are trained, in torch: the same layout and results as league.policies.numpy_actor.
 
 Legend of shapes: B decisions, L lanes, T ticks, A agents of the seat, F features, M numbers of a memory.
 """
@@ -18,22 +18,20 @@ from league.spec import EnvSpec
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """How decisions follow each other in time, for a network with a memory. Decisions are in the order of `present`."""
+    """The order of decisions in time, for a network with a memory. Decisions are in the order of `present`."""
 
     present: Tensor  # [L, T, A]
-    restart: Tensor  # [L, T, A] whether a new episode of that agent begins: nothing is remembered
+    restart: Tensor  # [L, T, A] whether a new episode of that agent begins, with an empty memory
     memory: Tensor  # [L, A, M] before the first tick
-    warm: Tensor | None = (
-        None  # [L, T, A] decisions that only bring a stored memory up to date: nothing is learnt there
-    )
+    warm: Tensor | None = None  # [L, T, A] decisions that only update a stored memory, and are not learned from
 
     @property
-    def learnt(self) -> Tensor | None:
-        """Which decisions are learnt from, [B]; None: all of them."""
+    def learned(self) -> Tensor | None:
+        """Which decisions are learned from, [B]; None: all of them."""
         if self.warm is None or not bool(self.warm.any()):
             return None
-        learnt = ~self.warm[self.present]
-        return learnt if bool(learnt.any()) else None
+        learned = ~self.warm[self.present]
+        return learned if bool(learned.any()) else None
 
     def __getitem__(self, lanes: Tensor) -> "Lanes":
         warm = None if self.warm is None else self.warm[lanes]
@@ -42,11 +40,11 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a network is told of each of B decisions."""
+    """The inputs of a network for each of B decisions."""
 
     observation: Tensor  # [B, ...]
     place: Tensor | None = None  # [B] of the agent in its seat; None: the first
-    joint: Tensor | None = None  # what a critic of its own sees: [B, A, observation] of all agents, or [B, state]
+    joint: Tensor | None = None  # inputs of a separate critic: [B, A, observation] of all agents, or [B, state]
     lanes: Lanes | None = None  # None: every decision is the first of an episode
 
 
@@ -75,7 +73,7 @@ class TorchPolicy(nn.Module):
         return actions, value
 
     def judge(self, seen: Observed, mask: Tensor) -> tuple[Distribution, Tensor, Tensor | None]:
-        """Return the distribution over actions, the value, and what the agent remembers afterwards (or None)."""
+        """Return the distribution over actions, the value, and the memory afterwards (or None)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
         outputs = _linear(x, parameters, "policy")
@@ -83,37 +81,37 @@ class TorchPolicy(nn.Module):
         return distribution(self._spec, outputs, mask, log_std), self._value(x, seen, parameters), memory
 
     def outputs(self, seen: Observed) -> tuple[Tensor, Tensor]:
-        """Return what the network gives for each option of each decision, unmasked, and the value of each."""
+        """Return the unmasked outputs for each option of each decision, and the value of each decision."""
         parameters = self._parameters_by_name()
         x, _ = self._features(seen, parameters)
         return _linear(x, parameters, "policy"), self._value(x, seen, parameters)
 
     def answers(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
-        """Return what actions are drawn from, and what each agent remembers after it (None without a memory)."""
+        """Return the outputs that actions are sampled from, and the memory afterwards (None without one)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
         return _linear(x, parameters, "policy"), memory
 
     def values(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
-        """Return the value of each decision, and what its agent remembers after it (None without a memory)."""
+        """Return the value of each decision, and the memory afterwards (None without one)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
         return self._value(x, seen, parameters), memory
 
     def explore(self, epsilon: float, spread: float) -> None:
-        """Say how whoever acts with these weights is to explore: see league.policies.exploration."""
+        """Set how actors with these weights explore: see league.policies.exploration."""
         with torch.no_grad():
             self._parameters_by_name()["exploration"].copy_(torch.tensor([epsilon, spread]))
 
     def deviations(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the mean and the mean square of how observations differ from the mean that is known."""
+        """Return the mean and the mean square of the differences of observations from the running mean."""
         with torch.no_grad():
             known = self._parameters_by_name()[MEAN]
             apart = observation.reshape(-1, self._spec.observation.size).float() - known
             return apart.mean(dim=0), apart.square().mean(dim=0)
 
     def take_in(self, apart: Tensor, square: Tensor, count: int) -> None:
-        """Take into account what `deviations` found in so many observations."""
+        """Update the running statistics with the result of `deviations` over `count` observations."""
         flat = self.read()
         views = describe(self._config, self._spec).views(flat)
         off = apart.cpu().numpy()
@@ -141,7 +139,7 @@ class TorchPolicy(nn.Module):
         return {name: piece.view(shape) for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)}
 
     def _features(self, seen: Observed, parameters: dict[str, Tensor]) -> tuple[Tensor, Tensor | None]:
-        """Return what the heads see, and the memory after each decision."""
+        """Return the inputs of the heads, and the memory after each decision."""
         x = self._trunk(seen, parameters)
         if not self._config.recurrent:
             return x, None
@@ -232,7 +230,7 @@ class TorchPolicy(nn.Module):
         return _linear(x, parameters, "value").squeeze(-1)
 
     def _alone(self, seen: Observed) -> Tensor:
-        """Return what a seat sees whose other agents are not there, or a state that nobody told."""
+        """Return the inputs of a separate critic if there are none: only the own observation, or an empty state."""
         if self._config.sees_state:
             return seen.observation.new_zeros(len(seen.observation), overview(self._config, self._spec))
         own = seen.observation.reshape(-1, 1, self._spec.observation.size).float()

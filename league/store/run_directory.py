@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
@@ -75,7 +76,7 @@ class RunDirectory:
 
     def checkpoint(self, player: str) -> Path:
         """Where a learner keeps what it needs to go on with this player."""
-        return self.checkpoints / f"{_name(player)}.safetensors"
+        return self.checkpoints / f"{quote(_name(player), safe='')}.safetensors"
 
     def claim(self, process: str) -> Path:
         """Where a process notes that it is the one of that name: an older one that still runs sees it and leaves."""

@@ -1,6 +1,8 @@
-"""Advantage actor-critic (Mnih et al. 2016, without threads): one gradient step for each batch, straight up the slope.
+"""Advantage actor-critic (Mnih et al. 2016, without threads): one plain policy gradient step for each batch.
 
-It takes its data for its own, so it wants it fresh: see `max_lag`. Legend of shapes: see learners.decisions.
+It does not correct for the age of its data, which must therefore be fresh: see `max_lag`.
+
+Legend of shapes: see learners.decisions.
 """
 
 from torch import Tensor
@@ -10,7 +12,7 @@ from learners.algorithms.a2c_config import A2CConfig
 from learners.algorithms.actor_critic import ActorCritic, Loss
 from learners.algorithms.config import ActorCriticConfig
 from learners.decisions import Decisions
-from learners.returns import Course
+from learners.returns import Trajectories
 
 
 def actor_critic_loss(
@@ -33,13 +35,13 @@ def actor_critic_loss(
 
 
 class A2C(ActorCritic):
-    """Makes actions likelier that went better than expected."""
+    """The policy gradient with generalised advantages."""
 
     config: A2CConfig
 
-    def estimate(self, course: Course, value_LTA: Tensor, log_ratio_LTA: Tensor) -> tuple[Tensor, Tensor]:
+    def estimate(self, trajectories: Trajectories, value_LTA: Tensor, log_ratio_LTA: Tensor) -> tuple[Tensor, Tensor]:
         """Return lambda-returns and generalised advantages."""
-        advantage_LTA = course.advantages(value_LTA, self.config.gamma, self.config.gae_lambda)
+        advantage_LTA = trajectories.advantages(value_LTA, self.config.gamma, self.config.gae_lambda)
         return advantage_LTA + value_LTA, advantage_LTA
 
     def loss(self, actions: Distribution, value_B: Tensor, data: Decisions, entropy_coef: float) -> Loss:

@@ -1,9 +1,9 @@
 """What actor-critic algorithms share: from segments to decisions with advantages, from losses to steps of Adam.
 
-An algorithm of this kind is two functions: what it makes of the course of events, and what it descends on.
+An algorithm of this kind is two functions: the estimate of targets and advantages, and the loss.
 
     class Mine(ActorCritic):
-        def estimate(self, course, value_LTA, log_ratio_LTA):
+        def estimate(self, trajectories, value_LTA, log_ratio_LTA):
             return target_LTA, advantage_LTA
         def loss(self, actions, value_B, data, entropy_coef):
             return loss, metrics
@@ -31,21 +31,21 @@ from learners.batcher import Batch
 from learners.decisions import Decisions, moved, seen_in, seen_in_tails
 from learners.distributed import ALONE, Group
 from learners.normaliser import Normaliser
-from learners.returns import Course
+from learners.returns import Trajectories
 
-PROBE = 64  # decisions that the new weights must answer with finite numbers before anyone gets them
+CHECKED = 64  # decisions for which the new weights must give finite numbers before they are published
 
 Loss = tuple[Tensor, dict[str, Tensor]]  # and metrics
 
 
 class NotFiniteError(ArithmeticError):
-    """Training met NaN or infinity; it says in what."""
+    """NaN or infinity in training; the message says where."""
 
 
 class ActorCritic:
     """Trains one player. See learners.algorithms.algorithm.Algorithm."""
 
-    corrects = False  # whether it wants to know how the present weights differ from those that decided
+    corrects = False  # whether it corrects for the age of data, and needs `log_ratio_LTA`
 
     def __init__(
         self, config: ActorCriticConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
@@ -55,10 +55,10 @@ class ActorCritic:
         self._values = Normaliser()
         self.policy.write(flat)
         self.decisions, self.spent = 0, 0.0
-        self.trouble = ""  # what was not finite at the last rollback
+        self.trouble = ""  # the reason of the last rollback
         weights = self.policy.flat
         self._optimizer = torch.optim.Adam([weights], lr=config.lr, eps=1e-5, fused=True)
-        # Made now and not at the first step, so that there is a state to save at any time.
+        # Created now and not at the first step, so that there is always a state to save.
         self._moments: dict[str, Tensor] = {
             "step": torch.zeros((), device=weights.device),
             "exp_avg": torch.zeros_like(weights),
@@ -66,23 +66,23 @@ class ActorCritic:
         }
         self._optimizer.state[weights] = self._moments
 
-    # --- what an algorithm says ------------------------------------------------------------------------------
+    # --- what an algorithm defines ---------------------------------------------------------------------------
 
-    def estimate(self, course: Course, value_LTA: Tensor, log_ratio_LTA: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what values should have been, and how much better each action was than the value.
+    def estimate(self, trajectories: Trajectories, value_LTA: Tensor, log_ratio_LTA: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the targets of values and the advantages of actions.
 
-        `log_ratio_LTA` is the log-probability of each action now minus that when it was chosen; 0 unless it `corrects`.
+        `log_ratio_LTA` is the log-probability of each action now minus that when it was chosen; 0 unless `corrects`.
         """
         raise NotImplementedError
 
     def loss(self, actions: Distribution, value_B: Tensor, data: Decisions, entropy_coef: float) -> Loss:
-        """Return the loss of a minibatch, a mean over its decisions, and metrics, `losses/approx_kl` among them."""
+        """Return the loss of a minibatch, a mean over its decisions, and metrics, including `losses/approx_kl`."""
         raise NotImplementedError
 
     # --- an update -------------------------------------------------------------------------------------------
 
     def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
-        """Learn from a batch; if anything is not finite, roll back and say so in `losses/rollbacks`."""
+        """Learn from a batch; if anything is not finite, roll back and return 1 as `losses/rollbacks`."""
         good = self.state()
         learning_rate = self.config.learning_rate(self.decisions, self.spent)
         self._optimizer.param_groups[0]["lr"] = learning_rate
@@ -92,8 +92,8 @@ class ActorCritic:
             if data.log_ratio is not None:
                 metrics["losses/stale_log_ratio"] = float(data.log_ratio.abs().mean())
             if self._policy.normalise:
-                self._look(data)
-            self._probe(data, metrics)
+                self._update_observation_statistics(data)
+            self._check_finite(data, metrics)
         except NotFiniteError as error:
             self.restore(good)
             self.trouble = str(error)
@@ -106,7 +106,7 @@ class ActorCritic:
     def prepare(self, segments: Segments) -> Decisions:
         """Compute values and advantages under the present weights and flatten the decisions.
 
-        Networks run on the device of this rank, what is a number for each decision stays on the CPU until the end.
+        Networks run on the device of this rank; single numbers for each decision stay on the CPU until the end.
         """
         device, present_LTA = self._group.device, torch.from_numpy(segments.present)
         seen = moved(seen_in(segments, self._policy, self.config.burn_in), device)
@@ -121,7 +121,7 @@ class ActorCritic:
             old_value_B, memory_BM = self.policy.values(seen)
         value_B = self._stretched(old_value_B.cpu())
         target_LTA, advantage_LTA = self.estimate(
-            Course(
+            Trajectories(
                 reward=torch.from_numpy(segments.reward),
                 end=torch.from_numpy(segments.end),
                 present=present_LTA,
@@ -162,23 +162,23 @@ class ActorCritic:
         collected: list[dict[str, float]] = []
         for _ in range(epochs):
             for minibatch in data.minibatches(pieces, rng):
-                collected.append(self._slope(minibatch, entropy_coef))
+                collected.append(self._compute_gradient(minibatch, entropy_coef))
                 if self._moved_enough(collected[-1], len(minibatch)):
                     return _mean(collected) | _count(len(collected) - 1, pieces)
-                self._descend(len(minibatch), collected[-1])
+                self._apply_gradient(len(minibatch), collected[-1])
                 between()
         return _mean(collected) | _count(len(collected), pieces)
 
-    def _slope(self, minibatch: Decisions, entropy_coef: float) -> dict[str, float]:
-        """Compute the gradient of a minibatch, in as many parts as memory asks for; return its metrics."""
+    def _compute_gradient(self, minibatch: Decisions, entropy_coef: float) -> dict[str, float]:
+        """Compute the gradient of a minibatch, in `algo.accumulate` parts; return its metrics."""
         self._optimizer.zero_grad(set_to_none=True)
         found: dict[str, float] = {}
         for part in minibatch.parts(self.config.accumulate):
             share = len(part) / len(minibatch)
             actions, value_B = self.policy(part.seen, part.mask)
-            learnt_B = None if part.lanes is None else part.lanes.learnt
-            if learnt_B is not None:
-                actions, value_B, part = actions[learnt_B], value_B[learnt_B], part[learnt_B]
+            learned_B = None if part.lanes is None else part.lanes.learned
+            if learned_B is not None:
+                actions, value_B, part = actions[learned_B], value_B[learned_B], part[learned_B]
             loss, metrics = self.loss(actions, value_B, part, entropy_coef)
             (loss * share if share < 1 else loss).backward()
             for name, value in metrics.items():
@@ -186,22 +186,22 @@ class ActorCritic:
         return found
 
     def _pieces(self, data: Decisions) -> int:
-        """Return how many minibatches there are: the same on every rank, and none of them empty."""
+        """Return the number of minibatches: the same on every rank, and none of them empty."""
         _, minibatch = self.config.passes
         wanted = round(self._group.total(len(data)) / minibatch)
         possible = -int(self._group.maximum(np.array([-data.units]))[0])
         return max(1, min(wanted, possible))
 
     def _moved_enough(self, metrics: dict[str, float], decisions: int) -> bool:
-        if self.config.most_kl is None:
+        if self.config.max_kl is None:
             return False
         divergence = self._group.mean(torch.tensor([metrics["losses/approx_kl"]]), decisions)
-        return float(divergence) > self.config.most_kl
+        return float(divergence) > self.config.max_kl
 
-    def _descend(self, decisions: int, metrics: dict[str, float]) -> None:
+    def _apply_gradient(self, decisions: int, metrics: dict[str, float]) -> None:
         gradient = self.policy.flat.grad
         assert gradient is not None
-        norm = float(self._group.mean(gradient, decisions).norm())  # not finite if it is so on any rank
+        norm = float(self._group.mean(gradient, decisions).norm())  # not finite if any rank has such a number
         if not math.isfinite(norm):
             wrong = [name for name, number in metrics.items() if not math.isfinite(number)]
             raise NotFiniteError(", ".join([*wrong, "gradient"]))
@@ -209,23 +209,23 @@ class ActorCritic:
             gradient.mul_(self.config.max_grad_norm / norm)
         self._optimizer.step()
 
-    def _look(self, data: Decisions) -> None:
-        """Let the next weights know what observations are like; those of this update saw them as who decided did."""
+    def _update_observation_statistics(self, data: Decisions) -> None:
+        """Update the running statistics of observations, after the update, which used the same ones as the actors."""
         found = self._group.mean(torch.stack(self.policy.deviations(data.observation)), len(data))
         self.policy.take_in(found[0], found[1], self._group.total(len(data)))
 
     @torch.no_grad()
-    def _probe(self, data: Decisions, metrics: dict[str, float]) -> None:
-        """Raise on every rank if on any of them the new weights do not answer with finite numbers."""
-        some = data[torch.arange(min(PROBE, len(data)))]
+    def _check_finite(self, data: Decisions, metrics: dict[str, float]) -> None:
+        """Raise on every rank if on any of them the new weights or their outputs are not finite."""
+        some = data[torch.arange(min(CHECKED, len(data)))]
         actions, value_B = self.policy(some.seen, some.mask)
-        told = {"weights": self.policy.flat, "log_probs": actions.log_probs, "means": actions.mean, "values": value_B}
-        wrong = [name for name, tensor in told.items() if not bool(tensor.isfinite().all())]
+        found = {"weights": self.policy.flat, "log_probs": actions.log_probs, "means": actions.mean, "values": value_B}
+        wrong = [name for name, tensor in found.items() if not bool(tensor.isfinite().all())]
         wrong += [name for name, number in metrics.items() if not math.isfinite(number)]
         if self._group.total(bool(wrong)):
             raise NotFiniteError(", ".join(wrong) or "another rank")
 
-    # --- what it keeps ---------------------------------------------------------------------------------------
+    # --- state -----------------------------------------------------------------------------------------------
 
     def flat(self) -> FloatArray:
         """Return a copy of the weights."""
@@ -238,7 +238,7 @@ class ActorCritic:
         return {"flat": self.flat(), "decisions": decisions, "values": self._values.state(), **moments}
 
     def restore(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         self.policy.write(state["flat"])
         self.decisions = int(state["decisions"])
         self._values.restore(state["values"])
@@ -279,7 +279,7 @@ def _explained_variance(data: Decisions) -> float:
 
 
 def _count(steps: int, pieces: int) -> dict[str, float]:
-    """Return how many steps there were, and how often each decision was learned from."""
+    """Return the number of gradient steps, and how often each decision was learned from."""
     return {"losses/gradient_steps": float(steps), "reuse": steps / pieces}
 
 

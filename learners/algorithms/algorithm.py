@@ -1,4 +1,4 @@
-"""What the learner asks of a learning algorithm."""
+"""The interface of learning algorithms."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ State = Mapping[str, npt.NDArray[Any]]
 
 
 def nothing() -> None:
-    """Do nothing between minibatches."""
+    """Do nothing: the default of `between`."""
 
 
 class Algorithm(Protocol):
@@ -28,25 +28,25 @@ class Algorithm(Protocol):
         metrics = algorithm.update(batch, rng, between=serve)
         if not metrics["losses/rollbacks"]:
             publish(algorithm.flat())
-    algorithm.restore(algorithm.state())        # what a checkpoint keeps
+    algorithm.restore(algorithm.state())        # the content of a checkpoint
     """
 
-    spent: float  # the share of the time for training that is over; a learner sets it before each update
+    spent: float  # the share of its training that is over, 0 to 1; a learner sets it before each update
 
     def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
-        """Learn from a batch, calling `between` often; return metrics, `losses/rollbacks` among them.
+        """Learn from a batch, calling `between` often; return metrics, including `losses/rollbacks`.
 
-        If anything is not finite, all is as it was before and `losses/rollbacks` is 1: do not publish.
+        If anything is not finite, the state is as before and `losses/rollbacks` is 1: do not publish.
         """
 
     def flat(self) -> npt.NDArray[np.float32]:
         """Return a copy of the weights."""
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return a copy of all that training needs to go on, `flat` among it."""
+        """Return a copy of all that training needs to continue, including `flat`."""
 
     def restore(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
 
 
 def make_algorithm(
@@ -59,7 +59,7 @@ def make_algorithm(
 ) -> Algorithm:
     """Return the algorithm of a config; raise ValueError if it cannot train such a network.
 
-    The class of a config names its algorithm, and that class was resolved, so nobody has to be asked again.
+    The config class names its algorithm, and was allowed when it was resolved: no second check is needed.
     """
     config.refuse(policy)
     algorithm: Algorithm = load(config.algorithm)(config, policy, spec, flat, group)

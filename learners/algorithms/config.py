@@ -1,6 +1,6 @@
-"""What the settings of all algorithms have in common; without torch, because every process reads configs.
+"""Settings that algorithms have in common, without torch: every process reads configs.
 
-A config class names its algorithm, and only a learner loads that:
+A config class names its algorithm, which only a learner loads:
 
     @dataclass(kw_only=True, slots=True)
     class MineConfig(ActorCriticConfig):
@@ -19,10 +19,10 @@ SCHEDULES = ("constant", "linear")
 
 @dataclass(kw_only=True, slots=True)
 class AlgoConfig:
-    """What every algorithm has."""
+    """The settings of every algorithm."""
 
     algorithm: ClassVar[str] = ""  # package.module:Class, an Algorithm that takes this config
-    head: ClassVar[str] = "logits"  # what the network must give for each option: see PolicyConfig
+    head: ClassVar[str] = "logits"  # the outputs that the network must have: see PolicyConfig
     name: str = ""  # of the algorithm: a name of the group ludus.algorithms, or package.module:Class of its config
     batch: int = 4096  # decisions for each update, at least
     lr: float = 3e-4  # learning rate at the start
@@ -49,16 +49,16 @@ class AlgoConfig:
         if policy.head != self.head:
             raise ValueError(
                 f"algo={self.name} needs policy.head={self.head}, not {policy.head}. (algo={self.name} sets it on the "
-                "command line; a player with an algorithm of its own has to say it in its own policy.)"
+                "command line; a player with its own algorithm needs it in its own policy.)"
             )
 
     @property
     def anneals(self) -> str:
-        """The setting that asks for an anneal, if one does."""
+        """The setting that requires an anneal, if any."""
         return "lr_schedule=linear" if self.lr_schedule == "linear" else ""
 
     def learning_rate(self, decisions: int, spent: float | None = None) -> float:
-        """Return the learning rate after so many decisions, and with this share of the time for training spent."""
+        """Return the learning rate after this many decisions, with this share of the training over."""
         if self.lr_schedule == "constant":
             return self.lr
         return self.lr * (1 - (1 - self.lr_final) * self._annealed(decisions, spent))
@@ -73,7 +73,7 @@ class AlgoConfig:
 
 @dataclass(kw_only=True, slots=True)
 class ActorCriticConfig(AlgoConfig):
-    """What algorithms have in common that learn probabilities of actions and values of situations."""
+    """The settings that actor-critic algorithms have in common."""
 
     entropy: float = 0.01  # weight of the entropy bonus at the start
     entropy_final: float | None = None  # its weight at the end of the anneal; None: constant
@@ -85,7 +85,7 @@ class ActorCriticConfig(AlgoConfig):
 
     def __post_init__(self) -> None:
         """Refuse a config that cannot train."""
-        AlgoConfig.__post_init__(self)  # super() does not know a class that was made anew for its slots
+        AlgoConfig.__post_init__(self)  # super() does not work in a dataclass with slots
         if self.accumulate < 1 or self.burn_in < 0:
             raise ValueError("algo.accumulate must be at least 1, algo.burn_in at least 0")
         if min(self.entropy, self.entropy_final or 0.0, self.value_coef) < 0:
@@ -93,23 +93,23 @@ class ActorCriticConfig(AlgoConfig):
 
     @property
     def passes(self) -> tuple[int, int]:
-        """How often an update goes through its batch, and how many decisions a gradient step has."""
+        """The number of epochs of an update, and of decisions in a gradient step."""
         return 1, self.batch
 
     @property
-    def most_kl(self) -> float | None:
-        """The approximate KL at which an update ends; None: it never does."""
+    def max_kl(self) -> float | None:
+        """The approximate KL divergence at which an update ends; None: no limit."""
         return None
 
     @property
     def anneals(self) -> str:
-        """The setting that asks for an anneal, if one does."""
+        """The setting that requires an anneal, if any."""
         if self.entropy_final is not None:
             return f"entropy_final={self.entropy_final:g}"
         return "lr_schedule=linear" if self.lr_schedule == "linear" else ""
 
     def entropy_coef(self, decisions: int, spent: float | None = None) -> float:
-        """Return the weight of the entropy bonus after so many decisions, with this share of the time spent."""
+        """Return the weight of the entropy bonus after this many decisions, with this share of the training over."""
         if self.entropy_final is None:
             return self.entropy
         return self.entropy + (self.entropy_final - self.entropy) * self._annealed(decisions, spent)

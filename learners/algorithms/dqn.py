@@ -1,11 +1,11 @@
 """Deep Q-networks (Mnih et al. 2015): the value of each action, learned from a replay.
 
 Double (van Hasselt et al. 2016), duelling (Wang et al. 2016), n-step, prioritised (Schaul et al. 2016); with many
-slots that explore differently it is Ape-X (Horgan et al. 2018). In a game of turns what follows a decision is the
-agent's own next one, so opponents are part of its world.
+slots that explore differently it is Ape-X (Horgan et al. 2018). In a game of turns the next state
+is that of the agent's own next decision, so opponents are part of its environment.
 
-With a memory whole lanes are learned from, as in R2D2 (Kapturowski et al. 2019): the network goes through each of them
-from the memory that was stored with it, and the first ticks may only bring that up to date (`burn_in`).
+With a memory it learns from whole lanes, as R2D2 does (Kapturowski et al. 2019): the network runs through each of them
+from the memory that was stored with it, and the first ticks may only update that (`burn_in`).
 
 Legend of shapes: B decisions, or lanes, of a minibatch, T ticks of a lane, N options.
 """
@@ -26,10 +26,9 @@ from learners.distributed import ALONE, Group
 
 
 def dqn_loss(value_BN: Tensor, next_BN: Tensor, judged_BN: Tensor, data: Minibatch, double: bool = True) -> Loss:
-    """Return the loss of a minibatch, from what the network says of the actions.
+    """Return the Huber loss of a minibatch, from the values of its actions.
 
-    `next_BN` and `judged_BN` are what the network and the target network say of what was seen afterwards. Errors are
-    squared up to 1, and straight beyond.
+    `next_BN` and `judged_BN` are the values of the following actions, by the network and by the target network.
     """
     value_B = value_BN.gather(1, data.action[:, None]).squeeze(1)
     with torch.no_grad():
@@ -40,7 +39,7 @@ def dqn_loss(value_BN: Tensor, next_BN: Tensor, judged_BN: Tensor, data: Minibat
 
 
 def lanes_loss(value_BTN: Tensor, judged_BTN: Tensor, data: Minibatch, learn_BT: Tensor, config: DQNConfig) -> Loss:
-    """Return the loss of whole lanes, from what the network and the target network say of the actions in each tick.
+    """Return the loss of whole lanes, from the values of actions in each tick by the network and the target network.
 
     Only decisions in `learn_BT` count. The error of a lane, which becomes its priority, is `peak` of its largest one
     and the rest of their mean.
@@ -63,7 +62,7 @@ def lanes_loss(value_BTN: Tensor, judged_BTN: Tensor, data: Minibatch, learn_BT:
 
 
 def duel(advantage_BN: Tensor, value_B: Tensor, mask_BN: Tensor) -> Tensor:
-    """Return the values of actions: that of the situation, and what each adds to the mean of the legal ones."""
+    """Return action values: the state value, plus each advantage minus the mean of the legal ones."""
     legal = mask_BN.float()
     mean_B1 = (advantage_BN * legal).sum(1, keepdim=True) / legal.sum(1, keepdim=True)
     return value_B[:, None] + advantage_BN - mean_B1
@@ -78,7 +77,7 @@ class DQN(ValueLearning):
         self, config: DQNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
         super().__init__(config, ValueNetwork(TorchPolicy(policy, spec)), flat, group)
-        self._duelling, self._told = config.duelling, policy.agent_id
+        self._duelling, self._needs_place = config.duelling, policy.agent_id
 
     def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
@@ -91,7 +90,7 @@ class DQN(ValueLearning):
         return dqn_loss(value_BN, next_BN, judged_BN, data, self.config.double)
 
     def _values(self, network: ValueNetwork, seen: Tensors) -> Tensor:
-        place = seen["place"].long() if self._told else None
+        place = seen["place"].long() if self._needs_place else None
         each_BN, value_B = network.policy.outputs(Observed(seen["observation"], place))
         return duel(each_BN, value_B, seen["mask"]) if self._duelling else each_BN
 
@@ -106,9 +105,9 @@ class DQN(ValueLearning):
         return lanes_loss(value_BTN, judged_BTN, data, learn_BT, self.config)
 
     def _values_in(self, network: ValueNetwork, seen: Tensors, lanes: Lanes) -> Tensor:
-        """Return what a network says of the actions in each tick of lanes: [B, T, N]."""
+        """Return the values of actions in each tick of lanes: [B, T, N]."""
         present = seen["present"]
-        place, mask = seen["place"][present].long() if self._told else None, seen["mask"][present]
+        place, mask = seen["place"][present].long() if self._needs_place else None, seen["mask"][present]
         each, value = network.policy.outputs(Observed(seen["observation"][present], place, lanes=lanes))
         found = each.new_zeros(*present.shape, each.shape[1])
         found[present] = duel(each, value, mask) if self._duelling else each

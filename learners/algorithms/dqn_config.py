@@ -13,8 +13,8 @@ class DQNConfig(ReplayConfig):
     algorithm: ClassVar[str] = "learners.algorithms.dqn:DQN"
     remembers: ClassVar[bool] = True
     name: str = "dqn"
-    duelling: bool = True  # learn the value of a situation and what each action adds to it apart
-    burn_in: int = 0  # with a memory: first ticks of a lane that only bring the stored memory up to date
+    duelling: bool = True  # separate heads for the value of a state and the advantage of each action
+    burn_in: int = 0  # with a memory: first ticks of a lane that only update the stored memory
     peak: float = 0.9  # with a memory: a lane's priority is this much of its largest error, and the rest of their mean
 
     def __post_init__(self) -> None:

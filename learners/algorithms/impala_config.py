@@ -31,5 +31,5 @@ class IMPALAConfig(ActorCriticConfig):
 
     @property
     def passes(self) -> tuple[int, int]:
-        """How often an update goes through its batch, and how many decisions a gradient step has."""
+        """The number of epochs of an update, and of decisions in a gradient step."""
         return 1, self.minibatch

@@ -1,7 +1,9 @@
 """Proximal policy optimization (Schulman et al. 2017), for segments of any number of agents.
 
 With agents that share one network it is IPPO, with a central critic (`policy.critic`) MAPPO (Yu et al. 2022); with a
-memory it learns from whole lanes, from the state that the collector stored. Legend of shapes: see learners.decisions.
+memory it learns from whole lanes, starting from the memory that the collector stored.
+
+Legend of shapes: see learners.decisions.
 """
 
 import torch
@@ -11,7 +13,7 @@ from league.policies.distribution import Distribution
 from learners.algorithms.actor_critic import ActorCritic, Loss
 from learners.algorithms.ppo_config import PPOConfig
 from learners.decisions import Decisions
-from learners.returns import Course
+from learners.returns import Trajectories
 
 
 def ppo_loss(actions: Distribution, value_B: Tensor, data: Decisions, config: PPOConfig, entropy_coef: float) -> Loss:
@@ -43,13 +45,13 @@ def ppo_loss(actions: Distribution, value_B: Tensor, data: Decisions, config: PP
 
 
 class PPO(ActorCritic):
-    """Clips how far the probabilities of actions move away from those that chose them."""
+    """The policy gradient with a clipped probability ratio."""
 
     config: PPOConfig
 
-    def estimate(self, course: Course, value_LTA: Tensor, log_ratio_LTA: Tensor) -> tuple[Tensor, Tensor]:
+    def estimate(self, trajectories: Trajectories, value_LTA: Tensor, log_ratio_LTA: Tensor) -> tuple[Tensor, Tensor]:
         """Return lambda-returns and generalised advantages."""
-        advantage_LTA = course.advantages(value_LTA, self.config.gamma, self.config.gae_lambda)
+        advantage_LTA = trajectories.advantages(value_LTA, self.config.gamma, self.config.gae_lambda)
         return advantage_LTA + value_LTA, advantage_LTA
 
     def loss(self, actions: Distribution, value_B: Tensor, data: Decisions, entropy_coef: float) -> Loss:

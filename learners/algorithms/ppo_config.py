@@ -33,10 +33,10 @@ class PPOConfig(ActorCriticConfig):
 
     @property
     def passes(self) -> tuple[int, int]:
-        """How often an update goes through its batch, and how many decisions a gradient step has."""
+        """The number of epochs of an update, and of decisions in a gradient step."""
         return self.epochs, self.minibatch
 
     @property
-    def most_kl(self) -> float | None:
-        """The approximate KL at which an update ends; None: it never does."""
+    def max_kl(self) -> float | None:
+        """The approximate KL divergence at which an update ends; None: no limit."""
         return self.target_kl

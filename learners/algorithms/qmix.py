@@ -1,8 +1,8 @@
-"""QMIX (Rashid et al. 2018): as VDN, but a small network, the mixer, puts the agents' values together.
+"""QMIX (Rashid et al. 2018): as VDN, but a small network, the mixer, combines the agents' values.
 
-Its weights depend on what all agents see. They are never negative, so the best joint action is still the best action of
-each agent. The mixer learns with the player but does not act, so snapshots are without it: a player that starts from a
-snapshot, and not from its checkpoint, starts with a fresh mixer.
+Its weights depend on the observations of all agents. They are never negative, so the best joint action consists of the
+best action of each agent. The mixer is trained with the player but not needed to act, so snapshots do not contain it: a
+player that starts from a snapshot, and not from its checkpoint, starts with a fresh mixer.
 
 Legend of shapes: see learners.algorithms.vdn; S numbers of a state, E units.
 """
@@ -24,9 +24,9 @@ from learners.algorithms.vdn_config import VDNConfig
 
 
 class Mixer(nn.Module):
-    """A network of two layers over the values of agents, whose weights other networks make from the state.
+    """A network of two layers over the values of agents, whose weights other networks compute from the state.
 
-    The state is what all agents see, and who is there.
+    The state is the observations of all agents, and which of them are present.
     """
 
     def __init__(self, agents: int, observation: int, units: int, hidden: int, scale: float = 1.0) -> None:
@@ -39,7 +39,7 @@ class Mixer(nn.Module):
         self.last_bias = nn.Sequential(nn.Linear(state, units), nn.ReLU(), nn.Linear(units, 1))
 
     def forward(self, value_BA: Tensor, seen: Tensors) -> Tensor:
-        """Return the value of what the agents do together: [B]."""
+        """Return the joint value: [B]."""
         state_BS = self._state(seen)
         weight_BAE = self.weight(state_BS).abs().unflatten(1, (self._agents, self._units))
         hidden_BE = functional.elu(torch.einsum("ba,bae->be", value_BA, weight_BAE) + self.bias(state_BS))
@@ -53,17 +53,17 @@ class Mixer(nn.Module):
 
 
 class QMIX(VDN):
-    """Trains one player, who has a team. See learners.algorithms.algorithm.Algorithm."""
+    """Trains one player, which controls a team. See learners.algorithms.algorithm.Algorithm."""
 
     def mixer(self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> nn.Module:
-        """Return a fresh mixer, drawn by what the player starts with, so that runs can be repeated."""
+        """Return a fresh mixer, seeded by the player's first weights, so that runs can be repeated."""
         assert isinstance(config, QMIXConfig)
         size = config.mixer_units, config.mixer_hidden
         mixer = Mixer(team_size(spec), spec.observation.size, *size, scale=policy.scale(spec))
         rng = np.random.default_rng(zlib.crc32(flat.tobytes()))
         for parameter in mixer.parameters():
             limit = 1 / math.sqrt(parameter.shape[-1])
-            drawn = rng.uniform(-limit, limit, tuple(parameter.shape)).astype(np.float32)
+            values = rng.uniform(-limit, limit, tuple(parameter.shape)).astype(np.float32)
             with torch.no_grad():
-                parameter.copy_(torch.from_numpy(drawn))
+                parameter.copy_(torch.from_numpy(values))
         return mixer

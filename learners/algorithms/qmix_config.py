@@ -8,12 +8,12 @@ from learners.algorithms.vdn_config import VDNConfig
 
 @dataclass(kw_only=True, slots=True)
 class QMIXConfig(VDNConfig):
-    """Monotonic value mixing: what a team does is worth more if what one of its agents does is, by how much depends."""
+    """Monotonic value mixing: the joint value is monotone in each agent's value."""
 
     algorithm: ClassVar[str] = "learners.algorithms.qmix:QMIX"
     name: str = "qmix"
-    mixer_units: int = 32  # of the mixer, which puts the agents' values together
-    mixer_hidden: int = 64  # of the networks that make the mixer's weights from what all agents see
+    mixer_units: int = 32  # of the mixer, which combines the agents' values
+    mixer_hidden: int = 64  # of the networks that compute the mixer's weights from the observations of all agents
 
     def __post_init__(self) -> None:
         """Refuse a config that cannot train."""

@@ -1,4 +1,4 @@
-"""What the settings of algorithms have in common that learn values of actions from a replay."""
+"""The settings that algorithms with a replay have in common."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,11 +17,11 @@ class ReplayConfig(AlgoConfig):
     head: ClassVar[str] = "values"
     remembers: ClassVar[bool] = False  # whether its network may have a memory
     batch: int = 1024  # new decisions for each version of the weights, at least
-    minibatch: int = 256  # decisions for each gradient step, drawn from the replay
+    minibatch: int = 256  # decisions for each gradient step, sampled from the replay
     replay: int = 100_000  # decisions that the replay holds; the oldest are forgotten first
     warmup: int = 2000  # decisions that it must hold before learning begins
     samples_per_insert: float = 8.0  # how often each decision is learned from, on average
-    priority: float = 0.6  # draw a decision in proportion to this power of its error; 0: all alike
+    priority: float = 0.6  # sample a decision in proportion to this power of its error; 0: uniformly
     correction: float = 0.4  # power of the importance weights that make up for it, at first; 1 after anneal_decisions
     n_step: int = 3  # rewards that are summed before the rest is estimated
     double: bool = True  # let the network choose and the target network judge the next action
@@ -57,17 +57,17 @@ class ReplayConfig(AlgoConfig):
             )
 
     def steps_of(self, segments: Segments) -> Steps:
-        """Return what the replay takes in: the decisions of every agent, each on its own; with a memory, its lanes."""
+        """Return the cells of the replay: the decisions of every agent on its own; with a memory, its lanes."""
         cut = decisions_of if segments.memory is None else lanes_of
         return cut(segments, self.n_step, self.gamma)
 
     def new_replay(self, ranks: int = 1) -> LocalReplay:
-        """Return an empty replay, which is one of as many as there are ranks."""
+        """Return an empty replay for one of several ranks."""
         limit = RateLimit(self.samples_per_insert, -(-self.warmup // ranks))
         return LocalReplay(Replay(self.replay, self.priority), limit, -(-self.minibatch // ranks))
 
     def exploration(self, decisions: int) -> float:
-        """Return epsilon after so many decisions.
+        """Return epsilon after this many decisions.
 
         >>> ReplayConfig(epsilon=1.0, epsilon_final=0.2, epsilon_decisions=100).exploration(50)
         0.6
@@ -76,7 +76,7 @@ class ReplayConfig(AlgoConfig):
         return self.epsilon + (self.epsilon_final - self.epsilon) * passed
 
     def beta(self, decisions: int) -> float:
-        """Return the power of the importance weights after so many decisions."""
+        """Return the power of the importance weights after this many decisions."""
         if not self.anneal_decisions:
             return self.correction
         return self.correction + (1 - self.correction) * self._annealed(decisions, None)

@@ -1,7 +1,7 @@
-"""What algorithms share that learn values of actions from a replay: all but the loss.
+"""What algorithms share that learn action values from a replay: all but the loss.
 
-Each has a network (and a target network like it, which follows in steps) and its own loss; its config says what of
-segments goes into the cells of a replay. Legend of shapes: B decisions of a minibatch, N options.
+Each has a network, a target network that is updated in steps, and its own loss; its config says how segments become
+the cells of a replay. Legend of shapes: B decisions of a minibatch, N options.
 """
 
 import copy
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from league.policies.layout import FloatArray
 from league.policies.torch_policy import TorchPolicy
+from league.segment import not_finite
 from learners.algorithms.actor_critic import NotFiniteError
 from learners.algorithms.algorithm import State, nothing
 from learners.algorithms.replay_config import ReplayConfig
@@ -27,14 +28,14 @@ Tensors = dict[str, Tensor]
 
 
 class Minibatch(NamedTuple):
-    """Decisions drawn from a replay, as tensors."""
+    """Decisions sampled from a replay, as tensors."""
 
-    seen: Tensors  # [B, ...] each: what the network is told
+    seen: Tensors  # [B, ...] each: the inputs of the network
     action: Tensor  # [B], or [B, agents]
     reward: Tensor  # [B] summed over up to n steps
-    discount: Tensor  # [B] of the value of what followed
-    after: Tensors  # [B, ...] what followed
-    weight: Tensor  # [B] of the importance
+    discount: Tensor  # [B] of the value that follows
+    after: Tensors  # [B, ...] the inputs that follow
+    weight: Tensor  # [B] importance weights
 
 
 def minibatch(sample: Sample, weight_B: npt.NDArray[np.float32], device: torch.device) -> Minibatch:
@@ -54,15 +55,15 @@ def minibatch(sample: Sample, weight_B: npt.NDArray[np.float32], device: torch.d
 
 
 class Loss(NamedTuple):
-    """What a minibatch says of a network."""
+    """The loss of a minibatch and what it is computed from."""
 
     loss: Tensor
     error: Tensor  # [B] value minus target
-    value: Tensor  # [B] of what was done
+    value: Tensor  # [B] of the action taken
 
 
 class ValueNetwork(nn.Module):
-    """What is trained: the policy that collectors get, and in subclasses what only the learner needs."""
+    """The trained modules: the policy that collectors get, and in subclasses what only the learner needs."""
 
     def __init__(self, policy: TorchPolicy) -> None:
         super().__init__()
@@ -79,10 +80,10 @@ class ValueLearning(ABC):
         self.target = copy.deepcopy(network).requires_grad_(False)
         self.replay = config.new_replay(group.size)
         self.decisions, self.spent = 0, 0.0
-        self.trouble = ""  # what was not finite at the last rollback
+        self.trouble = ""  # the reason of the last rollback
         self._gradient_steps = 0
         self._optimizer = torch.optim.Adam(network.parameters(), lr=config.lr, fused=True)
-        # Made now and not at the first step, so that there is a state to save at any time.
+        # Created now and not at the first step, so that there is always a state to save.
         for parameter in network.parameters():
             self._optimizer.state[parameter] = {
                 "step": torch.zeros((), device=self._device),
@@ -97,7 +98,7 @@ class ValueLearning(ABC):
     # --- learning --------------------------------------------------------------------------------------------
 
     def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
-        """Take in a batch and learn from the replay as often as is due; roll back what is not finite."""
+        """Insert a batch and learn from the replay as often as is due; roll back if anything is not finite."""
         return self.learn(self.replay, rng, between, lambda: self._insert(batch))
 
     def learn(
@@ -107,7 +108,7 @@ class ValueLearning(ABC):
         between: Callable[[], None] = nothing,
         first: Callable[[], None] = nothing,
     ) -> dict[str, float]:
-        """Learn from a replay, wherever it is, as often as is due; roll back what is not finite."""
+        """Learn from a replay in any process as often as is due; roll back if anything is not finite."""
         good = self.state()
         learning_rate = self.config.learning_rate(self.decisions, self.spent)
         self._optimizer.param_groups[0]["lr"] = learning_rate
@@ -126,9 +127,9 @@ class ValueLearning(ABC):
         return metrics | counted | {"losses/rollbacks": 0.0, "charts/learning_rate": learning_rate}
 
     def _insert(self, batch: Batch) -> None:
-        steps, log_prob = self.config.steps_of(batch.segments), batch.segments.log_prob
-        floats = [array for array in (steps.reward, log_prob, *steps.seen.values()) if array.dtype.kind == "f"]
-        if self._group.total(not all(np.isfinite(array).all() for array in floats)):
+        steps = self.config.steps_of(batch.segments)
+        wrong = not_finite({"reward": steps.reward, "log_prob": batch.segments.log_prob, **steps.seen})
+        if self._group.total(bool(wrong)):
             raise NotFiniteError("segments")
         self.replay.insert(steps, batch.decisions)
 
@@ -136,7 +137,7 @@ class ValueLearning(ABC):
         collected: list[tuple[float, float, float]] = []
         while not self._group.maximum(np.array([not source.due()], np.int64))[0]:  # until one rank has no more
             sample = source.sample(rng)
-            collected.append(self._descend(source, sample))
+            collected.append(self._gradient_step(source, sample))
             self._gradient_steps += 1
             if self._gradient_steps % self.config.target_steps == 0:
                 self.target.load_state_dict(self.network.state_dict())
@@ -144,27 +145,27 @@ class ValueLearning(ABC):
         if not collected:
             between()
             return {"losses/gradient_steps": 0.0}
-        self._probe(source, sample)
+        self._check_finite(source, sample)
         loss, error, value = np.mean(collected, axis=0).tolist()
-        told = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
-        return told | {"losses/gradient_steps": float(len(collected))}
+        means = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
+        return means | {"losses/gradient_steps": float(len(collected))}
 
-    def _descend(self, source: ReplaySource, sample: Sample) -> tuple[float, float, float]:
+    def _gradient_step(self, source: ReplaySource, sample: Sample) -> tuple[float, float, float]:
         """Take one gradient step; return the loss, the mean error and the mean value."""
         found = self.loss(minibatch(sample, sample.weights(self.config.beta(self.decisions)), self._device))
         self._optimizer.zero_grad(set_to_none=True)
         found.loss.backward()
         error = found.error.abs().double().cpu().numpy()
-        if not self._shorten_gradient(found.loss.detach()):
-            poison = ~np.isfinite(error)
-            source.drop(sample.index[poison if poison.any() else slice(None)])
-            raise NotFiniteError("errors" if poison.any() else "loss or gradient")
+        if not self._clip_gradient(found.loss.detach()):
+            bad = ~np.isfinite(error)
+            source.drop(sample.index[bad if bad.any() else slice(None)])
+            raise NotFiniteError("errors" if bad.any() else "loss or gradient")
         self._optimizer.step()
         source.prioritise(sample.index, error)
         return float(found.loss.detach()), float(error.mean()), float(found.value.double().mean())
 
-    def _shorten_gradient(self, loss: Tensor) -> bool:
-        """Share the gradient with all ranks, and shorten it if it is long; False if it, or the loss, is not finite."""
+    def _clip_gradient(self, loss: Tensor) -> bool:
+        """Average the gradient over all ranks and clip its norm; False: it or the loss is not finite."""
         gradients = [parameter.grad for parameter in self.network.parameters() if parameter.grad is not None]
         whole = self._group.mean(torch.cat([*(gradient.reshape(-1) for gradient in gradients), loss.reshape(1)]), 1.0)
         norm = float(whole[:-1].norm())
@@ -177,22 +178,22 @@ class ValueLearning(ABC):
         return True
 
     @torch.no_grad()
-    def _probe(self, source: ReplaySource, sample: Sample) -> None:
-        """Refuse weights that answer with anything that is not finite."""
+    def _check_finite(self, source: ReplaySource, sample: Sample) -> None:
+        """Raise if the weights, or errors under them, are not finite."""
         error_B = self.loss(minibatch(sample, sample.weights(0), self._device)).error
-        told = (error_B, *self.network.parameters())
-        if self._group.total(not all(bool(tensor.isfinite().all()) for tensor in told)):
+        found = (error_B, *self.network.parameters())
+        if self._group.total(not all(bool(tensor.isfinite().all()) for tensor in found)):
             source.drop(sample.index[~error_B.isfinite().cpu().numpy()])
             raise NotFiniteError("weights, or errors after the last step")
 
-    # --- what a checkpoint keeps -----------------------------------------------------------------------------
+    # --- state -----------------------------------------------------------------------------------------------
 
     def flat(self) -> FloatArray:
         """Return a copy of the weights."""
         return self.network.policy.read()
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return a copy of networks, moments and counters; the replay fills anew."""
+        """Return a copy of networks, moments and counters; the replay is not part of it."""
         limit, replay = self.replay.limit, self.replay.replay
         counters = [self.decisions, self._gradient_steps, limit.inserts, limit.samples]
         rates = [limit.due, replay.highest]
@@ -200,7 +201,7 @@ class ValueLearning(ABC):
         return {"flat": self.flat(), "counters": np.array(counters, np.int64), "rates": np.array(rates), **tensors}
 
     def restore(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         limit, replay = self.replay.limit, self.replay.replay
         self.decisions, self._gradient_steps, limit.inserts, limit.samples = state["counters"].tolist()
         limit.due, replay.highest = state["rates"].tolist()
@@ -209,7 +210,7 @@ class ValueLearning(ABC):
             tensor.copy_(torch.from_numpy(np.array(state[name])))
 
     def _tensors(self) -> dict[str, Tensor]:
-        """Return all that is trained or follows, by name, but for the weights that collectors get."""
+        """Return the tensors of networks and optimizer by name, except the weights that collectors get."""
         found: dict[str, Tensor] = {}
         for name, parameter in self.network.named_parameters():
             if parameter is not self.network.policy.flat:

@@ -1,7 +1,7 @@
-"""Value decomposition networks (Sunehag et al. 2018): a team learns the value of what its agents do together.
+"""Value decomposition networks (Sunehag et al. 2018): a team learns the value of joint actions.
 
-Each agent has values for its own actions, so that it can act alone; those of what the agents did are put together, here
-by adding them up, and that is what learns from the team's reward. Who is dead, or not asked, adds nothing.
+Each agent has values for its own actions, so that it can act alone; the joint value, here the sum of the values of the
+actions taken, is trained on the team's reward. Agents that are dead or do not act add nothing.
 
 Legend of shapes: B joint steps of a minibatch, A agents of the seat, N options, X numbers of an observation.
 """
@@ -23,35 +23,35 @@ class Sum(nn.Module):
     """The mixer of VDN."""
 
     def forward(self, value_BA: Tensor, seen: Tensors) -> Tensor:
-        """Return the value of what the agents do together: [B]."""
+        """Return the joint value: [B]."""
         return value_BA.sum(1)
 
 
 class TeamNetwork(ValueNetwork):
-    """The network of the agents, and the mixer that puts their values together."""
+    """The network of the agents, and the mixer that combines their values."""
 
     def __init__(self, policy: TorchPolicy, mixer: nn.Module) -> None:
         super().__init__(policy)
         self.mixer = mixer
 
-    def together(self, each_BAN: Tensor, action_BA: Tensor, seen: Tensors) -> Tensor:
-        """Return the value of these actions, from the values of each agent's actions: [B]."""
+    def joint_value(self, each_BAN: Tensor, action_BA: Tensor, seen: Tensors) -> Tensor:
+        """Return the joint value of these actions, from the values of each agent's actions: [B]."""
         value_BA = each_BAN.gather(2, action_BA[:, :, None]).squeeze(2)
         total: Tensor = self.mixer(value_BA * seen["present"], seen)
         return total
 
 
 def team_loss(total_B: Tensor, after_B: Tensor, data: Minibatch) -> Loss:
-    """Return the loss of a minibatch, from the values of what the team did and of what it can do afterwards.
+    """Return the squared loss of a minibatch, from the joint values of its steps and of the following ones.
 
-    Errors are squared, however large: a mean over what the mates may do is what a sum of values can learn at best.
+    It is not a Huber loss: at best a sum of values learns the mean over the actions of team-mates.
     """
     error_B = total_B - (data.reward + data.discount * after_B).detach()
     return Loss(0.5 * (data.weight * error_B.square()).mean(), error_B.detach(), total_B.detach())
 
 
 class VDN(ValueLearning):
-    """Trains one player, who has a team. See learners.algorithms.algorithm.Algorithm."""
+    """Trains one player, which controls a team. See learners.algorithms.algorithm.Algorithm."""
 
     network: TeamNetwork
     target: TeamNetwork
@@ -61,25 +61,25 @@ class VDN(ValueLearning):
     ) -> None:
         mixer = self.mixer(config, policy, spec, flat)
         super().__init__(config, TeamNetwork(TorchPolicy(policy, spec), mixer), flat, group)
-        self._told = policy.agent_id
+        self._needs_place = policy.agent_id
 
     def mixer(self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> nn.Module:
-        """Return what puts the values of agents together."""
+        """Return the module that combines the values of agents."""
         return Sum()
 
     def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
-        total_B = self.network.together(self._values(self.network, data.seen), data.action, data.seen)
+        total_B = self.network.joint_value(self._values(self.network, data.seen), data.action, data.seen)
         with torch.no_grad():
             judged_BAN = self._values(self.target, data.after)
             next_BAN = self._values(self.network, data.after) if self.config.double else judged_BAN
             best_BA = next_BAN.masked_fill(~data.after["mask"], -math.inf).argmax(2)
-            after_B = self.target.together(judged_BAN, best_BA, data.after)
+            after_B = self.target.joint_value(judged_BAN, best_BA, data.after)
         return team_loss(total_B, after_B, data)
 
     def _values(self, network: ValueNetwork, seen: Tensors) -> Tensor:
         steps, agents = seen["present"].shape
         observation = seen["observation"].flatten(0, 1)
-        place = torch.arange(agents, device=observation.device).repeat(steps) if self._told else None
+        place = torch.arange(agents, device=observation.device).repeat(steps) if self._needs_place else None
         each, _ = network.policy.outputs(Observed(observation, place))
         return each.view(steps, agents, -1)

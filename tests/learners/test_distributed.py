@@ -149,4 +149,4 @@ def test_a_rank_that_never_comes_is_an_error_that_names_it(agent, whom):
     del store
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert f"GroupError: rank 0 of 2 waited 2 seconds (learner.join_seconds) for {whom}, in vain" in last
+    assert f"GroupError: rank 0 of 2 waited 2 seconds (learner.join_seconds) for {whom}, which did not join" in last

@@ -7,6 +7,7 @@ import pytest
 from league.ids import derive_seed
 from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig, initial
+from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.wire.in_memory import Exchange
 from league.wire.messages import (
@@ -97,7 +98,7 @@ class World:
         inbox = changes.pop("inbox", self.inbox)
         parts = {
             "snapshots": self.store,
-            "checkpoints": self.path / "checkpoints",
+            "checkpoint_path": RunDirectory(self.path).checkpoint,
             "spec": self.spec,
             "players": PerPlayer(player),
             "seed": SEED,

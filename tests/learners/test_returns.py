@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.segment import CONTINUES, CUT, TERMINATED
-from learners.returns import Course, generalised_advantages
+from learners.returns import Trajectories
 
 
 def slow(reward, value, tail, end, present, gamma, lambda_):
@@ -40,9 +40,9 @@ def streams(game):
                 end[lane, t, agent]) for t in ticks]  # fmt: skip
 
 
-def course_of(game):
+def trajectories_of(game):
     reward, value, tail, end, present = map(torch.from_numpy, game)
-    return Course(reward, end, present, tail), value
+    return Trajectories(reward, end, present, tail), value
 
 
 def worth(stream, i, values):
@@ -68,7 +68,8 @@ def games(draw):
 @settings(max_examples=200, deadline=None)
 @given(games(), st.sampled_from([(0.99, 0.95), (1.0, 1.0), (0.9, 0.0)]))
 def test_advantages_equal_the_definition(game, discount):
-    fast = generalised_advantages(*map(torch.from_numpy, game), discount=discount)
+    trajectories, value = trajectories_of(game)
+    fast = trajectories.advantages(value, *discount)
     np.testing.assert_allclose(fast.numpy(), slow(*game, *discount), atol=1e-10)
 
 
@@ -78,7 +79,7 @@ def test_a_decision_is_followed_by_the_agents_next_present_one():
     end = torch.tensor([CONTINUES, CUT, TERMINATED], dtype=torch.uint8).reshape(1, 3, 1)
     reward = torch.tensor([0.0, 50.0, 4.0]).reshape(1, 3, 1)
     tail = torch.full((1, 3, 1), 1000.0)
-    advantage = generalised_advantages(reward, value, tail, end, present, discount=(0.5, 0.5))
+    advantage = Trajectories(reward, end, present, tail).advantages(value, gamma=0.5, lambda_=0.5)
     # last: 4 - 2 = 2; first: 0 + 0.5 * 2 - 1 + 0.25 * 2 = 0.5
     assert advantage.flatten().tolist() == [0.5, 0.0, 2.0]
 
@@ -89,8 +90,8 @@ GAMMAS = st.sampled_from([1.0, 0.9])
 @settings(max_examples=100, deadline=None)
 @given(games(), GAMMAS, st.integers(0, 4))
 def test_n_step_returns_equal_the_definition(game, gamma, steps):
-    course, value = course_of(game)
-    fast = course.n_step_returns(value, gamma, steps).numpy()
+    trajectories, value = trajectories_of(game)
+    fast = trajectories.n_step_returns(value, gamma, steps).numpy()
     slowly = np.zeros_like(fast)
     for stream in streams(game):
         for i, (place, *_) in enumerate(stream):
@@ -111,10 +112,14 @@ def test_n_step_returns_equal_the_definition(game, gamma, steps):
 @settings(max_examples=100, deadline=None)
 @given(games(), GAMMAS)
 def test_lambda_returns_lie_between_one_step_and_all_rewards(game, gamma):
-    course, value = course_of(game)
-    np.testing.assert_allclose(course.lambda_returns(value, gamma, 0.0), course.n_step_returns(value, gamma, 1))
+    trajectories, value = trajectories_of(game)
     np.testing.assert_allclose(
-        course.lambda_returns(value, gamma, 1.0), course.n_step_returns(value, gamma, value.shape[1]), atol=1e-10
+        trajectories.lambda_returns(value, gamma, 0.0), trajectories.n_step_returns(value, gamma, 1)
+    )
+    np.testing.assert_allclose(
+        trajectories.lambda_returns(value, gamma, 1.0),
+        trajectories.n_step_returns(value, gamma, value.shape[1]),
+        atol=1e-10,
     )
 
 
@@ -124,8 +129,8 @@ def test_vtrace_equals_the_definition(game, gamma, settings_, seed):
     """Remark 1 of the paper: vs = V + rho * delta + gamma * c * (vs' - V'), one decision at a time."""
     lambda_, rho_max, c_max = settings_
     log_ratio = np.random.default_rng(seed).normal(0, 1, game[0].shape)
-    course, value = course_of(game)
-    target, advantage = course.vtrace(value, torch.from_numpy(log_ratio), gamma, lambda_, rho_max, c_max)
+    trajectories, value = trajectories_of(game)
+    target, advantage = trajectories.vtrace(value, torch.from_numpy(log_ratio), gamma, lambda_, rho_max, c_max)
     slow_target, slow_advantage = np.zeros_like(game[0]), np.zeros_like(game[0])
     for stream in streams(game):
         values = [value for _, _, value, _, _ in stream]
@@ -145,9 +150,9 @@ def test_vtrace_equals_the_definition(game, gamma, settings_, seed):
 @settings(max_examples=50, deadline=None)
 @given(games(), GAMMAS)
 def test_vtrace_without_lag_is_the_return_of_all_rewards(game, gamma):
-    course, value = course_of(game)
-    target, _ = course.vtrace(value, torch.zeros_like(value), gamma)
-    np.testing.assert_allclose(target, course.lambda_returns(value, gamma, 1.0), atol=1e-9)
+    trajectories, value = trajectories_of(game)
+    target, _ = trajectories.vtrace(value, torch.zeros_like(value), gamma)
+    np.testing.assert_allclose(target, trajectories.lambda_returns(value, gamma, 1.0), atol=1e-9)
 
 
 @settings(max_examples=100, deadline=None)
@@ -155,8 +160,8 @@ def test_vtrace_without_lag_is_the_return_of_all_rewards(game, gamma):
 def test_retrace_equals_the_definition(game, gamma, lambda_, seed):
     rng = np.random.default_rng(seed)
     log_ratio, expected = rng.normal(0, 1, game[0].shape), rng.normal(0, 1, game[0].shape)
-    course, q = course_of(game)
-    fast = course.retrace(q, torch.from_numpy(expected), torch.from_numpy(log_ratio), gamma, lambda_).numpy()
+    trajectories, q = trajectories_of(game)
+    fast = trajectories.retrace(q, torch.from_numpy(expected), torch.from_numpy(log_ratio), gamma, lambda_).numpy()
     slowly = np.zeros_like(fast)
     for stream in streams(game):
         for i in range(len(stream)):
