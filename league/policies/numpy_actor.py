@@ -156,8 +156,8 @@ class NumpyActor:
     ) -> FloatArray:
         """Return the unmasked logits of all options, then the means of the Gaussians: [rows, actions + continuous].
 
-        `place` is the place of each row's agent in its seat. `memory` [rows, memory] is that of each agent, zeros at the
-        first decision of an episode; it is updated in place.
+        `place` is the place of each row's agent in its seat. `memory` [rows, memory] is that of each agent, zeros at
+        the first decision of an episode; it is updated in place.
         """
         places = np.zeros(len(observation), np.intp) if place is None and self._config.agent_id else place
         found = forward([(self, slice(None))], observation, places)
