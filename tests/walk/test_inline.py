@@ -15,6 +15,7 @@ from league.state import FINAL, OVER, TRAINING
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
+from learners.checkpoint import load
 
 SMALL = [
     "experiment=tic_tac_toe",
@@ -113,6 +114,20 @@ def test_the_same_seed_gives_the_same_league(tmp_path):
     config, run = start(tmp_path / "c", "league.budget.env_steps=15000", "launch.collectors=2", "seed=2")
     play(config, run, on_round=lambda state: state.env_steps < 1000)
     assert set(fingerprint(run)[1]).isdisjoint(prints[0][1]), "another seed begins with other weights"
+
+
+def test_the_final_evaluation_is_about_the_last_candidate_of_every_player(tmp_path):
+    """Two games are over long before a learner's next report, which would bring the last weights."""
+    config, run = start(tmp_path, "league.budget.env_steps=15000", "league.evaluation.final_games=2")
+    state = play(config, run)
+    assert state.phase == OVER
+    for player in state.population.learning():
+        newest = load(run.checkpoints / f"{player.id}.safetensors")
+        assert (state.candidates[player.id].version, state.candidates[player.id].snapshot) == (
+            newest.version,
+            newest.candidate,
+        )
+        assert sum(state.latest[player.id]["random"]) >= 2
 
 
 def test_a_league_that_was_stopped_goes_on(tmp_path):
