@@ -432,7 +432,7 @@ class Coordinator:
         return tuple(self.known.told(now))
 
     def take_metrics(self) -> list[tuple[str, dict[str, float]]]:
-        """Return the metrics that arrived since the last call, by process."""
+        """Return what was measured since the last call, by process."""
         return self.known.take_metrics()
 
     def _log_once(self, about: str, line: str) -> None:

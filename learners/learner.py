@@ -358,8 +358,9 @@ class Learner:
                 metrics=within(self._metrics(now)),
             )
         )
+        if now != self._reported_at:  # else nothing was told of them: no time has passed
+            self._waited, self._updates = 0.0, 0
         self._reported_at, self._news, self._beside = now, False, (self._feed.inference, *self._buffers)
-        self._waited, self._updates = 0.0, 0
         if sent:
             for candidate in candidates:
                 self._told.setdefault(candidate.player, self._request)
@@ -371,7 +372,8 @@ class Learner:
             metrics |= {f"buffer/{name}": value for name, value in self._line.metrics.items()}
         if self._reported_at is not None and now > self._reported_at:
             elapsed = now - self._reported_at
-            metrics |= {"wait_share": self._waited / elapsed, "updates_per_second": self._updates / elapsed}
+            shares = {"wait_share": self._waited / elapsed, "updates_per_second": self._updates / elapsed}
+            metrics |= {"seconds": elapsed} | shares
         for trainee in self._trainees.values():
             metrics |= trainee.metrics()
         return metrics

@@ -312,6 +312,9 @@ def test_progress_tells_losses_lag_and_waiting(hero, play):
     assert merged["player/hero/lag_max"] == 1
     assert merged["player/hero/decisions"] == 2 * BATCH
     assert any(report.metrics.get("updates_per_second") == pytest.approx(0.2) for report in world.progress)
+    told = [report.metrics for report in world.progress if "seconds" in report.metrics]
+    updates = sum(metrics["updates_per_second"] * metrics["seconds"] for metrics in told)
+    assert updates == pytest.approx(world.metrics["player/hero/version"])
     assert 0 <= merged["wait_share"] <= 1
 
 
