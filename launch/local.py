@@ -14,7 +14,7 @@ from launch.ending import untrained
 from launch.live import LiveTable, final_report
 from launch.progress import QUIET
 from launch.supervisor import GivenUp, Supervisor
-from launch.topology import key_holders, topology
+from launch.topology import key_holders, processes, topology
 from launch.view import Viewer, read_offline
 from league.events import CollectorQuarantined, Event, TicketVoided
 from league.state import OVER, LeagueState
@@ -70,7 +70,7 @@ def run(
         ) as supervisor,
     ):
         stack.callback(shutil.rmtree, run.sockets, ignore_errors=True)
-        table.say(f"{len(supervisor.parts)} processes start; their logs are in {run.logs}")
+        table.say(f"{sum(processes(supervisor.parts).values())} processes start; their logs are in {run.logs}")
         viewer = Viewer(doors.replica(), config.league, troubles, skips=True)
         try:
             over = _follow(supervisor, viewer, table, interrupts, troubles)
