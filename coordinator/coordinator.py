@@ -498,12 +498,7 @@ class Coordinator:
 
     def budget_spent(self, elapsed: float) -> str:
         """Return why training must end, or nothing."""
-        budget = self.state.config.budget
-        if budget.minutes is not None and elapsed >= budget.minutes * 60:
-            return f"the budget of {budget.minutes:g} minutes is spent"
-        if budget.env_steps is not None and self.state.env_steps >= budget.env_steps:
-            return f"the budget of {budget.env_steps:,} env steps is spent"
-        return ""
+        return self.state.config.budget.spent(elapsed, self.state.env_steps)
 
     def spent(self) -> float:
         """Return the share of the budget that is spent, by the limit that will be reached first; 0 without a budget."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from launch.build import Lines, build_buffer, build_collector, build_coordinator, describe_environment, learner_names
 from launch.build_learner import build_inference, build_learner
 from launch.config import Config
-from launch.ending import untrained
+from launch.ending import OVER_ALREADY, finished, untrained
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
@@ -132,13 +132,17 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     from launch.live import final_report
     from launch.progress import Progress
 
-    with Progress(run.name) as progress:
+    state = finished(run)
+    if state is None:
+        with Progress(run.name) as progress:
 
-        def tell(state: LeagueState) -> None:
-            if progress.due:
-                progress.tell(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
+            def tell(state: LeagueState) -> None:
+                if progress.due:
+                    progress.tell(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
 
-        state = play(config, run, allow, tell)
+            state = play(config, run, allow, tell)
+    elif not quiet:
+        sys.stderr.write(f"ludus: {OVER_ALREADY}\n")
     for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger
         export(run, name, run.track / name, allow=allow)
     if not quiet:
