@@ -7,8 +7,9 @@ import pytest
 from launch.compose import compose
 from launch.config import to_plain
 from launch.inline import play
+from launch.trackers.points import Curves
 from launch.verify import verify
-from launch.view import open_view
+from launch.view import open_view, read_offline
 from league.events import PhaseBegan
 from league.player import Kind
 from league.state import FINAL, OVER, TRAINING
@@ -97,6 +98,18 @@ def test_main_learns(walked):
     _, _, state = walked
     wins, draws, losses = state.latest["main"]["random"]
     assert (wins + draws / 2) / (wins + draws + losses) > 0.62
+
+
+def test_a_short_league_has_tens_of_points_in_its_curves(walked, figure):
+    config, run, _ = walked
+    rows = []
+    curves = Curves(config.track, rows.append)
+    read_offline(run, curves.observe, curves)
+    losses = [row.values["losses/policy_loss/main"] for row in rows if "losses/policy_loss/main" in row.values]
+    speeds = [row.values["charts/SPS"] for row in rows if "charts/SPS" in row.values]
+    figure(f"{len(set(losses))} different losses of main in {len(losses)} points, {len(speeds)} points of speed")
+    assert len(set(losses)) >= 20
+    assert all(speeds[1:-1]), "collectors play in every window"
 
 
 def test_verify_finds_nothing(walked):
