@@ -351,6 +351,7 @@ class Collector:
         self._reported = (now, self.env_steps, self.waited)
         wall = max(now - before, 1e-9)
         return {
+            "seconds": wall,
             "env_steps": float(self.env_steps),
             "env_steps_per_second": (self.env_steps - steps) / wall,
             "wait_share": (self.waited - waited) / wall,

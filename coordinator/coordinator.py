@@ -14,6 +14,7 @@ from coordinator.audience import Bucket
 from coordinator.candidates import Inspect, is_news, problem
 from coordinator.challenging import PATIENCE, ChallengeError, is_human, take_up
 from coordinator.conduct import Conduct
+from coordinator.finishing import LastCandidates
 from coordinator.leases import Leases
 from coordinator.promoting import promote, prune
 from coordinator.scheduler import Scheduler, final_is_done
@@ -109,11 +110,14 @@ class Coordinator:
         self._told: dict[str, str] = {}  # what was logged last of a name or player: a peer may repeat it for ever
         self._challenges = Bucket(CHALLENGES, now)
         self._refused: dict[PlayerId, Candidate] = {}  # whose file was looked at last, and was wrong
+        self._absent: set[PlayerId] = set()  # whose candidate was reported before its file could be seen
+        self._last = LastCandidates()
         self._addresses: dict[str, _Addresses] = {}  # by the learner's name
         self._directory = 0  # a fingerprint of the hosts: the same in all terms, so nobody keeps an old one
         self._pending: list[Event] = []
         self._void = "see the log of the coordinator"  # why a ticket was void last
         self._final_since: float | None = None  # the time of play when this term saw the final evaluation begin
+        self.scheduler.waiting = state.phase == FINAL
         for ticket in state.open.values():
             self._grant(ticket, "", now)
         self._note_hosts()
@@ -357,6 +361,8 @@ class Coordinator:
             for candidate in progress.candidates:
                 if self._may_count(candidate, progress.name):
                     self._candidate(candidate)
+        finished = set(progress.finished) if self.state.phase == FINAL else set()
+        self._last.hear(progress.name, finished - self._absent, now)
         return Roster(
             term=self.state.term,
             request=progress.request,
@@ -375,12 +381,14 @@ class Coordinator:
 
     def _may_count(self, candidate: Candidate, learner: str) -> bool:
         """Whether a candidate is new and right. One whose file is not there yet will be reported again."""
+        self._absent.discard(candidate.player)
         if not is_news(self.state, candidate) or self._refused.get(candidate.player) == candidate:
             return False
         wrong = problem(self.state, candidate, self._assigned(learner))
         if not wrong and self.inspect is not None:
             looked = self.inspect(candidate)
             if looked is None:
+                self._absent.add(candidate.player)
                 self._log_once(candidate.player, f"the file of its candidate {candidate.snapshot} is not there yet")
                 return False
             if looked:
@@ -424,7 +432,7 @@ class Coordinator:
         return tuple(self.known.told(now))
 
     def take_metrics(self) -> list[tuple[str, dict[str, float]]]:
-        """Return the metrics that arrived since the last call, by process."""
+        """Return what was measured since the last call, by process."""
         return self.known.take_metrics()
 
     def _log_once(self, about: str, line: str) -> None:
@@ -448,6 +456,7 @@ class Coordinator:
             why = self.budget_spent(elapsed) or self._hopeless(now)
             if why:
                 self._finish(why, now)
+        self._await_last(now)
         self._time_final(elapsed)
         if self.state.phase == FINAL and (final_is_done(self.state, self.scheduler) or self._hopeless(now)):
             for number, ticket in list(self.state.open.items()):
@@ -455,9 +464,18 @@ class Coordinator:
                     self._withdraw(number)
             self.emit(PhaseBegan(phase=OVER, why=self.state.why))
 
+    def _await_last(self, now: float) -> None:
+        """Let the final evaluation begin when the last candidates are there that it is about."""
+        if self.state.phase != FINAL:
+            self._last.forget()
+            self.scheduler.waiting = False
+            return
+        assigned = {learner: self._assigned(learner) for learner in self.learners}
+        self.scheduler.waiting = bool(self._last.awaited(assigned, now))
+
     def _time_final(self, elapsed: float) -> None:
         """Hand out no more games of a final evaluation that takes longer than it may; a new term counts from 0."""
-        if self.state.phase != FINAL:
+        if self.state.phase != FINAL or self.scheduler.waiting:
             self._final_since, self.scheduler.closing = None, False
             return
         self._final_since = elapsed if self._final_since is None else self._final_since
@@ -480,12 +498,7 @@ class Coordinator:
 
     def budget_spent(self, elapsed: float) -> str:
         """Return why training must end, or nothing."""
-        budget = self.state.config.budget
-        if budget.minutes is not None and elapsed >= budget.minutes * 60:
-            return f"the budget of {budget.minutes:g} minutes is spent"
-        if budget.env_steps is not None and self.state.env_steps >= budget.env_steps:
-            return f"the budget of {budget.env_steps:,} env steps is spent"
-        return ""
+        return self.state.config.budget.spent(elapsed, self.state.env_steps)
 
     def spent(self) -> float:
         """Return the share of the budget that is spent, by the limit that will be reached first; 0 without a budget."""

@@ -52,6 +52,7 @@ class Scheduler:
         self._sits: dict[PlayerId, list[int]] = {}  # where a player can sit,
         self._seated: dict[tuple[PlayerId, PlayerId], list[int]] = {}  # and where opposite another one
         self.backed_off: dict[frozenset[PlayerId], float] = {}  # pairings that were void, and until when
+        self.waiting = False  # for last candidates, before which the final evaluation hands out no tickets
         self.closing = False  # the time for the final evaluation is up: no more tickets
 
     def choices(self, player: Player, roles: frozenset[str] | None = None, mates: bool = False) -> list[Choice]:
@@ -66,7 +67,7 @@ class Scheduler:
         number = TicketNumber(state.tickets + 1)
         rng = self._draws.of(state.seed, number)
         if state.phase == FINAL:
-            return None if self.closing else self._final(number, now)
+            return None if self.waiting or self.closing else self._final(number, now)
         if state.phase != TRAINING:
             return None
         if self._evaluation_is_due():
@@ -355,7 +356,7 @@ class Scheduler:
 def final_is_done(state: LeagueState, scheduler: Scheduler) -> bool:
     """Return whether the final evaluation has been played out."""
     others = any(not is_human(state, ticket) for ticket in state.open.values())
-    return not others and (scheduler.closing or not any(scheduler.final_pairings()))
+    return not others and not scheduler.waiting and (scheduler.closing or not any(scheduler.final_pairings()))
 
 
 def _any(places: Sequence[int], rng: np.random.Generator) -> int:

@@ -6,7 +6,7 @@ earlier one that still speaks.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from league.wire.messages import Role, Worker
@@ -14,6 +14,8 @@ from league.wire.messages import Role, Worker
 SILENT = 60.0  # seconds after which a process that says nothing is forgotten
 REPLACED = 2.0  # seconds of silence after which a session that has a successor is over
 SESSIONS = 8  # of one name that may speak at the same time
+RATES = ("env_steps_per_second", "updates_per_second", "wait_share")  # means over the seconds since the last report
+SPAN = "seconds"  # the metric that says how many these are
 HUMAN = "human"  # the key of `ludus play`, and what the names of its processes begin with
 
 
@@ -94,7 +96,7 @@ class Workers:
                 self._crowded.add(name)
         seen.at = seen.sessions[session] = now
         if metrics:
-            seen.metrics, seen.fresh = metrics, True
+            seen.metrics, seen.fresh = (averaged(seen.metrics, metrics) if seen.fresh else metrics), True
 
     def prove(self, holder: str) -> None:
         """Note that a session had a result."""
@@ -137,9 +139,33 @@ class Workers:
         for name, seen in self._seen.items():
             yield Worker(name=name, role=seen.role, age=max(0.0, now - seen.at), metrics=seen.metrics)
 
+    def behind(self, now: float, patience: float) -> bool:
+        """Whether a collector that measures, and spoke within so many seconds, has told nothing since the last call."""
+        return any(
+            seen.role == Role.COLLECTOR and seen.metrics and not seen.fresh and now - seen.at < patience
+            for seen in self._seen.values()
+        )
+
     def take_metrics(self) -> list[tuple[str, dict[str, float]]]:
-        """Return the metrics that arrived since the last call, by process: the newest of each, and no more."""
+        """Return what was measured since the last call, by process: the newest of each metric, the mean of a rate."""
         fresh = [(name, seen.metrics) for name, seen in self._seen.items() if seen.fresh]
         for seen in self._seen.values():
             seen.fresh = False
         return fresh
+
+
+def averaged(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
+    """Return the later metrics, with the rates of both reports as means over the seconds of both.
+
+    >>> averaged({"wait_share": 0.2, "seconds": 3.0}, {"wait_share": 1.0, "seconds": 1.0, "version": 7.0})
+    {'wait_share': 0.4, 'seconds': 4.0, 'version': 7.0}
+    """
+    spans = [(report, max(0.0, report.get(SPAN, 0.0))) for report in (before, after)]
+    means = {}
+    for name in RATES:
+        told = [(report[name], span) for report, span in spans if name in report]
+        seconds = sum(span for _, span in told)
+        if seconds > 0:
+            means[name] = sum(value * span / seconds for value, span in told)
+    total = sum(span for _, span in spans)
+    return {**after, **means, **({SPAN: total} if total > 0 else {})}

@@ -6,11 +6,12 @@ events and the same snapshots. Tests, debuggers and notebooks like it, too.
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from launch.build import Lines, build_buffer, build_collector, build_coordinator, describe_environment, learner_names
 from launch.build_learner import build_inference, build_learner
 from launch.config import Config
-from launch.ending import untrained
+from launch.ending import OVER_ALREADY, finished, untrained
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
@@ -21,6 +22,8 @@ from learners.buffer import Buffer
 from learners.inference import Inference
 
 TICK = 1 / 64  # seconds of logical time in one round: binary, so that they add up, and enough to listen in each
+
+BEAT = 1 / 4  # seconds of it between two reports, and two rows of metrics: a short league is over in some seconds
 
 
 class LogicalClock:
@@ -65,9 +68,11 @@ def play(
 
     torch.set_num_threads(1)
     describe_environment(config, run, allow)
+    config = _often(config)
     clock, exchange = LogicalClock(), Exchange()
     ledger = Ledger.open(run.ledger)
     service = build_coordinator(config, run, ledger, exchange.server("coordinator"), clock)
+    service.metrics_every = BEAT
     term = service.coordinator.state.term
 
     def line() -> Client:
@@ -125,6 +130,16 @@ def play(
             service.close()
 
 
+def _often(config: Config) -> Config:
+    """Return a config under which processes report often enough for curves, by the logical clock."""
+    learner, collector = config.learner, config.collector
+    return replace(
+        config,
+        learner=replace(learner, heartbeat=min(BEAT, learner.heartbeat)),
+        collector=replace(collector, heartbeat=min(BEAT, collector.heartbeat)),
+    )
+
+
 def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] = (), as_json: bool = False) -> int:
     """`ludus run launch=inline`: play, then print the final report."""
     from launch.exporting import export
@@ -132,13 +147,17 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     from launch.live import final_report
     from launch.progress import Progress
 
-    with Progress(run.name) as progress:
+    state = finished(run)
+    if state is None:
+        with Progress(run.name) as progress:
 
-        def tell(state: LeagueState) -> None:
-            if progress.due:
-                progress.tell(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
+            def tell(state: LeagueState) -> None:
+                if progress.due:
+                    progress.tell(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
 
-        state = play(config, run, allow, tell)
+            state = play(config, run, allow, tell)
+    elif not quiet:
+        sys.stderr.write(f"ludus: {OVER_ALREADY}\n")
     for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger
         export(run, name, run.track / name, allow=allow)
     if not quiet:

@@ -1,6 +1,7 @@
 """From a config to the list of processes that make up its league."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,3 +60,17 @@ def topology(config: Config) -> list[Part]:
         *(Part("collector", i) for i in range(collectors)),
         *(Part("tracker", i) for i in range(len(config.track.to))),
     ]
+
+
+def processes(parts: Sequence[Part]) -> dict[str, int]:
+    """Count processes by role: each rank of a learner is one, and a coordinator has a replica beside it.
+
+    >>> processes([Part("coordinator", 0), Part("learner", 0, ranks=2), Part("collector", 0), Part("collector", 1)])
+    {'coordinator': 1, 'replica': 1, 'learner': 2, 'collector': 2}
+    """
+    counts: Counter[str] = Counter()
+    for part in parts:
+        counts[part.role] += part.ranks
+        if part.role == "coordinator":
+            counts["replica"] += 1
+    return dict(counts)

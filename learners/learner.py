@@ -68,7 +68,7 @@ class Learner:
     _reported_at: float | None = field(default=None, init=False)
     _news: bool = field(default=True, init=False)  # something that the coordinator should know at once
     _retry_at: float = field(default=float("-inf"), init=False)
-    _unwritten: set[PlayerId] = field(default_factory=set, init=False)  # of whom it was said that writing fails
+    _unwritten: set[PlayerId] = field(default_factory=set, init=False)  # whose newest candidate could not be written
     _waited: float = field(default=0.0, init=False)
     _updates: int = field(default=0, init=False)
     _asked: bool = field(default=False, init=False)  # to stop, by a signal to this rank
@@ -189,6 +189,7 @@ class Learner:
             self._write_last(trainee)
         if trainee.train != row.train:
             trainee.train = row.train
+            self._news = True  # the league may wait to hear that a player has finished
             self._feed.grant(trainee)
 
     # --- training --------------------------------------------------------------------------------------------
@@ -274,10 +275,16 @@ class Learner:
     def _due(self, trainee: Trainee) -> bool:
         if trainee.candidate is None:
             return True
+        if not trainee.train:  # the last one was written when training ended, if it could be
+            return trainee.player in self._unwritten
         # A candidate that the coordinator never heard of would lie in the store for ever: tell it first.
         told = self._told.get(trainee.player)
         heard = told is not None and self._newest[1] >= told
         return heard and trainee.behind >= self.config.candidate_decisions
+
+    def _finished(self, trainee: Trainee) -> bool:
+        """Whether a player trains no more, and its last candidate is written."""
+        return not trainee.train and trainee.candidate is not None and trainee.player not in self._unwritten
 
     def _write_last(self, trainee: Trainee) -> None:
         if self._leads and (trainee.candidate is None or trainee.candidate.version < trainee.version):
@@ -347,11 +354,13 @@ class Learner:
                 inference=self._feed.inference,
                 doors=doors,
                 candidates=candidates,
+                finished=tuple(player for player, t in self._trainees.items() if self._finished(t)),
                 metrics=within(self._metrics(now)),
             )
         )
+        if now != self._reported_at:  # else nothing was told of them: no time has passed
+            self._waited, self._updates = 0.0, 0
         self._reported_at, self._news, self._beside = now, False, (self._feed.inference, *self._buffers)
-        self._waited, self._updates = 0.0, 0
         if sent:
             for candidate in candidates:
                 self._told.setdefault(candidate.player, self._request)
@@ -363,7 +372,8 @@ class Learner:
             metrics |= {f"buffer/{name}": value for name, value in self._line.metrics.items()}
         if self._reported_at is not None and now > self._reported_at:
             elapsed = now - self._reported_at
-            metrics |= {"wait_share": self._waited / elapsed, "updates_per_second": self._updates / elapsed}
+            shares = {"wait_share": self._waited / elapsed, "updates_per_second": self._updates / elapsed}
+            metrics |= {"seconds": elapsed} | shares
         for trainee in self._trainees.values():
             metrics |= trainee.metrics()
         return metrics

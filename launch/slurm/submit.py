@@ -14,6 +14,7 @@ from pathlib import Path
 
 from launch.build import describe_environment
 from launch.config import Config
+from launch.ending import OVER_ALREADY, finished
 from launch.progress import Progress
 from launch.slurm.commands import BUSY, SlurmError, call, cancel, cancel_named, queue, require
 from launch.slurm.commands import submit as sbatch
@@ -40,6 +41,9 @@ def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = (
     require()
     wanted = jobs(config, run)
     _refuse_twice(run, wanted)
+    if finished(run) is not None:
+        say(OVER_ALREADY)
+        return 0
     paths = write_scripts(config, run, allow)
     with Progress("asking Slurm"):
         for path in paths.values():

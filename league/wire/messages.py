@@ -48,7 +48,7 @@ from league.limits import Ticket as TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 8
+WIRE_VERSION = 9
 
 
 class Role(StrEnum):
@@ -180,6 +180,7 @@ class Progress(_Message, frozen=True, tag="progress"):
         dict[PlayerName, Annotated[tuple[Address, ...], ONE_OR_MORE]], FEW
     ] = {}  # players whose segments go elsewhere, and where
     candidates: Annotated[tuple[Candidate, ...], FEW] = ()
+    finished: Annotated[tuple[PlayerName, ...], FEW] = ()  # players told to train no more: their candidate is the last
     metrics: Metrics = {}
 
 

@@ -605,6 +605,8 @@ def test_a_heartbeat_tells_metrics_and_wait_share(tmp_path):
     assert metrics["env_steps_per_second"] == pytest.approx(2 / 0.05, rel=0.2)
     assert metrics["wait_share"] == 0
     assert metrics["dropped_decisions"] == 0
+    steps = metrics["env_steps"] - reports[0].metrics["env_steps"]
+    assert metrics["env_steps_per_second"] * metrics["seconds"] == pytest.approx(steps)
 
 
 def test_results_that_pile_up_are_sent_in_reports_of_bounded_size(world, monkeypatch):

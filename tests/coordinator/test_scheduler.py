@@ -238,7 +238,7 @@ def final(bench, config, env, players, final_games=6):
     rules.budget.minutes, rules.evaluation.final_games = 1.0, final_games
     league = bench(config=rules, env=env)
     league.write()
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     return league
 
 
@@ -263,7 +263,7 @@ def test_in_the_final_evaluation_candidates_meet_pasts_as_often_as_anchors(bench
         league.write(version=version, decisions=version)
     pasts = [player.id for player in league.state.population.frozen()]
     assert len(pasts) == frozen
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     league.play(100)
     met = {player: sum(tally) for player, tally in league.state.latest["main"].items()}
     assert met == {"bot": 6, "other": 6} | dict.fromkeys(pasts[-12:], each)

@@ -87,3 +87,33 @@ def test_the_newest_metrics_of_each_are_taken_once(workers):
         note(workers, speed=float(number))
     assert workers.take_metrics() == [("collector-0", {"speed": 99.0})]
     assert workers.take_metrics() == []
+
+
+def test_a_speed_is_the_mean_over_all_reports_since_it_was_taken_last(workers):
+    """A collector that played for 3 s, and rested in the second before the row is written, did not stand still."""
+    note(workers, env_steps_per_second=100.0, seconds=3.0, env_steps=300.0)
+    note(workers, env_steps_per_second=0.0, seconds=1.0, env_steps=300.0)
+    (taken,) = workers.take_metrics()
+    assert taken == ("collector-0", {"env_steps_per_second": 75.0, "seconds": 4.0, "env_steps": 300.0})
+    note(workers, env_steps_per_second=10.0, seconds=1.0, env_steps=310.0)
+    assert workers.take_metrics()[0][1]["env_steps_per_second"] == 10.0, "what was taken is told"
+
+
+def test_a_report_that_measured_no_time_takes_nothing_from_the_one_before(workers):
+    note(workers, updates_per_second=4.0, seconds=2.0)
+    note(workers, version=3.0)
+    assert workers.take_metrics()[0][1] == {"updates_per_second": 4.0, "seconds": 2.0, "version": 3.0}
+    note(workers, updates_per_second=4.0, seconds=-1e100)
+    note(workers, updates_per_second=2.0, seconds=1.0)
+    assert workers.take_metrics()[0][1]["updates_per_second"] == 2.0
+
+
+def test_a_collector_is_behind_if_it_lives_and_told_nothing_since_the_last_row(workers):
+    note(workers, "collector-0", speed=1.0)
+    note(workers, "collector-1")
+    assert not workers.behind(1.0, 10.0), "one that never measures is not waited for"
+    workers.take_metrics()
+    assert workers.behind(1.0, 10.0)
+    assert not workers.behind(10.0, 10.0), "it may be dead"
+    note(workers, "collector-0", now=2.0, speed=1.0)
+    assert not workers.behind(2.0, 10.0)

@@ -147,7 +147,7 @@ def test_a_flood_of_challenges_does_not_fill_the_ledger(run):
 
 
 def test_a_human_that_went_away_does_not_hold_up_the_end(run):
-    coordinator = Coordinator(open_view(run).state, ["learner-0"])
+    coordinator = Coordinator(open_view(run).state, learners=[])
     coordinator.reopen()
     coordinator.handle(None, challenge(), 0.0)
     coordinator._finish("enough", 1.0)

@@ -58,7 +58,7 @@ MESSAGES: list[Message] = [
     Progress(
         request=1, name="learner-0", session="s", address="ipc:///x",
         candidates=(Candidate(player="main", incarnation=0, version=1, snapshot="cd" * 32, decisions=5),),
-        metrics={"loss": 1.5},
+        finished=("main",), metrics={"loss": 1.5},
     ),
     Roster(term=1, request=1, players=(Assignment(player="main", incarnation=0, start="ab" * 32),), stop=True),
     Follow(request=1, since=10),
