@@ -256,7 +256,7 @@ class Ledger:
         return self.archive.damage() + damage(self._connection, _SCHEMA, self.archive.mark)
 
     def settle(self) -> bool:
-        """Carry all that is in SQLite's log over to the file; return whether that worked: on a full disk it does not."""
+        """Carry all that is in SQLite's log over to the file; return whether that worked (not on a full disk)."""
         try:
             busy, logged, carried = self._connection.execute("pragma wal_checkpoint(full)").fetchone()
         except sqlite3.OperationalError:
