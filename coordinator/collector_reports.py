@@ -9,7 +9,7 @@ from coordinator.running_league import RunningLeague
 from coordinator.workers import Workers, holder_of, is_guest
 from league import result_check as checking
 from league.events import TicketIssued
-from league.ids import PlayerId
+from league.ids import PlayerId, TicketNumber
 from league.limits import HELD
 from league.ticket import Fault, Result, Ticket
 from league.wire.messages import Ack, Orders, Report, Verdict
@@ -66,7 +66,7 @@ class CollectorReports:
             self._tickets.fail(fault.ticket, holder, fault.reason, now)
         return Ack(fault.ticket, fault.attempt, verdict)
 
-    def _renew(self, report: Report, holder: str, now: float) -> tuple[tuple[int, int], ...]:
+    def _renew(self, report: Report, holder: str, now: float) -> tuple[tuple[TicketNumber, int], ...]:
         """Renew the leases of what a session holds; return those that it does not hold any more."""
         revoked = []
         for held in report.held:
