@@ -223,7 +223,7 @@ class Service:
 
     def _metrics(self, now: float) -> list[tuple[float, str, dict[str, float]]]:
         waited = now - self._measured - pace(self.elapsed(now), self.metrics_every)
-        if waited < 0 or (waited < LATE and self.coordinator.known.behind(now, LATE)):
+        if waited < 0 or (waited < LATE and self.coordinator.processes.behind(now, LATE)):
             return []  # the speed of the league is a sum over collectors: without one of them it would be too low
         fresh = self.coordinator.take_metrics()
         if fresh:
@@ -271,7 +271,7 @@ class Service:
         before = self.coordinator
         checkpoint = self._checkpoint if self._fold is None else self._fold
         state = refold(self._ledger, before.state.config, checkpoint)
-        self.coordinator = Coordinator(state, before.learners, now, before.known.roster, before.inspect)
+        self.coordinator = Coordinator(state, before.learners, now, before.processes.roster, before.inspect)
         self.coordinator.stopping, self.coordinator.elapsed = before.stopping, before.elapsed
         self._fold = self._encoded()  # the next attempt may fail as well, and then there is nothing to fold
 

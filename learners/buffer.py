@@ -21,7 +21,16 @@ from league.ids import PlayerId, derive_seed
 from league.policies.layout import FloatArray, PolicyConfig
 from league.spec import EnvSpec
 from league.wire.codec import WireError
-from league.wire.messages import Draw, Drawn, Refused, Role, Watch, Weights
+from league.wire.messages import (
+    BufferStatus,
+    FindBuffer,
+    Refused,
+    ReleasePlayer,
+    Role,
+    SampleReply,
+    SampleRequest,
+    Weights,
+)
 from league.wire.ports import Arrays, Incoming, Server
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
@@ -35,6 +44,8 @@ log = logging.getLogger("ludus.buffer")
 WATCH = 1.0  # seconds between two words to the learner
 NOBODY = "nobody draws its decisions"
 NONE = np.zeros(0, np.int64)
+
+OF_LEARNERS = (FindBuffer, SampleRequest, ReleasePlayer, Weights)
 
 
 class DrawError(ValueError):
@@ -115,11 +126,11 @@ class Buffer:
         arrived = self.server.receive(timeout)
         self.waited += self.clock() - before
         for incoming in arrived:
-            if not isinstance(incoming.message, Draw | Weights) or incoming.role not in (None, Role.LEARNER):
-                self._feed.answer(incoming, self._stored)
-            else:
+            if isinstance(incoming.message, OF_LEARNERS) and incoming.role in (None, Role.LEARNER):
                 self._learner = incoming.peer
-                self._hear(incoming)
+                self._take_order(incoming)
+            else:
+                self._feed.answer(incoming, self._stored)
         for stored in self._stored.values():
             self._answer(stored)
         self._feed.remind(self._stored)
@@ -127,12 +138,17 @@ class Buffer:
 
     # --- the learner -----------------------------------------------------------------------------------------
 
-    def _hear(self, incoming: Incoming) -> None:
+    def _take_order(self, incoming: Incoming) -> None:
         message = incoming.message
-        assert isinstance(message, Draw | Weights)
+        if isinstance(message, FindBuffer):
+            self._wants = True
+            return
+        assert isinstance(message, SampleRequest | ReleasePlayer | Weights)
         try:
-            if isinstance(message, Draw):
-                self._asked(incoming.peer, message, incoming.arrays)
+            if isinstance(message, SampleRequest):
+                self._sample(incoming.peer, message, incoming.arrays)
+            elif isinstance(message, ReleasePlayer):
+                self._release(message)
             elif "flat" in incoming.arrays:
                 self._load(message, incoming.arrays["flat"])
         except DrawError as error:
@@ -168,22 +184,30 @@ class Buffer:
             ring=f"{self.session}/{incarnation}",
         )
 
-    def _asked(self, peer: bytes, draw: Draw, arrays: Arrays) -> None:
-        stored = self._stored.get(draw.player)
-        if stored is None or stored.incarnation != draw.incarnation:
-            self._wants |= not draw.over
-            return
-        if draw.session != stored.learner:
-            stored.learner, stored.open = draw.session, {}
-        if draw.over and not stored.stopped:
-            stored.stopped, stored.stock, stored.open = NOBODY, stored.algo.stock(self.ranks), {}
-            self._feed.grant(stored)
-        if draw.over:
+    def _sampled_by(self, message: SampleRequest | ReleasePlayer) -> BufferedPlayer | None:
+        """Return the player that a learner means, now that of its session; None if its weights are not here."""
+        stored = self._stored.get(message.player)
+        if stored is None or stored.incarnation != message.incarnation:
+            return None
+        if message.session != stored.learner:
+            stored.learner, stored.open = message.session, {}
+        return stored
+
+    def _sample(self, peer: bytes, request: SampleRequest, arrays: Arrays) -> None:
+        stored = self._sampled_by(request)
+        if stored is None:
+            self._wants = True
             return
         stored.stopped = ""
-        stored.open[draw.request] = peer
-        if draw.ring == stored.ring:
+        stored.open[request.request] = peer
+        if request.ring == stored.ring:
             stored.note(arrays)
+
+    def _release(self, message: ReleasePlayer) -> None:
+        stored = self._sampled_by(message)
+        if stored is not None and not stored.stopped:
+            stored.stopped, stored.stock, stored.open = NOBODY, stored.algo.stock(self.ranks), {}
+            self._feed.grant(stored)
 
     def _answer(self, stored: BufferedPlayer) -> None:
         """Draw what was asked for, as far as it is due."""
@@ -195,7 +219,7 @@ class Buffer:
             if not stored.stock.due():  # the next batch may come
                 stored.training = {}
                 self._feed.grant(stored)
-            message = Drawn(
+            message = SampleReply(
                 session=stored.learner,
                 player=stored.player,
                 incarnation=stored.incarnation,
@@ -216,8 +240,9 @@ class Buffer:
         if not self._learner or not (due or self._wants):
             return
         known = {player: (stored.incarnation, stored.version) for player, stored in self._stored.items()}
-        watch = Watch(session=self.session, address=self.server.address, known=known, metrics=self._metrics(now))
-        self.server.send(self._learner, watch)
+        metrics, address = self._metrics(now), self.server.address
+        status = BufferStatus(session=self.session, address=address, known=known, metrics=metrics)
+        self.server.send(self._learner, status)
         self._wants = False
         if due:
             self._watched = (now, self.waited, self.drawn)

@@ -18,7 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import PlayerId
-from league.wire.messages import Draw, Drawn, Refused, Watch, Weights
+from league.wire.messages import (
+    BufferStatus,
+    FindBuffer,
+    Refused,
+    ReleasePlayer,
+    SampleReply,
+    SampleRequest,
+    Weights,
+)
 from league.wire.ports import Arrays, Client
 from learners.algorithms.values import ValueLearning
 from learners.replay import Sample
@@ -43,7 +51,7 @@ class RemoteReplay:
 
     def __init__(self, serve: Callable[[float], None], ahead: int = AHEAD, leads: bool = True) -> None:
         self._serve, self._ahead, self._leads = serve, ahead, leads
-        self._here: deque[tuple[Drawn, Sample | None]] = deque()
+        self._here: deque[tuple[SampleReply, Sample | None]] = deque()
         self._requests = count()
         self._last = False  # of this update
         self._noted: list[tuple[Index, npt.NDArray[np.float64]]] = []
@@ -64,7 +72,7 @@ class RemoteReplay:
         for _ in range(1 + self._ahead - len(self.open) - len(self._here)):
             self.open[next(self._requests)] = float("-inf")
 
-    def arrived(self, drawn: Drawn, arrays: Arrays) -> None:
+    def arrived(self, drawn: SampleReply, arrays: Arrays) -> None:
         """Take in what was asked for; raise ValueError if it is something else."""
         rest = {name: array for name, array in arrays.items() if name != "lag"}
         sample = Sample.of(rest) if rest else None
@@ -165,7 +173,7 @@ class BufferClient:
     def meet(self) -> None:
         """Find out where the buffer is, as collectors have to be told before they send anything."""
         if not self.address and self._due(PlayerId("")):
-            self._buffer.send(Draw(session=self._session))
+            self._buffer.send(FindBuffer(session=self._session))
             self.serve({}, 0)
 
     def serve(self, trainees: Mapping[PlayerId, Trainee], timeout: float) -> list[RemoteTrainee]:
@@ -175,11 +183,11 @@ class BufferClient:
             self._ask(trainee)
         arrived = []
         for message, arrays in self._buffer.receive(timeout):
-            if isinstance(message, Watch):
+            if isinstance(message, BufferStatus):
                 self._watched(message, served)
             elif isinstance(message, Refused):
                 log.warning("the buffer refused what was sent: %s", message.reason)
-            elif isinstance(message, Drawn) and message.session == self._session:
+            elif isinstance(message, SampleReply) and message.session == self._session:
                 asked = served.get(message.player)
                 if asked is not None and self._take_in(asked, message, arrays):
                     arrived.append(asked)
@@ -194,8 +202,8 @@ class BufferClient:
     def give_up(self, trainee: Trainee) -> None:
         """Tell the buffer that nobody will draw the decisions of a player."""
         if trainee.elsewhere:
-            draw = Draw(session=self._session, player=trainee.player, incarnation=trainee.incarnation, over=True)
-            self._buffer.send(draw)
+            player, incarnation = trainee.player, trainee.incarnation
+            self._buffer.send(ReleasePlayer(session=self._session, player=player, incarnation=incarnation))
 
     def _ask(self, trainee: RemoteTrainee) -> None:
         if trainee.stopped:
@@ -211,14 +219,14 @@ class BufferClient:
                 served.open[request] = now
 
     def _draw(self, trainee: RemoteTrainee, request: int) -> bool:
-        draw = Draw(
+        wish = SampleRequest(
             session=self._session,
             player=trainee.player,
             incarnation=trainee.incarnation,
             request=request,
             ring=trainee.served.ring,
         )
-        return self._buffer.send(draw, trainee.served.notes())
+        return self._buffer.send(wish, trainee.served.notes())
 
     def _due(self, player: PlayerId) -> bool:
         due = self._clock() - self._told.get(player, float("-inf")) >= PATIENCE
@@ -226,16 +234,16 @@ class BufferClient:
             self._told[player] = self._clock()
         return due
 
-    def _watched(self, watch: Watch, served: Mapping[PlayerId, RemoteTrainee]) -> None:
-        self.address, self.metrics = watch.address, watch.metrics
+    def _watched(self, status: BufferStatus, served: Mapping[PlayerId, RemoteTrainee]) -> None:
+        self.address, self.metrics = status.address, status.metrics
         for player, trainee in served.items():
-            incarnation, version = watch.known.get(player, (-1, -1))
+            incarnation, version = status.known.get(player, (-1, -1))
             if incarnation == trainee.incarnation and version <= NEWEST:
                 trainee.overtake(version)
             if (incarnation, version) != (trainee.incarnation, trainee.version):
                 self.publish(trainee)
 
-    def _take_in(self, trainee: RemoteTrainee, drawn: Drawn, arrays: Arrays) -> bool:
+    def _take_in(self, trainee: RemoteTrainee, drawn: SampleReply, arrays: Arrays) -> bool:
         if drawn.incarnation != trainee.incarnation:
             return False
         try:

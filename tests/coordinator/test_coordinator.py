@@ -2,8 +2,9 @@
 
 import pytest
 
-from coordinator.coordinator import BACK_OFF, UNPROVEN
-from coordinator.finishing import SILENCE
+from coordinator.collector_reports import UNPROVEN
+from coordinator.last_candidates import SILENCE
+from coordinator.open_tickets import BACK_OFF
 from coordinator.promoting import KEPT_CANDIDATES
 from coordinator.workers import REPLACED, SILENT
 from league.events import (
@@ -156,7 +157,7 @@ def test_a_fault_gives_the_ticket_to_the_next_and_three_make_it_void(league):
 def test_a_void_pairing_rests(league):
     ticket = next(t for t in iter(lambda: take(league), None) if len({entry.player for entry in t.entries}) == 2)
     pair = [entry.player for entry in ticket.entries]
-    rests = league.coordinator.scheduler._rests
+    rests = league.coordinator.scheduler.resting.rests
     for attempt in range(3):
         assert not rests(*pair, league.now)
         league.report(faults=[Fault(ticket=ticket.number, attempt=attempt, reason="x")])

@@ -1,6 +1,6 @@
 """Whose last candidate the final evaluation waits for. In memory only; time is an argument.
 
-When training ends, learners hear of it in the answer to their next report, write a last candidate of each player and
+When training ends, learners learn it from the answer to their next report, write a last candidate of each player and
 report it. Until then there is nothing to evaluate: games of an older candidate would not count.
 """
 
@@ -15,18 +15,18 @@ LONGEST = 300.0  # seconds for which last candidates are waited for at all: a le
 class LastCandidates:
     """The last candidates of a league, from the end of its training on.
 
-    last.hear("learner-0", progress.finished, now)      # with every report
+    last.report("learner-0", progress.finished, now)      # with every report
     if not last.awaited(assigned, now): ...             # the final evaluation may begin
     """
 
     def __init__(self) -> None:
-        self._since: float | None = None  # when it was first asked who is awaited
+        self._since: float | None = None  # the first call of `awaited`
         self._heard: dict[str, float] = {}
         self._finished: dict[str, frozenset[PlayerId]] = {}
         self._complete = False
 
-    def hear(self, learner: str, finished: Collection[PlayerId], now: float) -> None:
-        """Note that a learner reported, and whose last candidates it has told."""
+    def report(self, learner: str, finished: Collection[PlayerId], now: float) -> None:
+        """Note that a learner reported, and whose last candidates it has reported."""
         self._heard[learner], self._finished[learner] = now, frozenset(finished)
 
     def awaited(self, assigned: Mapping[str, Collection[PlayerId]], now: float) -> list[PlayerId]:
