@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collectors.actors import Actors, Remote
+from collectors.actors import Actors, RemoteActor
 from collectors.envs.rows import IntArray, Rows
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
@@ -75,7 +75,7 @@ class Acting:
         observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
         after = None if memory is None else memory.take(order, axis=0)
         networks: dict[str, list[tuple[NumpyActor, slice]]] = {}
-        remote: list[tuple[Remote, slice]] = []
+        remote: list[tuple[RemoteActor, slice]] = []
         others: list[tuple[slice, Choice]] = []
         end = 0
         for number, count in zip(present.tolist(), counts[present].tolist(), strict=True):
@@ -83,7 +83,7 @@ class Acting:
             end += count
             if isinstance(actor, NumpyActor) and actor.kind is not None:
                 networks.setdefault(actor.kind, []).append((actor, part))
-            elif isinstance(actor, Remote) and actor.sociable:
+            elif isinstance(actor, RemoteActor) and actor.sociable:
                 remote.append((actor, part))
             else:
                 mine = None if after is None else after[part]
@@ -112,7 +112,7 @@ class Acting:
         `places` says which rows of the tick these are; None: all of them.
         """
         slot, agent = whose
-        if isinstance(actor, Remote):
+        if isinstance(actor, RemoteActor):
             return actor.act(observation, mask, self._rng, slot * self._share)
         if not isinstance(actor, NumpyActor):
             return self._scripted(actor, observation, mask, places)
@@ -158,7 +158,7 @@ class Acting:
     def _race(
         self,
         networks: dict[str, list[tuple[NumpyActor, slice]]],
-        remote: list[tuple[Remote, slice]],
+        remote: list[tuple[RemoteActor, slice]],
         observation: npt.NDArray[np.float32],
         mask: npt.NDArray[np.bool_],
     ) -> Choice:

@@ -22,7 +22,7 @@ from league.store.snapshots import SnapshotStore
 from league.ticket import Entry
 
 
-class Remote:
+class RemoteActor:
     """A live player whose network is in an inference process: it draws its actions from what that answered."""
 
     def __init__(self, player: PlayerId, config: PolicyConfig, spec: EnvSpec) -> None:
@@ -107,12 +107,12 @@ class Actors:
     def update_remote(self, player: PlayerId) -> None:
         """Let a live player act from now on, with weights that an inference process has."""
         if player not in self._live or player in self._outdated:
-            self._swap(player, Remote(player, self.policy_of(player), self._spec))
+            self._swap(player, RemoteActor(player, self.policy_of(player), self._spec))
 
-    def answered(self, number: int, version: int, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def set_outputs(self, number: int, version: int, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Tell a remote actor what its network makes of the rows that it acts on next, and its version."""
         actor = self._actors[number]
-        assert isinstance(actor, Remote)
+        assert isinstance(actor, RemoteActor)
         actor.outputs, actor.log_std, actor.exploration = (arrays[n] for n in ("outputs", "log_std", "exploration"))
         self._versions[number] = version
 
@@ -165,7 +165,7 @@ class Actors:
     def _make_room(self, actor: Actor) -> None:
         if isinstance(actor, NumpyActor):
             self.memory = max(self.memory, actor.memory)
-        elif isinstance(actor, Remote):
+        elif isinstance(actor, RemoteActor):
             self.memory = max(self.memory, actor.policy.state_size)
 
     def _add(self, actor: Actor) -> int:

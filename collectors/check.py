@@ -23,7 +23,7 @@ from league.spec import EnvSpec
 SPEED_SECONDS = 0.5
 LOOKED_AT = 4  # episodes in which each observation is held against its space
 EPISODE_SECONDS = 60.0  # within which an episode must end for `ludus check-env` to look at all there is
-TRIAL_SECONDS, PATIENCE = 1.0, 10  # of a trial, and how many times as long it may take to see an outcome
+TRIAL_SECONDS, OUTCOME_FACTOR = 1.0, 10  # of a trial, and how many times as long it may take to see an outcome
 
 T = TypeVar("T")
 Bots = Sequence[tuple[Player, Actor]]  # scripted players, and what chooses their actions
@@ -291,7 +291,7 @@ def try_out(env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = ()) -
     An outcome that only a real episode can tell of gets more time for one.
     """
     if not _outcome_is_known(env):
-        seconds *= PATIENCE
+        seconds *= OUTCOME_FACTOR
     rng, slots, until = np.random.default_rng(0), np.arange(env.slots, dtype=np.int32), time.monotonic() + seconds
     env.start(slots, slots.astype(np.int64) + 1)
     over = _random_tick(env, rng, bots)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collectors.envs.rows import Environment, IntArray, Rows
-from collectors.seating import Playing, Seating, unpack_actions
+from collectors.seating import HeldTicket, Seating, unpack_actions
 from league.policies.actions import Actions, legal
 from league.ticket import Episode, Ticket, episode_seed
 
@@ -49,23 +49,23 @@ Frames = Generator[Frame, None, Episode]
 def play(env: Environment, ticket: Ticket, episode: int, seed: int, choose: Choose) -> Frames:
     """Play one episode of a ticket in slot 0; yield every position, return the outcome, actions included."""
     seats = Seating(env.spec, 1)
-    playing = Playing(ticket, record=ticket.episodes, started=episode)
-    slot = seats.begin([seats.reserve(playing, range(len(ticket.entries)), room=1)])
+    held = HeldTicket(ticket, record=ticket.episodes, started=episode)
+    slot = seats.begin([seats.reserve(held, range(len(ticket.entries)), room=1)])
     env.start(slot, np.array([seed], np.int64))
     yield Frame((), env.render(0))
-    while not playing.finished:
+    while not held.finished:
         rows = env.rows()
         entry = seats.entry[rows.slot, rows.agent].astype(np.int32)
         actions = choose(rows, entry) if len(rows) else np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
-        seats.note(rows, actions)
+        seats.add_moves(rows, actions)
         ends = env.step(actions)
         if ends.faults:
             raise ReplayError(f"the environment broke: {ends.faults[0].reason}")
         seats.finish(ends)
-        if not len(rows) and not playing.finished:
+        if not len(rows) and not held.finished:
             raise ReplayError(f"{env.spec.name}: no agent is to act, but the episode is not over")
         yield Frame(tuple(map(Move, rows.agent.tolist(), entry.tolist(), actions.tolist())), env.render(0))
-    return playing.finished[episode]
+    return held.finished[episode]
 
 
 def replay(env: Environment, ticket: Ticket, attempt: int, episode: int, packed: bytes, run_seed: int) -> Frames:

@@ -1,8 +1,8 @@
 """The desk: the tickets that a collector holds, what it owes the coordinator for them, and the reports that say so.
 
     desk.obey(orders, now)                  # tickets to play, what was acknowledged, what others play now
-    for playing in desk.queue: ...          # play their episodes, then
-    desk.finish(playing)                    # or desk.fail(playing, reason)
+    for held in desk.queue: ...          # play their episodes, then
+    desk.finish(held)                    # or desk.fail(held, reason)
     if desk.due(now):
         coordinator.send(desk.report(now, desk.want(now), ...))
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collectors.config import CollectorConfig
-from collectors.seating import Playing, episodes_to_record
+from collectors.seating import HeldTicket, episodes_to_record
 from league import result_check as checking
 from league.ids import PlayerId, TicketNumber
 from league.limits import HELD, REASON
@@ -59,8 +59,8 @@ class HeldTickets:
     ) -> None:
         self._name, self._session, self._run_seed, self._slots = name, session, run_seed, slots
         self._config, self._journal, self._env = config, journal, env
-        self._held: dict[Key, Playing] = {}
-        self.queue: list[Playing] = []  # those of them with episodes that no slot has taken yet, oldest first
+        self._held: dict[Key, HeldTicket] = {}
+        self.queue: list[HeldTicket] = []  # those of them with episodes that no slot has taken yet, oldest first
         self._results: dict[Key, Result] = {}
         self._faults: dict[Key, Fault] = {}
         self._logged: set[str] = set()  # why tickets could not be played
@@ -77,7 +77,7 @@ class HeldTickets:
     @property
     def trained(self) -> set[PlayerId | None]:
         """Who is trained by what is held."""
-        return {playing.ticket.trains for playing in self._held.values()}
+        return {held.ticket.trains for held in self._held.values()}
 
     # --- tickets ---------------------------------------------------------------------------------------------
 
@@ -97,9 +97,9 @@ class HeldTickets:
         for ack in orders.acks:
             self._faults.pop((ack.ticket, ack.attempt), None)
         for number, attempt in orders.revoked:
-            playing = self._held.pop((number, attempt), None)
-            if playing is not None:
-                playing.revoked = True
+            held = self._held.pop((number, attempt), None)
+            if held is not None:
+                held.revoked = True
         if orders.hosts is not None:
             self._directory = orders.directory
         for ticket in orders.tickets:
@@ -108,30 +108,30 @@ class HeldTickets:
 
     def _hold(self, ticket: Ticket) -> None:
         seeds = episode_seeds(self._run_seed, ticket.number, ticket.attempt, range(ticket.episodes))
-        playing = Playing(ticket, episodes_to_record(ticket, self._config.record_share), seeds)
-        if playing.key not in self._held:
-            self._held[playing.key] = playing
-            self.queue.append(playing)
+        held = HeldTicket(ticket, episodes_to_record(ticket, self._config.record_share), seeds)
+        if held.key not in self._held:
+            self._held[held.key] = held
+            self.queue.append(held)
 
-    def finish(self, playing: Playing) -> None:
+    def finish(self, held: HeldTicket) -> None:
         """Keep the result of a ticket if all its episodes are finished. One that nobody would count is a fault."""
-        result = playing.result()
+        result = held.result()
         if result is None:
             return
-        wrong = checking.problem(playing.ticket, result.episodes, self._env)
+        wrong = checking.problem(held.ticket, result.episodes, self._env)
         if wrong:
-            self.fail(playing, f"{self._env.name}: {wrong}. See: ludus check-env {self._env.name}", again=False)
+            self.fail(held, f"{self._env.name}: {wrong}. See: ludus check-env {self._env.name}", again=False)
         else:
-            self._held.pop(playing.key, None)
-            self._results[playing.key] = result
+            self._held.pop(held.key, None)
+            self._results[held.key] = result
 
-    def fail(self, playing: Playing, reason: str, again: bool = True) -> None:
+    def fail(self, held: HeldTicket, reason: str, again: bool = True) -> None:
         """Give a ticket back: nobody wins it. Unless `again`, the same reason is logged once."""
-        if not playing.revoked:
-            playing.revoked = True
-            self._held.pop(playing.key, None)
-            number, attempt = playing.key
-            self._faults[playing.key] = Fault(ticket=number, attempt=attempt, reason=reason[:REASON])
+        if not held.revoked:
+            held.revoked = True
+            self._held.pop(held.key, None)
+            number, attempt = held.key
+            self._faults[held.key] = Fault(ticket=number, attempt=attempt, reason=reason[:REASON])
             if again or reason not in self._logged:
                 log.warning("ticket %d, attempt %d: %s", number, attempt, reason)
             if not again:
@@ -151,7 +151,7 @@ class HeldTickets:
         """Return how many tickets to ask for, so that enough episodes lie ahead."""
         if now < self._request.rest_until or self.full:
             return 0
-        unstarted = sum(playing.unstarted for playing in self.queue)
+        unstarted = sum(held.unstarted for held in self.queue)
         ahead = self._config.ahead * self._slots
         if unstarted >= ahead:
             return 0

@@ -14,7 +14,7 @@ from league.wire.ports import Client
 
 log = logging.getLogger("ludus.collector")
 
-PATIENCE = 1.0  # seconds before a pull is repeated
+PULL_AGAIN_SECONDS = 1.0  # seconds before a pull is repeated
 BACKLOG = 64  # messages kept while a learner does not read; then the oldest are dropped and counted
 
 
@@ -24,7 +24,7 @@ class LearnerRank:
 
     allowance: int = 0
     sent: int = 0
-    pulled_at: float = -PATIENCE
+    pulled_at: float = -PULL_AGAIN_SECONDS
 
     @property
     def credit(self) -> int:
@@ -47,7 +47,7 @@ class LivePlayer:
         self.host, self.newest = host, 0
         self.ranks = {address: self.ranks.get(address, LearnerRank()) for address in host.addresses}
         for rank in self.ranks.values():
-            rank.pulled_at = -PATIENCE
+            rank.pulled_at = -PULL_AGAIN_SECONDS
 
     @property
     def hungriest(self) -> str:
@@ -123,7 +123,7 @@ class LearnerClient:
         for player, live in self.live.items():
             stale = live.version < 0 or live.newest > live.version or player in starved
             for address, rank in live.ranks.items() if stale else ():
-                if now - rank.pulled_at >= PATIENCE:
+                if now - rank.pulled_at >= PULL_AGAIN_SECONDS:
                     rank.pulled_at = now
                     self._clients[address].send(
                         Pull(

@@ -22,7 +22,7 @@ ACTION_BYTES = 1 << 17  # of one result: a report must fit on the wire; episodes
 
 
 @dataclass(slots=True)
-class Playing:
+class HeldTicket:
     """A ticket that this collector holds."""
 
     ticket: Ticket
@@ -57,7 +57,7 @@ class Playing:
 class Start:
     """Episodes of a ticket that begin now, each in a slot; `actors` has one for each entry."""
 
-    playing: Playing
+    held: HeldTicket
     actors: Sequence[int]
     episodes: range
     slots: list[int]
@@ -83,7 +83,7 @@ class Seating:
         self._orders = np.array(orders, np.intp)[:, self._seat_of]
         self._free: dict[PlayerId | None, deque[int]] = {None: deque(range(slots))}  # by who trained there last
         self.room = slots  # free ones
-        self.playing: list[Playing | None] = [None] * slots
+        self.tickets: list[HeldTicket | None] = [None] * slots
         self._episode = np.zeros(slots, np.int32)
         self.actor = np.zeros((slots, agents), np.int16)  # who acts for each agent; short numbers sort fast
         self.entry = np.zeros((slots, agents), np.intp)  # entry of the ticket that each agent plays for
@@ -105,16 +105,16 @@ class Seating:
         """Return how many free slots trained this player last: there its lanes can run on."""
         return len(self._free.get(player, ()))
 
-    def reserve(self, playing: Playing, actors: Sequence[int], room: int) -> Start:
+    def reserve(self, held: HeldTicket, actors: Sequence[int], room: int) -> Start:
         """Take slots for the next episodes of a ticket, at most `room`; those that trained its player come first."""
-        episodes = range(playing.started, playing.started + min(playing.unstarted, room))
-        playing.started = episodes.stop
+        episodes = range(held.started, held.started + min(held.unstarted, room))
+        held.started = episodes.stop
         self.room -= len(episodes)
         slots: list[int] = []
-        for pool in (self._free.setdefault(playing.ticket.trains, deque()), *self._free.values()):
+        for pool in (self._free.setdefault(held.ticket.trains, deque()), *self._free.values()):
             while pool and len(slots) < len(episodes):
                 slots.append(pool.popleft())
-        return Start(playing, actors, episodes, slots)
+        return Start(held, actors, episodes, slots)
 
     def begin(self, starts: Sequence[Start]) -> IntArray:
         """Seat what was reserved; return the slots, in order."""
@@ -124,9 +124,9 @@ class Seating:
         for start in starts:
             taken += start.slots
             episodes += start.episodes
-            recorded += [episode < start.playing.record for episode in start.episodes]
+            recorded += [episode < start.held.record for episode in start.episodes]
             for slot in start.slots:
-                self.playing[slot] = start.playing
+                self.tickets[slot] = start.held
         slots, index = np.array(taken, np.intp), np.array(episodes)
         entry = self._orders[index % len(self._orders)]
         actors = np.array([start.actors for start in starts], np.int16)
@@ -134,9 +134,9 @@ class Seating:
         self._episode[slots] = index
         self.entry[slots] = entry
         self.actor[slots] = actors[which[:, None], entry]
-        self._spirited = self._spirited or any(start.playing.ticket.spirit for start in starts)
+        self._spirited = self._spirited or any(start.held.ticket.spirit for start in starts)
         if self._spirited:
-            self._spirit[slots] = np.array([start.playing.ticket.spirit for start in starts], np.float32)[which]
+            self._spirit[slots] = np.array([start.held.ticket.spirit for start in starts], np.float32)[which]
         self._returns[slots] = 0.0
         self._length[slots] = 0
         self._written[slots] = 0
@@ -147,7 +147,7 @@ class Seating:
         """Return where agents in slots stand in `actor.take` and `entry.take`."""
         return slot.astype(np.intp, copy=False) * self._agents + agent
 
-    def learnt(self, rows: RowsOrEnds) -> RowsOrEnds:
+    def with_training_rewards(self, rows: RowsOrEnds) -> RowsOrEnds:
         """Return rows with the rewards to learn from: with team spirit, those of a side in this tick are mixed."""
         spirit = self._spirit[rows.slot] if self._spirited and len(rows.slot) else None
         if spirit is None:
@@ -155,7 +155,7 @@ class Seating:
         team = rows.slot.astype(np.intp, copy=False) * self._agents + self._side_of[rows.agent]
         return replace(rows, reward=team_spirit(rows.reward, team, spirit))
 
-    def note(self, rows: Rows, actions: Actions) -> int:
+    def add_moves(self, rows: Rows, actions: Actions) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""
         if np.count_nonzero(rows.reward):  # most games pay only at the end
             self._returns[rows.slot, rows.agent] += rows.reward
@@ -177,7 +177,7 @@ class Seating:
         self._history[slot, position] = actions
         np.add.at(self._written, slot, 1)
 
-    def finish(self, ends: Ends) -> list[Playing]:
+    def finish(self, ends: Ends) -> list[HeldTicket]:
         """Close the episodes that are over; return the tickets they belong to."""
         self._returns.reshape(-1)[self.index(ends.slot, ends.agent)] += ends.reward
         for idle in ends.idle:
@@ -185,19 +185,19 @@ class Seating:
         touched = []
         which = zip(ends.over.tolist(), self._episode[ends.over].tolist(), self._outcomes(ends), strict=True)
         for slot, number, episode in which:
-            playing = self.abandon(slot)
-            if playing is not None:
-                playing.finished[number] = episode
-                touched.append(playing)
+            held = self.abandon(slot)
+            if held is not None:
+                held.finished[number] = episode
+                touched.append(held)
         return touched
 
-    def abandon(self, slot: int) -> Playing | None:
+    def abandon(self, slot: int) -> HeldTicket | None:
         """Free a slot; return the ticket whose episode was played there."""
-        playing = self.playing[slot]
-        self.playing[slot] = None
-        self._free[playing.ticket.trains if playing is not None else None].append(slot)
+        held = self.tickets[slot]
+        self.tickets[slot] = None
+        self._free[held.ticket.trains if held is not None else None].append(slot)
         self.room += 1
-        return playing
+        return held
 
     def _outcomes(self, ends: Ends) -> list[Episode]:
         """Return how the episodes that are over ended, told for each entry."""

@@ -1,6 +1,6 @@
 """Slots that take turns: while one half of them waits for an answer from elsewhere, the other half plays.
 
-env = Turns([make_environment(config, 128), make_environment(config, 128)])
+env = TurnTakingEnvironment([make_environment(config, 128), make_environment(config, 128)])
 env.turn = 1
 env.step(choose(env.rows()))        # of the second half, slots 128 to 255
 """
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from collectors.envs.rows import Ends, Environment, IntArray, Rows
 
 
-class Turns:
+class TurnTakingEnvironment:
     """Environments as one: each has some of the slots, and only the one whose turn it is gives rows and takes a step.
 
     Episodes may start at any time. They begin with the next rows of their environment, because a step must fit

@@ -57,7 +57,7 @@ class World:
             session="session",
             env=env,
             coordinator=exchange.client(self.coordinator.address),
-            links=LearnerClient("collector-0", "session", exchange.client),
+            learner_client=LearnerClient("collector-0", "session", exchange.client),
             actors=Actors(env.spec, POLICY, self.store, cache_bytes, allow),
             run_seed=7,
             config=CollectorConfig(slots=env.slots, **{"ticks": 4, **config}),
@@ -481,7 +481,7 @@ def misplaced(world, observation):
     actors, seats = collector._actors, collector._seating
     played = [
         (playing.ticket.entries[entry], actors[number])
-        for playing, numbers, entries in zip(seats.playing, seats.actor, seats.entry, strict=True)
+        for playing, numbers, entries in zip(seats.tickets, seats.actor, seats.entry, strict=True)
         if playing is not None
         for number, entry in zip(numbers, entries, strict=True)
     ]
@@ -517,18 +517,18 @@ def test_who_dies_in_a_slot_that_plays_on_is_closed_at_once(world):
     }
     both = Ends(slot=np.array([2, 2]), agent=agents, over=np.array([2]), **nothing)
     mixed = Ends(slot=np.array([2, 3]), agent=agents, over=np.array([2]), **nothing)
-    assert world.collector._whole(both)
-    assert not world.collector._whole(mixed)
+    assert world.collector._closer.is_whole(both)
+    assert not world.collector._closer.is_whole(mixed)
 
 
 def test_what_is_over_is_told_while_the_others_rest(tmp_path):
     world = World(tmp_path, TicTacToe(slots=64))
     world.begin(*(evaluation(number, episodes=1) for number in range(1, 65)))
-    while not world.collector._ended:
+    while not world.collector._closer.waiting:
         world.step()
     world.collector._wait(0.0)  # as it does without credit
-    assert world.collector._ended == []
-    assert world.collector._desk._results
+    assert world.collector._closer.waiting == 0
+    assert world.collector._tickets._results
 
 
 class Overseen(ConnectFour):
@@ -566,9 +566,9 @@ def test_slots_that_become_free_are_filled_together_and_soon(tmp_path, slots, to
 def test_what_ended_in_the_last_tick_is_told_before_the_end(tmp_path):
     world = World(tmp_path, TicTacToe(slots=64))
     world.begin(*(evaluation(number, episodes=1) for number in range(1, 65)))
-    while not world.collector._ended:  # some are over, and not closed yet
+    while not world.collector._closer.waiting:  # some are over, and not closed yet
         reports = world.step()
-    over = sum(len(ends.over) for ends in world.collector._ended)
+    over = world.collector._closer.waiting
     assert not any(report.results for report in reports)
     world.order(stop=True)
     (last,) = world.step()
@@ -602,7 +602,7 @@ def test_results_that_pile_up_are_sent_in_reports_of_bounded_size(world, monkeyp
     collector = world.collector
     for _ in range(800):  # the coordinator is away
         collector.step(0.0)
-    assert len(collector._desk._results) == 30
+    assert len(collector._tickets._results) == 30
     world.coordinator.receive(0)
     world.now += RETRY
     told = []
@@ -612,14 +612,14 @@ def test_results_that_pile_up_are_sent_in_reports_of_bounded_size(world, monkeyp
         told += [result.ticket for result in results]
     assert sorted(told) == list(range(1, 31))
     world.step()
-    assert collector._desk._results == {}
+    assert collector._tickets._results == {}
 
 
 def test_nothing_new_begins_while_too_many_results_wait(world):
     world.begin(evaluation())
     world.play(acknowledge=False)
-    (result,) = world.collector._desk._results.values()
-    world.collector._desk._results |= {(number, 9): result for number in range(MAX_UNACKED)}
+    (result,) = world.collector._tickets._results.values()
+    world.collector._tickets._results |= {(number, 9): result for number in range(MAX_UNACKED)}
     world.order(tickets=(evaluation(number=2),))
     played = world.collector.env_steps
     for report in world.step(30):

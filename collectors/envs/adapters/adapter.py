@@ -40,7 +40,7 @@ class Adapter:
         self._blueprint = blueprint
         self._build = build
         self._spare = first  # the environment whose spaces were read serves the first slot
-        self._table = RowBuffer(blueprint.spec, slots)
+        self._buffer = RowBuffer(blueprint.spec, slots)
         self._games: dict[int, Game] = {}
         self._busy = np.zeros(slots, dtype=np.bool_)
         self._index: Index | None = None  # the rows that `rows` told last
@@ -60,23 +60,23 @@ class Adapter:
                 game.begin(seed)
                 game.look()
             except Exception as error:
-                self._table.news.faults[slot] = _reason(self.spec.name, "reset", error)
+                self._buffer.pending.faults[slot] = _reason(self.spec.name, "reset", error)
         if len(index):
             self._silence_faults()
             self._index = None
 
     def rows(self) -> Rows:
         """Return the rows of all agents that must act now."""
-        self._index = self._table.index()
-        return self._table.rows(self._index)
+        self._index = self._buffer.index()
+        return self._buffer.rows(self._index)
 
     def step(self, actions: npt.NDArray[Any]) -> Ends:
         """Take one action for each row, slot by slot."""
-        table = self._table
-        index = table.index() if self._index is None else self._index
+        buffer = self._buffer
+        index = buffer.index() if self._index is None else self._index
         slot = index // len(self.spec.agents)
-        moves = self._check(actions, slot, table.masks(index))
-        table.act(index)
+        moves = self._check(actions, slot, buffer.masks(index))
+        buffer.act(index)
         moved = []
         for one, parts in _by_slot(slot, moves):
             try:
@@ -84,15 +84,15 @@ class Adapter:
                 game.act(parts)
                 moved.append((one, game))
             except Exception as error:
-                table.news.faults[one] = _reason(self.spec.name, "step", error)
+                buffer.pending.faults[one] = _reason(self.spec.name, "step", error)
         for one, game in moved:
             try:
                 game.look()
             except Exception as error:
-                table.news.faults[one] = _reason(self.spec.name, "step", error)
+                buffer.pending.faults[one] = _reason(self.spec.name, "step", error)
         self._silence_faults()
         self._index = None
-        return self._tell()
+        return self._take_ends()
 
     def _check(self, actions: npt.NDArray[Any], slot: Index, legal: npt.NDArray[np.bool_]) -> Sequence[Any]:
         if self.spec.single:
@@ -100,8 +100,8 @@ class Adapter:
             return moves
         return list(check_parts(self.spec, actions, slot, legal))
 
-    def _tell(self) -> Ends:
-        ends = self._table.take_news()
+    def _take_ends(self) -> Ends:
+        ends = self._buffer.take_ends()
         self._busy[ends.over] = False
         for fault in ends.faults:
             self._busy[fault.slot] = False
@@ -109,9 +109,9 @@ class Adapter:
 
     def _silence_faults(self) -> None:
         """Find what broke; those slots have no rows, and their environments are built anew next time."""
-        self._table.find_faults()
-        for slot in self._table.news.faults:
-            self._table.ready[slot] = False
+        self._buffer.find_faults()
+        for slot in self._buffer.pending.faults:
+            self._buffer.ready[slot] = False
             self._drop(slot)
 
     def _drop(self, slot: int) -> None:
@@ -128,7 +128,7 @@ class Adapter:
         if game is None:
             env, self._spare = self._build() if self._spare is None else self._spare, None
             plan = self._blueprint
-            game = plan.game(env, SlotWriter(self._table, slot, plan.readers, plan.plays))
+            game = plan.game(env, SlotWriter(self._buffer, slot, plan.readers, plan.plays))
             self._games[slot] = game
         return game
 
@@ -137,8 +137,8 @@ class Adapter:
         game = self._games.get(slot)
         if game is not None and (text := game.render()):
             return text
-        agents = np.flatnonzero(self._table.ready[slot]).tolist()
-        seen = [(self.spec.agents[agent], self._table.observation[slot, agent]) for agent in agents]
+        agents = np.flatnonzero(self._buffer.ready[slot]).tolist()
+        seen = [(self.spec.agents[agent], self._buffer.observation[slot, agent]) for agent in agents]
         return "\n".join(f"{agent} sees\n{board(array) or array}" for agent, array in seen)
 
     @property
@@ -149,7 +149,7 @@ class Adapter:
 
     def infos(self, slot: int) -> dict[str, Mapping[str, Any]]:
         """Return the last info of each agent of the episode that ended in a slot."""
-        return self._games[slot].chair.infos
+        return self._games[slot].writer.infos
 
     def picture(self, slot: int) -> npt.NDArray[Any] | None:
         """Return the environment's own picture, [height, width, 3]; None if it draws none."""

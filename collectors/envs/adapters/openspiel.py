@@ -147,9 +147,9 @@ def _reader(spiel: Spiel, player: int) -> Callable[[Any, Mapping[str, Any], Row,
 class SpielGame:
     """A game in one slot."""
 
-    def __init__(self, env: Spiel, chair: SlotWriter) -> None:
+    def __init__(self, env: Spiel, writer: SlotWriter) -> None:
         self.env = env
-        self.chair = chair
+        self.writer = writer
         self._state: Any = None
         self._rng = np.random.default_rng(0)
         self._paid = np.zeros(len(env.agents))
@@ -157,7 +157,7 @@ class SpielGame:
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
-        self.chair.clear()
+        self.writer.clear()
         self._rng = np.random.default_rng(seed)
         self._state = self.env.game.new_initial_state()
         self._paid[:] = 0
@@ -178,21 +178,21 @@ class SpielGame:
 
     def look(self) -> None:
         """Let chance move, pay, and find who must act next."""
-        state, chair = self._state, self.chair
+        state, writer = self._state, self.writer
         while state.is_chance_node():
             state.apply_action(draw(state, self._rng))
         returns = np.array(state.returns())
-        chair.reward(dict(zip(chair.agents, (returns - self._paid).tolist(), strict=True)))
+        writer.reward(dict(zip(writer.agents, (returns - self._paid).tolist(), strict=True)))
         self._paid = returns
         if state.is_terminal():
-            for agent in chair.unended():
-                chair.end(agent, False, None, {})
-            return chair.over()
+            for agent in writer.unended():
+                writer.end(agent, False, None, {})
+            return writer.over()
         together = state.is_simultaneous_node()
         players = range(len(self._paid)) if together else (state.current_player(),)
         self._movers = [player for player in players if state.legal_actions(player)]
         for player in self._movers:
-            chair.ready(chair.agents[player], state, {})
+            writer.ready(writer.agents[player], state, {})
         return None
 
 

@@ -11,7 +11,7 @@ from league.spec import EnvSpec
 
 
 @dataclass(slots=True)
-class News:
+class PendingEnds:
     """What happened in one step.
 
     END rows as (slot, agent, truncated), slots that are over, slots that broke, agents that earned and never acted.
@@ -35,7 +35,7 @@ class RowBuffer:
         self.ready = np.zeros(size, dtype=np.bool_)  # must act now
         self.acted = np.zeros(size, dtype=np.bool_)
         self.state = None if spec.state is None else np.zeros((slots, *spec.state.shape), dtype=spec.state.dtype)
-        self.news = News()
+        self.pending = PendingEnds()
 
     def clear(self, slot: int) -> None:
         """Forget the episode of a slot."""
@@ -79,7 +79,7 @@ class RowBuffer:
         """
         index = self.index()
         self._fault(index, no_option(self.spec, self.masks(index)), "its action mask allows no action")
-        ends = [slot * self.ready.shape[1] + agent for slot, agent, _ in self.news.ends]
+        ends = [slot * self.ready.shape[1] + agent for slot, agent, _ in self.pending.ends]
         index = np.concatenate([index, np.array(ends, dtype=np.intp)]) if ends else index
         self._fault(index, ~np.isfinite(self.reward.reshape(-1)[index]), "its reward is NaN or infinite")
         if self.observation.dtype.kind == "f":
@@ -93,12 +93,12 @@ class RowBuffer:
         if np.count_nonzero(wrong):
             for place in index[wrong].tolist():
                 slot, agent = divmod(place, self.ready.shape[1])
-                self.news.faults.setdefault(slot, f"{self.spec.name}: agent {self.spec.agents[agent]!r}: {reason}")
+                self.pending.faults.setdefault(slot, f"{self.spec.name}: agent {self.spec.agents[agent]!r}: {reason}")
 
-    def take_news(self) -> Ends:
+    def take_ends(self) -> Ends:
         """Return what happened since the last call. A slot that broke has no END rows and is not over."""
-        news, self.news = self.news, News()
-        ends = [end for end in news.ends if end[0] not in news.faults]
+        pending, self.pending = self.pending, PendingEnds()
+        ends = [end for end in pending.ends if end[0] not in pending.faults]
         slot, agent, truncated = np.array(ends, dtype=np.intp).reshape(-1, 3).T.copy()
         index = slot * self.ready.shape[1] + agent
         return Ends(
@@ -107,8 +107,8 @@ class RowBuffer:
             reward=self.reward.reshape(-1)[index].astype(np.float32),
             truncated=truncated.astype(np.bool_),
             observation=self._observations(index),
-            over=np.array([one for one in news.over if one not in news.faults], dtype=np.intp),
-            faults=tuple(SlotFault(slot, reason) for slot, reason in news.faults.items()),
-            idle=tuple(one for one in news.idle if one.slot not in news.faults),
+            over=np.array([one for one in pending.over if one not in pending.faults], dtype=np.intp),
+            faults=tuple(SlotFault(slot, reason) for slot, reason in pending.faults.items()),
+            idle=tuple(one for one in pending.idle if one.slot not in pending.faults),
             state=None if self.state is None else self.state[slot],
         )

@@ -1,4 +1,4 @@
-"""A chair: what one slot's environment writes into the table, whatever its API."""
+"""A writer: what one slot's environment writes into the table, whatever its API."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ class Game(Protocol):
     """
 
     env: Any
-    chair: "SlotWriter"
+    writer: "SlotWriter"
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
@@ -41,22 +41,22 @@ class Game(Protocol):
 class SlotWriter:
     """The place of one slot in the table."""
 
-    def __init__(self, table: RowBuffer, slot: int, readers: Mapping[str, Read], plays: Mapping[str, Play]) -> None:
-        agents = table.spec.agents
-        self.table = table
+    def __init__(self, buffer: RowBuffer, slot: int, readers: Mapping[str, Read], plays: Mapping[str, Play]) -> None:
+        agents = buffer.spec.agents
+        self.buffer = buffer
         self.slot = slot
         self.agents = agents
-        self.tells_state = table.state is not None
+        self.has_state = buffer.state is not None
         self.plays = [plays[agent] for agent in agents]  # from an action of a row to one of the environment
         self.number = {agent: number for number, agent in enumerate(agents)}
         # Of each agent: its number, how to read what it sees, and where that is written.
         self._places = {
-            agent: (number, readers[agent], table.observation[slot, number], table.mask[slot, number])
+            agent: (number, readers[agent], buffer.observation[slot, number], buffer.mask[slot, number])
             for agent, number in self.number.items()
         }
-        self._ready = table.ready[slot]
-        self._reward = table.reward[slot]
-        self._acted = table.acted[slot]
+        self._ready = buffer.ready[slot]
+        self._reward = buffer.reward[slot]
+        self._acted = buffer.acted[slot]
         self._ended = [False] * len(agents)
         self.infos: dict[str, Mapping[str, Any]] = {}  # the last one of each agent that ended
 
@@ -71,7 +71,7 @@ class SlotWriter:
 
     def clear(self) -> None:
         """Make ready for a new episode."""
-        self.table.clear(self.slot)
+        self.buffer.clear(self.slot)
         self._ended = [False] * len(self.agents)
         self.infos = {}
 
@@ -108,7 +108,7 @@ class SlotWriter:
             if truncated:
                 self.ready(agent, seen, info)
                 self._ready[number] = False
-            self.table.news.ends.append((self.slot, number, truncated))
+            self.buffer.pending.ends.append((self.slot, number, truncated))
         self._ended[number] = True
         self.infos[agent] = info
 
@@ -122,22 +122,22 @@ class SlotWriter:
         acted = self._acted.tolist()
         if not any(acted):
             raise BrokenError("the episode ended before any agent could act")
-        self.table.news.over.append(self.slot)
+        self.buffer.pending.over.append(self.slot)
         if not all(acted):
             earned = enumerate(zip(self._reward.tolist(), acted, strict=True))
             idle = [Idle(self.slot, number, reward) for number, (reward, had) in earned if reward and not had]
-            self.table.news.idle.extend(idle)
+            self.buffer.pending.idle.extend(idle)
 
-    def whole(self, env: Any) -> None:
+    def write_state(self, env: Any) -> None:
         """Write the state of the whole slot, if the spec tells of one."""
-        if self.table.state is not None and self.table.spec.state is not None:
+        if self.buffer.state is not None and self.buffer.spec.state is not None:
             state = np.asarray(env.state())
-            if state.shape != self.table.spec.state.shape:
+            if state.shape != self.buffer.spec.state.shape:
                 raise BrokenError(
-                    f"state() has shape {state.shape}, but state_space says {self.table.spec.state.shape}; "
+                    f"state() has shape {state.shape}, but state_space says {self.buffer.spec.state.shape}; "
                     "fix the environment, or set env.state=false"
                 )
-            self.table.state[self.slot] = state
+            self.buffer.state[self.slot] = state
 
     def _place(self, agent: str) -> int:
         number = self.number.get(agent)
