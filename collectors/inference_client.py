@@ -1,12 +1,12 @@
 """The client of the inference process: rows of live players go out, the outputs of their networks come back.
 
-    asking.ask(turn, rows, numbers, entry, begins)
-    asking.receive(timeout=0.0, now=clock())
-    tick = asking.answered(turn)        # None while an answer is still under way
+    client.request(turn, rows, numbers, entry, begins)
+    client.receive(timeout=0.0, now=clock())
+    found = client.take_answered(turn)      # None while an answer is still under way
 
-The collector draws the actions itself: its random numbers are the same as if it had the networks. Only live
-players are asked for. Frozen ones never change, so that their weights are fetched once; and what evaluation plays
-does not depend on who answers.
+The collector samples the actions itself: its random numbers are the same as if it had the networks. It requests forward
+passes of live players only. Frozen players never change, so their weights are fetched once, and evaluation does not
+depend on inference processes.
 """
 
 import logging
@@ -28,34 +28,34 @@ from league.wire.ports import Arrays, Client
 
 log = logging.getLogger("ludus.collector")
 
-RESEND_SECONDS = 1.0  # seconds before a tick is asked again: whoever should answer may have died
+RESEND_SECONDS = 1.0  # after which an unanswered request is sent again: the inference process may have died
 
 
 @dataclass(slots=True)
 class _PlayerRequest:
-    """Rows of request player that were asked about."""
+    """The forward pass that is requested for the rows of one player."""
 
     number: int  # of its actor
     rows: Index
     ask: Ask
     arrays: Arrays
-    at: float = float("-inf")
+    at: float = float("-inf")  # when it was sent last
 
 
 @dataclass(slots=True)
 class RequestedTick:
-    """All that request turn asked about: the rows of a tick, and who acts in each."""
+    """A tick of one turn whose forward passes are requested: its rows, and who acts in each."""
 
     rows: Rows
     numbers: npt.NDArray[np.int16]
     entry: Index
     open: dict[PlayerId, _PlayerRequest] = field(default_factory=dict)  # not answered yet
     answers: list[tuple[_PlayerRequest, Answer, Arrays]] = field(default_factory=list)
-    memory_lost: bool = False  # the answers come from a memory that knows nothing of the ticks before
+    memory_lost: bool = False  # the process that answered does not have the memory of the ticks before
 
 
 class InferenceClient:
-    """The requested of request collector, at most request for each turn."""
+    """Requests forward passes, for at most one tick of each turn at a time."""
 
     def __init__(
         self,
@@ -69,19 +69,19 @@ class InferenceClient:
         self._place = places(spec)
         self._clients: dict[str, Client] = {}
         self._requested: dict[int, RequestedTick] = {}
-        self._memories: dict[tuple[int, PlayerId], str] = {}  # the memory that answered last
+        self._memories: dict[tuple[int, PlayerId], str] = {}  # the id of the memory that the last answer used
         self._requests = 0
 
     def waits(self, turn: int) -> bool:
-        """Whether a tick of this turn is open."""
+        """Return whether a tick of this turn is requested and not taken yet."""
         return turn in self._requested
 
     def request(
         self, turn: int, rows: Rows, numbers: npt.NDArray[np.int16], entry: Index, begins: Callable[[], BoolArray]
     ) -> None:
-        """Ask about the rows of live players; a tick without any is answered already.
+        """Request a forward pass for the rows of each live player; a tick without any is answered at once.
 
-        `begins` says in which rows a memory is to be told; it is called only if there is request.
+        `begins` returns the rows whose memory must come back; it is called only for recurrent networks.
         """
         tick = self._requested[turn] = RequestedTick(rows, numbers, entry)
         self._requests += 1
@@ -113,7 +113,7 @@ class InferenceClient:
         return arrays
 
     def receive(self, timeout: float, now: float) -> None:
-        """Send what has not been sent, or was not answered in time; take in answers, waiting for request if need be."""
+        """Send new requests and those not answered in time; take in answers, waiting for one if any is due."""
         owing = None
         for tick in self._requested.values():
             for player, request in tick.open.items():
@@ -139,7 +139,7 @@ class InferenceClient:
     def _receive_from(self, client: Client, timeout: float) -> None:
         for message, arrays in client.receive(timeout):
             if isinstance(message, Refused):
-                log.warning("an inference process refused what was asked: %s", message.reason)
+                log.warning("an inference process refused a request: %s", message.reason)
             elif isinstance(message, Answer):
                 self._keep(message, arrays)
 
@@ -147,9 +147,9 @@ class InferenceClient:
         tick = self._requested.get(answer.turn)
         request = tick.open.get(answer.player) if tick is not None else None
         if tick is None or request is None or request.ask.request != answer.request:
-            return  # the second answer to a tick that was asked twice
+            return  # the second answer to a request that was sent twice
         if not self._fits(request, arrays):
-            log.warning("an answer for %s does not fit the tick", answer.player)
+            log.warning("an answer for %s does not fit its request", answer.player)
             return
         del tick.open[answer.player]
         tick.answers.append((request, answer, arrays))
@@ -172,7 +172,7 @@ class InferenceClient:
         )
 
     def take_answered(self, turn: int) -> tuple[RequestedTick, list[Recalled]] | None:
-        """Return the tick of a turn, and what was recalled, once all answers are there; its actors know them."""
+        """Return the tick of a turn and the memories that came back, once all answers are there and its actors have them."""
         tick = self._requested.get(turn)
         if tick is None or tick.open:
             return None
@@ -189,6 +189,6 @@ class InferenceClient:
         return tick, recalled
 
     def close(self) -> None:
-        """Close every link."""
+        """Close every connection."""
         for client in self._clients.values():
             client.close()
