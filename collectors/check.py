@@ -12,7 +12,7 @@ from collectors.conformance import Findings, Problem, Transcript, conform
 from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, planned
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
-from collectors.envs.rows import Environment, IntArray, Rows
+from collectors.envs.rows import CanRehearse, Environment, IntArray, Rows
 from collectors.envs.watched import Tell, silent, watched
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
@@ -304,9 +304,8 @@ def try_out(env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = ()) -
 
 def _outcome_is_known(env: Environment) -> bool:
     """Return whether there is nothing to learn of env.outcome; raise EnvError if it returns rubbish."""
-    rehearse: Callable[[], bool] | None = getattr(env, "rehearse", None)  # only a referee has outcomes to rehearse
     try:
-        return rehearse is None or rehearse()
+        return env.rehearse() if isinstance(env, CanRehearse) else True
     except OutcomeError as error:
         raise EnvError(f"{env.spec.name}: {error}") from error
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.outcomes import rank_alone, rank_sides, team_spirit
+from collectors.envs.returns import ReturnSums
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
 from league.ids import PlayerId, TicketNumber
@@ -90,7 +91,7 @@ class Seating:
         self._spirit = np.zeros(slots, np.float32)  # of the ticket that is played there
         self._spirited = False  # most leagues have none, and shall not pay for it
         self._side_of = np.array(spec.sides, np.intp)[self._seat_of]
-        self._returns = np.zeros((slots, agents))
+        self._returns = ReturnSums(slots, agents)
         self._length = np.zeros(slots, np.int64)
         self._recording = np.zeros(slots, np.bool_)
         self._history = np.zeros((slots, 64, *spec.action.shape), spec.action.dtype)
@@ -137,7 +138,7 @@ class Seating:
         self._spirited = self._spirited or any(start.held.ticket.spirit for start in starts)
         if self._spirited:
             self._spirit[slots] = np.array([start.held.ticket.spirit for start in starts], np.float32)[which]
-        self._returns[slots] = 0.0
+        self._returns.clear(slots)
         self._length[slots] = 0
         self._written[slots] = 0
         self._recording[slots] = recorded
@@ -157,8 +158,7 @@ class Seating:
 
     def add_moves(self, rows: Rows, actions: Actions) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""
-        if np.count_nonzero(rows.reward):  # most games pay only at the end
-            self._returns[rows.slot, rows.agent] += rows.reward
+        self._returns.add_rows(rows)
         slot = rows.slot.astype(np.intp, copy=False)
         moved = slot if _rising(slot) else np.unique(slot)
         self._length[moved] += 1
@@ -179,9 +179,7 @@ class Seating:
 
     def finish(self, ends: Ends) -> list[HeldTicket]:
         """Close the episodes that are over; return the tickets they belong to."""
-        self._returns.reshape(-1)[self.index(ends.slot, ends.agent)] += ends.reward
-        for idle in ends.idle:
-            self._returns[idle.slot, idle.agent] += idle.reward
+        self._returns.add_ends(ends)
         touched = []
         which = zip(ends.over.tolist(), self._episode[ends.over].tolist(), self._outcomes(ends), strict=True)
         for slot, number, episode in which:
@@ -205,10 +203,10 @@ class Seating:
         entry, episode = self.entry[slots], np.arange(len(slots))[:, None]
         if self._alone:
             earned = np.empty((len(slots), entries))
-            earned[episode, entry] = self._returns[slots]
+            earned[episode, entry] = self._returns.totals[slots]
         else:
             told_to = (episode * entries + entry).reshape(-1)
-            total = np.bincount(told_to, self._returns[slots].reshape(-1), minlength=len(slots) * entries)
+            total = np.bincount(told_to, self._returns.totals[slots].reshape(-1), minlength=len(slots) * entries)
             earned = total.astype(np.float64, copy=False).reshape(len(slots), entries)
         ranked = rank_alone(earned) if self._alone and ends.ranks is None else self._ranked(slots, earned, ends.ranks)
         actions = [b""] * len(slots)

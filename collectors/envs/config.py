@@ -12,7 +12,7 @@ from typing import Any
 from collectors.envs.names import BACKENDS, check_id, read_name
 from collectors.envs.outcomes import Referee
 from collectors.envs.plan import Plan, plan_exactly
-from collectors.envs.rows import Environment
+from collectors.envs.rows import Environment, HasInfos
 from league.plugins import PluginError, resolve
 
 
@@ -127,7 +127,7 @@ def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -
     if judge is not None and not callable(judge):
         env.close()
         raise EnvError(f"env.outcome={config.outcome} is no function, but a {type(judge).__name__}")
-    if judge is None and not config.draw_margin and not hasattr(env, "infos"):
+    if judge is None and not config.draw_margin and not isinstance(env, HasInfos):
         return env
     return Referee(env, judge, config.draw_margin, config.outcome or "")
 

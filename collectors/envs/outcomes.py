@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import Ends, Environment, IntArray, Rows, SlotFault
+from collectors.envs.returns import ReturnSums
+from collectors.envs.rows import Ends, Environment, HasInfos, HasPicture, HasRenderModes, IntArray, Rows, SlotFault
 from league.spec import EnvSpec
 
 Floats = npt.NDArray[np.float64]
@@ -97,9 +98,9 @@ class Referee:
         self.slots = env.slots
         self._env, self._judge, self._margin, self._name = env, judge, margin, name
         self._rows: Rows | None = None
-        self._infos: Callable[[int], dict[str, Mapping[str, Any]]] | None = getattr(env, "infos", None)
+        self._infos = env.infos if isinstance(env, HasInfos) else None
         self._listens = judge is not None or self._infos is not None  # else nobody can name a winner
-        self._returns = np.zeros((env.slots, len(env.spec.agents)))
+        self._returns = ReturnSums(env.slots, len(env.spec.agents))
         self._length = np.zeros(env.slots, np.int64)
         self._seated = np.zeros((len(env.spec.agents), len(env.spec.seats)))  # [agent, seat]
         for number, seat in enumerate(env.spec.seats):
@@ -107,7 +108,7 @@ class Referee:
 
     def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
         """Begin an episode in each of these slots."""
-        self._returns[slots] = 0.0
+        self._returns.clear(slots)
         self._length[slots] = 0
         self._env.start(slots, seeds)
 
@@ -120,15 +121,11 @@ class Referee:
         """Take the actions, and judge the episodes that end with them."""
         rows = self._env.rows() if self._rows is None else self._rows
         self._rows = None
-        if np.count_nonzero(rows.reward):  # an agent has one row at most
-            self._returns[rows.slot, rows.agent] += rows.reward
+        self._returns.add_rows(rows)
         if self._judge is not None:
             self._length[np.unique(rows.slot)] += 1
         ends = self._env.step(actions)
-        if len(ends.slot):
-            self._returns[ends.slot, ends.agent] += ends.reward
-        for idle in ends.idle:
-            self._returns[idle.slot, idle.agent] += idle.reward
+        self._returns.add_ends(ends)
         return self._judged(ends) if len(ends.over) else ends
 
     def _judged(self, ends: Ends) -> Ends:
@@ -144,7 +141,7 @@ class Referee:
             except OutcomeError as error:
                 faults.append(SlotFault(slot, f"{self.spec.name}: {error}"))
         if named or self._margin:
-            earned = self._returns[ends.over] @ self._seated
+            earned = self._returns.totals[ends.over] @ self._seated
             ranked = rank_sides(earned, self._seated.sum(axis=0), self.spec.sides, self._margin)
             for i, ranks in named.items():
                 ranked[i] = ranks
@@ -159,7 +156,7 @@ class Referee:
         if scores is None:
             if self._judge is None:
                 return None
-            returns = dict(zip(agents, self._returns[slot].tolist(), strict=True))
+            returns = dict(zip(agents, self._returns.totals[slot].tolist(), strict=True))
             scores = self._judgement(Finished(returns, infos, int(self._length[slot])))
         totals, counts = self._seats(scores)
         ranks: npt.NDArray[np.int64] = rank_sides(totals[None], counts, self.spec.sides, self._margin)[0]
@@ -204,13 +201,11 @@ class Referee:
     @property
     def render_modes(self) -> tuple[str, ...]:
         """How the environment says it can be rendered."""
-        modes: tuple[str, ...] = getattr(self._env, "render_modes", ())
-        return modes
+        return self._env.render_modes if isinstance(self._env, HasRenderModes) else ()
 
     def picture(self, slot: int) -> npt.NDArray[Any] | None:
         """Return the environment's own picture; None if it does not draw any."""
-        draw = getattr(self._env, "picture", None)
-        return None if draw is None else draw(slot)
+        return self._env.picture(slot) if isinstance(self._env, HasPicture) else None
 
     def close(self) -> None:
         """Close the environment."""

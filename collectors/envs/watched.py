@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.plan import Plan
-from collectors.envs.rows import Ends, Environment, IntArray, Rows
+from collectors.envs.rows import CanRehearse, Ends, Environment, IntArray, Rows
 
 Tell = Callable[[str], None]
 
@@ -48,8 +48,7 @@ class Watched:
     def rehearse(self) -> bool:
         """Ask a referee about an episode that nobody played, if there is one."""
         self._tell(STEP)
-        ask: Callable[[], bool] | None = getattr(self._env, "rehearse", None)
-        return ask is None or ask()
+        return self._env.rehearse() if isinstance(self._env, CanRehearse) else True
 
     def render(self, slot: int) -> str:
         """Return the position as the environment shows it."""

@@ -1,6 +1,7 @@
 """The table: preallocated arrays for every agent in every slot, into which slots write and which rows copy."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -81,13 +82,15 @@ class RowBuffer:
         self._fault(index, no_option(self.spec, self.masks(index)), "its action mask allows no action")
         ends = [slot * self.ready.shape[1] + agent for slot, agent, _ in self.pending.ends]
         index = np.concatenate([index, np.array(ends, dtype=np.intp)]) if ends else index
-        self._fault(index, ~np.isfinite(self.reward.reshape(-1)[index]), "its reward is NaN or infinite")
-        if self.observation.dtype.kind == "f":
-            seen = self._observations(index).reshape(len(index), self.spec.observation.size)
-            self._fault(index, np.asarray(~np.isfinite(seen).all(axis=1)), "its observation holds NaN or infinity")
-        if self.state is not None and self.state.dtype.kind == "f":
-            states = self.state[index // self.ready.shape[1]].reshape(len(index), self.state[0].size)
-            self._fault(index, np.asarray(~np.isfinite(states).all(axis=1)), "state() holds NaN or infinity")
+        self._check_finite(index, self.reward.reshape(-1)[index], "its reward is NaN or infinite")
+        self._check_finite(index, self._observations(index), "its observation holds NaN or infinity")
+        if self.state is not None:
+            self._check_finite(index, self.state[index // self.ready.shape[1]], "state() holds NaN or infinity")
+
+    def _check_finite(self, index: Index, values: npt.NDArray[Any], reason: str) -> None:
+        if values.dtype.kind == "f":
+            finite = np.isfinite(values).reshape(len(index), -1 if len(index) else 0)
+            self._fault(index, np.asarray(~finite.all(axis=1)), reason)
 
     def _fault(self, index: Index, wrong: npt.NDArray[np.bool_], reason: str) -> None:
         if np.count_nonzero(wrong):
