@@ -172,7 +172,7 @@ class InferenceClient:
         )
 
     def take_answered(self, turn: int) -> tuple[RequestedTick, list[Recalled]] | None:
-        """Return the tick of a turn and the memories that came back, once all answers are there; its actors have them."""
+        """Return the tick of a turn and the memories that came with it, once all answers arrived."""
         tick = self._requested.get(turn)
         if tick is None or tick.open:
             return None

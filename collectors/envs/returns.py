@@ -24,6 +24,7 @@ class ReturnSums:
     def add_ends(self, ends: Ends) -> None:
         """Add the last rewards of agents that ended, and those of agents that never acted."""
         if len(ends.slot):
-            self.totals[ends.slot, ends.agent] += ends.reward
+            index = ends.slot.astype(np.intp, copy=False) * self.totals.shape[1] + ends.agent
+            self.totals.reshape(-1)[index] += ends.reward
         for idle in ends.idle:
             self.totals[idle.slot, idle.agent] += idle.reward

@@ -82,15 +82,17 @@ class RowBuffer:
         self._fault(index, no_option(self.spec, self.masks(index)), "its action mask allows no action")
         ends = [slot * self.ready.shape[1] + agent for slot, agent, _ in self.pending.ends]
         index = np.concatenate([index, np.array(ends, dtype=np.intp)]) if ends else index
-        self._check_finite(index, self.reward.reshape(-1)[index], "its reward is NaN or infinite")
-        self._check_finite(index, self._observations(index), "its observation holds NaN or infinity")
+        self._check_finite(index, index, self.reward.reshape(-1), "its reward is NaN or infinite")
+        seen = self.observation.reshape(-1, *self.spec.observation.shape)
+        self._check_finite(index, index, seen, "its observation holds NaN or infinity")
         if self.state is not None:
-            self._check_finite(index, self.state[index // self.ready.shape[1]], "state() holds NaN or infinity")
+            self._check_finite(index, index // self.ready.shape[1], self.state, "state() holds NaN or infinity")
 
-    def _check_finite(self, index: Index, values: npt.NDArray[Any], reason: str) -> None:
+    def _check_finite(self, index: Index, rows: Index, values: npt.NDArray[Any], reason: str) -> None:
+        """Note a fault for each of these agents whose row of the values has a number that is not finite."""
         if values.dtype.kind == "f":
-            finite = np.isfinite(values).reshape(len(index), -1 if len(index) else 0)
-            self._fault(index, np.asarray(~finite.all(axis=1)), reason)
+            finite = np.isfinite(values.take(rows, axis=0))
+            self._fault(index, np.asarray(~finite.all(axis=tuple(range(1, finite.ndim)))), reason)
 
     def _fault(self, index: Index, wrong: npt.NDArray[np.bool_], reason: str) -> None:
         if np.count_nonzero(wrong):
