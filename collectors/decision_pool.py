@@ -1,6 +1,7 @@
-"""DecisionPool: the arrays that decisions are written into, one after the other, until a message gathers them.
+"""The pool of decisions: arrays that decisions are written into, tick by tick, until a message gathers them.
 
-Legend of shapes: see league.segment; a block holds up to T ticks of A agents.
+Legend of shapes: see league.segment. The pool has *blocks*; a block holds up to T ticks of A agents, and becomes one
+segment.
 """
 
 from typing import Any
@@ -13,16 +14,16 @@ from league.spec import Array, EnvSpec
 
 Chunk = dict[str, npt.NDArray[Any]]
 Index = npt.NDArray[np.intp]
-Tail = tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]  # what an agent saw next, and what it could do
+Tail = tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]  # an agent's next observation and mask
 
 
 class DecisionPool:
-    """A pool of blocks.
+    """A pool of blocks, which grows as needed.
 
-    block = blocks.lease(1)
-    blocks.write(block, place, observation, mask, action, log_prob)     # one decision of an agent in each
-    blocks.end(block, place)                                            # or `cut`, with what it saw next
-    arrays = blocks.gather(block)                                       # they are free again
+    block = pool.lease(1)
+    pool.write(block, place, decisions)     # one decision of an agent in each block
+    pool.end(block, place)                  # or `cut`, with the agent's next observation
+    arrays = pool.gather(block)             # the blocks are free again
     """
 
     def __init__(self, spec: EnvSpec, ticks: int, agents: int) -> None:
@@ -38,19 +39,19 @@ class DecisionPool:
             "present": np.zeros(steps, np.bool_),
         }
         self._flat: Chunk = {}  # the same memory with one index, `at`, for block, tick and agent: twice as fast
-        self._tails: dict[int, Tail] = {}  # what followed the cut at this index
+        self._tails: dict[int, Tail] = {}  # the observation and mask after the cut at this index
         self.length: Index = np.zeros(0, np.intp)
         self.version = np.zeros(0, np.int32)
         # Of each agent of each block, at `block * agents + place`: the decision that awaits its reward, or -1.
         self._open: Index = np.zeros((0, agents), np.intp)
         self._memory = np.zeros((0, agents, 0), np.float32)  # of each agent of each block, before its first decision
-        self._whole = spec.state or Array((0,), "bool")  # the state of the whole game, if it tells
+        self._whole = spec.state or Array((0,), "bool")  # the state of the whole game, if the spec has one
         self._state = np.zeros((0, ticks, *self._whole.shape), self._whole.dtype)  # in each tick,
         self._tail_states: dict[int, npt.NDArray[Any]] = {}  # and after the cut at this index
         self._free: list[int] = []
 
     def lease(self, count: int) -> Index:
-        """Return empty blocks; there are always more."""
+        """Return empty blocks."""
         if len(self._free) < count:
             self._grow(max(count, len(self.length) // 2))
         rest = len(self._free) - count
@@ -71,7 +72,7 @@ class DecisionPool:
         self._free += range(before, before + count)
 
     def _of_agent(self, index: Index, place: Index) -> Index:
-        """Return where the agent in this place stands in an array that has all agents of a block, or tick, in line."""
+        """Return the index of the agent in this place, in an array with all agents of a block or tick in line."""
         return index if self.agents == 1 else index * self.agents + place
 
     def _at(self, block: Index, tick: Index, place: Index) -> Index:
@@ -86,7 +87,7 @@ class DecisionPool:
     # --- writing ---------------------------------------------------------------------------------------------
 
     def full(self, block: Index) -> npt.NDArray[np.bool_]:
-        """Return which of the blocks have no tick left."""
+        """Return which of the blocks are full."""
         return self.length[block] >= self._ticks
 
     def write(self, block: Index, place: Index, decisions: Chunk) -> None:
@@ -100,7 +101,7 @@ class DecisionPool:
         self.length[block] = tick + 1  # agents of the same block write the same tick
 
     def write_memory(self, block: Index, place: Index, memory: npt.NDArray[np.float32]) -> None:
-        """Keep what agents write_memory whose first decision in their block comes next."""
+        """Keep the memory of agents whose first decision in their block comes next."""
         missing = memory.shape[1] - self._memory.shape[2]
         if missing > 0:
             self._memory = np.pad(self._memory, ((0, 0), (0, 0), (0, missing)))
@@ -122,7 +123,7 @@ class DecisionPool:
         return np.asarray(~self._buffer["present"][block, :, place].any(axis=1))
 
     def reward(self, block: Index, place: Index, reward: npt.NDArray[np.float32]) -> None:
-        """Credit each agent's last decision with what it earned since."""
+        """Add rewards to each agent's last decision."""
         if np.count_nonzero(reward):
             at = self._awaited(block, place)
             known = at >= 0
@@ -141,9 +142,9 @@ class DecisionPool:
         observation: npt.NDArray[Any],
         mask: npt.NDArray[np.bool_] | None = None,
     ) -> None:
-        """Close the agents' last decisions with what each saw next, to bootstrap from.
+        """Close the agents' last decisions with the next observation of each, to bootstrap from.
 
-        At the end of an episode nobody is asked, so there is no mask: then the one of the last decision stands in.
+        At the end of an episode no agent acts, so there is no mask: the one of the last decision is used instead.
         """
         at = self._awaited(block, place)
         known = at >= 0
@@ -158,10 +159,10 @@ class DecisionPool:
     # --- leaving ---------------------------------------------------------------------------------------------
 
     def leave_out_unfinished(self, blocks: Index) -> Index:
-        """Leave out decisions whose agent has not been heard of since: nobody knows what followed them.
+        """Leave out decisions whose agent has not acted or ended since: their next observation is unknown.
 
-        The agent's decision before, if it is of the same episode, is cut instead: what followed that is known.
-        Return for each of them which of the blocks it was in.
+        The agent's decision before, if it is of the same episode, is cut instead: its next observation is known.
+        Return for each decision left out which of the blocks it was in.
         """
         awaiting = self._open[blocks] >= 0
         row, place = awaiting.nonzero()
@@ -186,9 +187,9 @@ class DecisionPool:
         return held
 
     def gather(self, blocks: Index, memory: int = 0, state: bool = False) -> Chunk:
-        """Return what these blocks hold, as the arrays of Segments, and free them.
+        """Return the contents of these blocks as the arrays of Segments, and free the blocks.
 
-        `memory` says how much the player's network remembers, `state` whether its critic sees the whole game.
+        `memory` is the size of the network's memory; `state` includes the state of the whole game, for its critic.
         """
         chunk = {name: array.take(blocks, axis=0) for name, array in self._buffer.items()}
         chunk["length"], chunk["version"] = self.length[blocks].astype(np.int32), self.version[blocks]
@@ -209,7 +210,7 @@ class DecisionPool:
         return chunk
 
     def release(self, blocks: Index) -> None:
-        """Free blocks; what they hold is lost."""
+        """Free blocks; their contents are lost."""
         self.clear(blocks)
         self._free += blocks.tolist()
 

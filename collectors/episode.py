@@ -4,8 +4,8 @@
     outcome = show(frames)                  # `yield from` or `outcome_of` give the outcome
     assert difference(recorded, outcome) == ""
 
-Replay resets with the same seed and feeds the recorded actions. Nobody is asked again what to do: inference is
-not exact to the bit, so it would not tell what happened.
+Replay resets with the same seed and feeds the recorded actions. No network acts again: inference is not exact to the
+bit, so it might choose other actions.
 """
 
 from collections.abc import Callable, Generator
@@ -23,7 +23,7 @@ Choose = Callable[[Rows, IntArray], Actions]
 
 
 class ReplayError(ValueError):
-    """An episode that cannot be played to its end; the message says why."""
+    """An episode that cannot be played to its end, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ def replay(env: Environment, ticket: Ticket, attempt: int, episode: int, packed:
 def _strayed(env: Environment, what: str) -> str:
     return (
         f"{what}: {env.spec.name} does not play as it did. Is it another version, were its options changed, "
-        "or does it draw random numbers that do not come from its seed?"
+        "or does it use random numbers that do not come from its seed?"
     )
 
 
 def outcome_of(frames: Frames) -> Episode:
-    """Run through the frames without a look, and return the outcome."""
+    """Exhaust the frames and return the outcome."""
     while True:
         try:
             next(frames)
@@ -107,7 +107,7 @@ def outcome_of(frames: Frames) -> Episode:
 
 
 def difference(recorded: Episode, replayed: Episode) -> str:
-    """Return what came out otherwise than recorded; empty if nothing did."""
+    """Return how the replayed episode differs from the recorded one; empty if it does not."""
     names = ("ranks", "returns", "length", "actions")
     wrong = [name for name in names if getattr(recorded, name) != getattr(replayed, name)]
     return "; ".join(f"{name} {getattr(recorded, name)} became {getattr(replayed, name)}" for name in wrong)

@@ -4,8 +4,8 @@ A lane is (slot, entry of the ticket): the stream of decisions of one player in 
 several episodes and tickets, as long as the same player (and incarnation) owns it. A full lane is cut when its
 next decision arrives, so that decision's observation is the one to bootstrap from.
 
-A lane that is cut leaves its block as it is and goes on in another one: the arrays of a message are gathered
-once, from all its blocks together, and not at each cut.
+A lane that is cut goes on in another block of the pool: the arrays of a message are gathered once, from all its blocks
+together, and not at each cut.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -40,20 +40,22 @@ class Recorder:
         self._memory, self._state = memory, state
         self._pool = DecisionPool(spec, ticks, agents=int(self._place.max()) + 1)
         lanes = slots * self._entries
-        self._first = np.zeros(slots * len(spec.agents), np.intp)  # the places where seats have one agent
-        self._block = self._pool.lease(lanes)  # which one each lane is written into
+        self._first = np.zeros(
+            slots * len(spec.agents), np.intp
+        )  # the place of every agent if all seats have one agent
+        self._block = self._pool.lease(lanes)  # into which each lane is written
         self._owner = np.full(lanes, NOBODY, np.intp)
         self._owners: list[Owner] = []
         self._numbers: dict[Owner, int] = {}
         # Of each owner, by its number:
-        self._unsent = np.zeros(0, np.int64)  # decisions in lanes and segments that nobody took yet
+        self._unsent = np.zeros(0, np.int64)  # decisions in lanes and segments that were not taken yet
         self._waiting = np.zeros(0, np.int64)  # those of them in segments
         self._since = np.zeros(0)  # when the oldest of its segments was cut
         self._segments: list[tuple[Index, Index]] = []  # blocks that were cut, and their owners
 
     @property
     def unsent(self) -> dict[Owner, int]:
-        """Decisions of each owner that nobody took yet."""
+        """Decisions of each owner that were not taken yet."""
         return dict(zip(self._owners, self._unsent.tolist(), strict=True))
 
     # --- who owns a lane -------------------------------------------------------------------------------------
@@ -61,7 +63,7 @@ class Recorder:
     def assign(
         self, slots: IntArray, owners: Sequence[Sequence[Owner | None]], counts: Sequence[int], now: float
     ) -> None:
-        """Say who owns the lanes of slots from their next episode on; None is not recorded.
+        """Set who owns the lanes of slots from their next episode on; lanes of None are not recorded.
 
         `owners` has a row for the first `counts[0]` of the slots, one for the next `counts[1]`, and so on.
         """
@@ -74,14 +76,14 @@ class Recorder:
         self._owner[lanes] = numbers
 
     def rest(self, slots: IntArray, players: Collection[PlayerId], now: float) -> None:
-        """Cut what slots without an episode hold of these players, and let it go: it would wait for nothing."""
+        """Cut the lanes of these players in slots without an episode, and make their segments due at once."""
         lanes = self._lanes_of(slots).reshape(-1)
         theirs = np.array([n for n, (player, _) in enumerate(self._owners) if player in players], np.intp)
         self._cut(lanes[self._used(lanes) & np.isin(self._owner[lanes], theirs)], now)
         self._since[theirs[self._waiting[theirs] > 0]] = -np.inf
 
     def forget(self, owner: Owner) -> None:
-        """Drop all that was recorded of an owner and not taken: a reset made it worthless."""
+        """Drop what was recorded of an owner and not taken: the player was reset."""
         number = self._number(owner)
         lanes = np.flatnonzero(self._owner == number)
         self._pool.clear(self._block[lanes])
@@ -110,7 +112,7 @@ class Recorder:
     # --- writing ---------------------------------------------------------------------------------------------
 
     def decide(self, rows: Rows, entry: Index, acted: Acted, version: IntArray, now: float) -> None:
-        """Write the decisions of one tick. `entry` and `version` tell, for each row, who decided."""
+        """Write the decisions of one tick, with the entry and the version of the weights of each row."""
         lane = rows.slot.astype(np.intp, copy=False) * self._entries + entry
         owner = self._owner[lane]
         mine = (owner != NOBODY).nonzero()[0]
@@ -145,7 +147,7 @@ class Recorder:
         self._unsent += self._count(owner[mine])
 
     def begins(self, rows: Rows, entry: Index) -> npt.NDArray[np.bool_]:
-        """Return which decisions, if they came now, would be the first of their agent in a segment."""
+        """Return which rows' decisions would be the first of their agent in a segment."""
         lane = rows.slot.astype(np.intp, copy=False) * self._entries + entry
         block, place = self._block[lane], self._place[rows.agent.astype(np.intp, copy=False)]
         begins = self._pool.full(block) | self._pool.has_no_decision(block, place)
@@ -158,7 +160,7 @@ class Recorder:
         return self._place[agent[mine].astype(np.intp, copy=False)]
 
     def _count(self, numbers: Index) -> npt.NDArray[np.int64]:
-        """Return how often each owner is there."""
+        """Return how often each owner occurs."""
         return np.bincount(numbers, minlength=len(self._owners))
 
     def end(self, ends: Ends, entry: Index) -> None:
@@ -177,7 +179,7 @@ class Recorder:
         self._pool.end(block, place)
 
     def drop(self, slot: int) -> None:
-        """Throw away what a slot recorded: its episode broke."""
+        """Drop what a slot recorded: its episode broke."""
         lanes = np.arange(slot * self._entries, (slot + 1) * self._entries)
         lanes = lanes[self._owner[lanes] != NOBODY]
         blocks = self._block[lanes]
@@ -187,7 +189,7 @@ class Recorder:
     # --- cutting ---------------------------------------------------------------------------------------------
 
     def _cut(self, lanes: Index, now: float) -> None:
-        """Let lanes go on in other blocks; those they leave are segments that wait to be taken."""
+        """Give lanes new blocks; the old ones are segments that wait to be taken."""
         if not len(lanes):
             return
         blocks, owners = self._block[lanes], self._owner[lanes]
@@ -200,7 +202,7 @@ class Recorder:
         self._block[lanes] = self._pool.lease(len(lanes))
 
     def take(self, now: float, decisions: int, seconds: float) -> list[Segments]:
-        """Return the segments of every owner with enough decisions, or that waited long enough."""
+        """Return the segments of every owner that has enough decisions, or whose oldest segment waited long enough."""
         due = ((self._waiting >= decisions) & (self._since < np.inf)) | (now - self._since >= seconds)
         numbers = due.nonzero()[0].tolist()
         taken = []

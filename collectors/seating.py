@@ -1,4 +1,4 @@
-"""Seating: which episode of which ticket each slot plays, who acts for each agent, and what came of it."""
+"""Seating: which episode of which ticket each slot plays, who acts for each agent, and the outcomes."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -82,14 +82,16 @@ class Seating:
         # Which entry plays for each agent, for every turn of the rotation that `seating` makes.
         orders = [seating(spec.roles, turn, spec.sides) for turn in range(turns(spec.roles, spec.sides))]
         self._orders = np.array(orders, np.intp)[:, self._seat_of]
-        self._free: dict[PlayerId | None, deque[int]] = {None: deque(range(slots))}  # by who trained there last
-        self.room = slots  # free ones
+        self._free: dict[PlayerId | None, deque[int]] = {
+            None: deque(range(slots))
+        }  # free slots by the player that they trained last
+        self.room = slots  # how many are free
         self.tickets: list[HeldTicket | None] = [None] * slots
         self._episode = np.zeros(slots, np.int32)
         self.actor = np.zeros((slots, agents), np.int16)  # who acts for each agent; short numbers sort fast
         self.entry = np.zeros((slots, agents), np.intp)  # entry of the ticket that each agent plays for
-        self._spirit = np.zeros(slots, np.float32)  # of the ticket that is played there
-        self._spirited = False  # most leagues have none, and shall not pay for it
+        self._spirit = np.zeros(slots, np.float32)  # team spirit of the ticket in each slot
+        self._spirited = False  # most leagues have none; they skip its cost
         self._side_of = np.array(spec.sides, np.intp)[self._seat_of]
         self._returns = ReturnSums(slots, agents)
         self._length = np.zeros(slots, np.int64)
@@ -103,7 +105,7 @@ class Seating:
         return [slot for pool in self._free.values() for slot in pool]
 
     def room_beside(self, player: PlayerId | None) -> int:
-        """Return how many free slots trained this player last: there its lanes can run on."""
+        """Return how many free slots trained this player last: its lanes can run on there."""
         return len(self._free.get(player, ()))
 
     def reserve(self, held: HeldTicket, actors: Sequence[int], room: int) -> Start:
@@ -118,7 +120,7 @@ class Seating:
         return Start(held, actors, episodes, slots)
 
     def begin(self, starts: Sequence[Start]) -> IntArray:
-        """Seat what was reserved; return the slots, in order."""
+        """Seat the reserved episodes; return their slots, in order."""
         taken: list[int] = []
         episodes: list[int] = []
         recorded: list[bool] = []
@@ -145,11 +147,11 @@ class Seating:
         return slots
 
     def index(self, slot: IntArray, agent: IntArray) -> Index:
-        """Return where agents in slots stand in `actor.take` and `entry.take`."""
+        """Return the flat index of agents in slots, for `actor.take` and `entry.take`."""
         return slot.astype(np.intp, copy=False) * self._agents + agent
 
     def with_training_rewards(self, rows: RowsOrEnds) -> RowsOrEnds:
-        """Return rows with the rewards to learn from: with team spirit, those of a side in this tick are mixed."""
+        """Return rows with the rewards for training: team spirit mixes those of a side in this tick."""
         spirit = self._spirit[rows.slot] if self._spirited and len(rows.slot) else None
         if spirit is None:
             return rows
@@ -198,27 +200,27 @@ class Seating:
         return held
 
     def _outcomes(self, ends: Ends) -> list[Episode]:
-        """Return how the episodes that are over ended, told for each entry."""
+        """Return the outcomes of the episodes that are over, in the order of the ticket's entries."""
         slots, entries = ends.over.astype(np.intp, copy=False), len(self.spec.seats)
         entry, episode = self.entry[slots], np.arange(len(slots))[:, None]
         if self._alone:
             earned = np.empty((len(slots), entries))
             earned[episode, entry] = self._returns.totals[slots]
         else:
-            told_to = (episode * entries + entry).reshape(-1)
-            total = np.bincount(told_to, self._returns.totals[slots].reshape(-1), minlength=len(slots) * entries)
+            owner = (episode * entries + entry).reshape(-1)
+            total = np.bincount(owner, self._returns.totals[slots].reshape(-1), minlength=len(slots) * entries)
             earned = total.astype(np.float64, copy=False).reshape(len(slots), entries)
         ranked = rank_alone(earned) if self._alone and ends.ranks is None else self._ranked(slots, earned, ends.ranks)
         actions = [b""] * len(slots)
         for i in self._recording[slots].nonzero()[0].tolist():
             actions[i] = pack_actions(self._history[slots[i], : self._written[slots[i]]], self.spec)
-        told = zip(ranked.tolist(), earned.tolist(), self._length[slots].tolist(), actions, strict=True)
-        return [Episode(tuple(ranks), tuple(returns), length, kept) for ranks, returns, length, kept in told]
+        outcomes = zip(ranked.tolist(), earned.tolist(), self._length[slots].tolist(), actions, strict=True)
+        return [Episode(tuple(ranks), tuple(returns), length, kept) for ranks, returns, length, kept in outcomes]
 
     def _ranked(
         self, slots: Index, earned: npt.NDArray[np.float64], ranks: npt.NDArray[np.int64] | None
     ) -> npt.NDArray[np.int64]:
-        """Return the rank of each entry: that of its seat in this episode, as told, or else by returns."""
+        """Return the rank of each entry: the given rank of its seat in this episode, or else by returns."""
         seated = self.entry[slots][:, [seat.agents[0] for seat in self.spec.seats]]  # the entry in each seat
         if ranks is None:
             ranks = rank_sides(np.take_along_axis(earned, seated, axis=1), self._sizes, self.spec.sides)
@@ -244,7 +246,7 @@ def _packed_dtype(spec: EnvSpec) -> str:
 
 
 def _rising(slots: Index) -> bool:
-    """Return whether each slot is there once, in order, as it is where one agent acts at a time."""
+    """Return whether each slot appears once, in order, as where one agent acts at a time."""
     return bool(np.count_nonzero(slots[1:] > slots[:-1]) == len(slots) - 1)
 
 

@@ -1,4 +1,4 @@
-"""The settings of an environment, and the way from them to a batch of slots.
+"""The settings of an environment, and how to make a batch of slots from them.
 
 env = make_environment(EnvConfig(name="connect_four"), slots=256)
 env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", kwargs={"max_cycles": 50}), slots=16)
@@ -17,7 +17,7 @@ from league.plugins import PluginError, resolve
 
 
 class EnvError(ValueError):
-    """An environment that cannot be made as the config says."""
+    """An environment that cannot be made from its config."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -29,15 +29,17 @@ class EnvConfig:
     kwargs: dict[str, Any] = field(default_factory=dict)  # for the environment's constructor
     wrappers: list[Any] = field(default_factory=list)  # package.module:function, or [that, {argument: value}]
     seats: list[list[str]] | None = None  # the agents of each seat, or patterns like wolf_*; null: a good guess
-    roles: list[str] | None = None  # the role of each seat; null: told from the agents' names and spaces
+    roles: list[str] | None = None  # the role of each seat; null: from the agents' names and spaces
     sides: list[str] | None = None  # the side of each seat: equal names win together; null: a good guess
-    outcome: str | None = None  # package.module:function that says who did best; null: the winner, or who returned most
+    outcome: str | None = (
+        None  # package.module:function that scores the agents; null: the named winner, or the highest return
+    )
     draw_margin: float = 0.0  # a side has to be ahead by more than this, or it is a draw
     state: bool = False  # offer the environment's state() to centralised critics
-    fresh: bool | None = None  # build it anew for each episode, if its reset forgets something; null: where known
+    fresh: bool | None = None  # rebuild it for each episode, if its reset is incomplete; null: where known
 
     def __post_init__(self) -> None:
-        """Refuse settings that a game of one's own does not have."""
+        """Refuse invalid settings, and those that only backends have."""
         check_id(self.name, self.id)
         if self.seats is not None and not (isinstance(self.seats, list) and all(map(_are_names, self.seats))):
             raise ValueError(
@@ -73,14 +75,14 @@ def _are_names(value: object) -> bool:
 
 
 def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ()) -> Environment:
-    """Return a batch of slots; raise PluginError or EnvError, in one line, if the config does not lead to one."""
+    """Return a batch of slots; raise PluginError or EnvError, in one line, if the config is wrong."""
     what = config.id or config.name
     try:
         env = plan_exactly(config.name, config.options(), tuple(allow)).build(slots)
     except PluginError:
         raise
     except Exception as error:  # whatever a foreign constructor raises is the fault of the config or of the package
-        detail = " ".join(str(error).split()) or f"it raised {type(error).__name__} without a word"
+        detail = " ".join(str(error).split()) or f"it raised {type(error).__name__} without a message"
         remedy = constructor_remedy(error, config.kwargs)
         raise EnvError(
             f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{remedy and f'. {remedy}'}"
@@ -93,7 +95,7 @@ UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def constructor_remedy(error: Exception, kwargs: Mapping[str, Any]) -> str:
-    """Return what to change in env.kwargs if a constructor refused its arguments; nothing if that was not the reason.
+    """Return what to change in env.kwargs if a constructor refused its arguments; else nothing.
 
     >>> constructor_remedy(TypeError("Go() missing 2 required positional arguments: 'size' and 'komi'"), {})
     'Add env.kwargs.size=VALUE env.kwargs.komi=VALUE (for ludus check-env: size=VALUE komi=VALUE)'
@@ -122,7 +124,7 @@ def planned(config: EnvConfig, allow: Collection[str] = ()) -> Plan:
 
 
 def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -> Environment:
-    """Return the environment with a referee, if anybody but the returns has a say in who did best."""
+    """Return the environment with a referee, unless returns alone decide who did best."""
     judge = None if config.outcome is None else resolve("ludus.outcomes", config.outcome, allow)
     if judge is not None and not callable(judge):
         env.close()

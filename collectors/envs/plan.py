@@ -22,10 +22,10 @@ class Plan:
     """How to build a batch of slots, and how to compare it with the project that it comes from."""
 
     build: Callable[[int], Environment]
-    returns: Returns | None = None  # from a seed and actions to what each agent is paid
-    complaints: Callable[[], list[str]] | None = None  # of the project's own tests
-    spaces: Callable[[], dict[str, tuple[str, str]]] | None = None  # what each agent sees and does, in its own words
-    outside: Callable[[int, Any], dict[str, str]] | None = None  # what agents see that is not in their spaces
+    returns: Returns | None = None  # from a seed and actions to the return of each agent
+    complaints: Callable[[], list[str]] | None = None  # what the project's own tests found
+    spaces: Callable[[], dict[str, tuple[str, str]]] | None = None  # each agent's observation and action space, as text
+    outside: Callable[[int, Any], dict[str, str]] | None = None  # observations outside of their spaces
 
 
 def plan(text: str, options: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Plan:

@@ -282,4 +282,4 @@ def test_with_team_spirit_the_rewards_of_a_side_are_mixed_for_learning_and_not_f
     rows = rows_of((0, 0, 4.0), (0, 1, 0.0), (0, 2, 9.0))
     assert seating.with_training_rewards(rows).reward.tolist() == learnt
     seating.add_moves(rows, np.zeros(3, np.int32))
-    assert seating._returns[0].tolist() == [4.0, 0.0, 9.0]
+    assert seating._returns.totals[0].tolist() == [4.0, 0.0, 9.0]

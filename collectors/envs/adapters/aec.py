@@ -16,10 +16,10 @@ CHECKERS = (AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWra
 
 
 def strip(env: Any) -> Any:
-    """Take off the outer wrappers that do nothing but check what a batch of slots has checked already.
+    """Remove the outer wrappers that only check what a batch of slots has checked already.
 
-    Order, bounds and legality are settled here for all slots at once; PettingZoo's wrappers settle them again at
-    two to four times the cost of the game. Any other wrapper may change the game: it stays, with all inside it.
+    Order, bounds and legality are checked for all slots at once; PettingZoo's wrappers check them again, at two to four
+    times the cost of the game. Any other wrapper may change the game: it stays, with all inside it.
     """
     while type(env) in CHECKERS:
         env = env.env
@@ -27,10 +27,10 @@ def strip(env: Any) -> Any:
 
 
 def own_text(env: Any) -> str:
-    """Return what an environment renders, if that is text."""
+    """Return the text that an environment renders, if any."""
     if getattr(env, "render_mode", None) != "ansi":
         return ""
-    shown = env.unwrapped.render()  # a wrapper may not know that we reset what it wraps
+    shown = env.unwrapped.render()  # a wrapper may not know that the environment inside was reset
     return "" if shown is None else str(shown)
 
 
@@ -62,7 +62,7 @@ class AecGame:
             return self._finish()
         agent = env.agent_selection
         if env.terminations[agent] or env.truncations[agent]:
-            return self._bury()
+            return self._end_selected()
         self._mover = self.writer.ready(agent, env.observe(agent), env.infos[agent])
         if self._has_state:
             self.writer.write_state(env)
@@ -72,7 +72,7 @@ class AecGame:
         """Return the environment's own text, if it renders any."""
         return own_text(self.env)
 
-    def _bury(self) -> None:
+    def _end_selected(self) -> None:
         """Give the selected agent, which is done, its end; if all are done, the episode is over at once."""
         env = self._inner
         if all(env.terminations[agent] or env.truncations[agent] for agent in env.agents):

@@ -12,7 +12,7 @@ from collectors.envs.adapters.slot_writer import SlotWriter
 Dicts = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
 
-class Rounds:
+class ParallelRounds:
     """A cycle of an AEC environment as one parallel step, with one `observe` for each agent.
 
     PettingZoo's own wrapper observes every agent twice in each step, and checks each action twice.
@@ -41,15 +41,15 @@ class Rounds:
             env.step(actions[agent])
             for one, reward in env.rewards.items():
                 rewards[one] = rewards.get(one, 0.0) + reward
-        told = (dict(env.terminations), dict(env.truncations), dict(env.infos))
+        flags = (dict(env.terminations), dict(env.truncations), dict(env.infos))
         observations = {agent: env.observe(agent) for agent in env.agents}
         while env.agents and (env.terminations[env.agent_selection] or env.truncations[env.agent_selection]):
             env.step(None)
         self.agents = list(env.agents)
-        return observations, rewards, *told
+        return observations, rewards, *flags
 
     def state(self) -> Any:
-        """Return the state of the whole."""
+        """Return the state of the whole environment."""
         return self._env.state()
 
 
@@ -58,7 +58,7 @@ class ParallelGame:
 
     def __init__(self, env: Any, writer: SlotWriter) -> None:
         self.env = env
-        self._inner = Rounds(strip(env.aec_env)) if type(env) is aec_to_parallel_wrapper else env
+        self._inner = ParallelRounds(strip(env.aec_env)) if type(env) is aec_to_parallel_wrapper else env
         self.writer = writer
         self._acting: list[str] = []
 
@@ -67,7 +67,7 @@ class ParallelGame:
         self.writer.clear()
         seen, infos = self._inner.reset(seed=seed)
         self.writer.check(self.env)
-        self._settle(list(self._inner.agents), seen, infos)
+        self._write(list(self._inner.agents), seen, infos)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready, in the order of agents."""
@@ -87,17 +87,17 @@ class ParallelGame:
                 # An agent with both flags reached a true end: there is no future to estimate.
                 truncated = bool(truncations.get(agent)) and not terminations.get(agent)
                 writer.end(agent, truncated, seen.get(agent), infos.get(agent, {}))
-        self._settle(live, seen, infos)
+        self._write(live, seen, infos)
 
     def look(self) -> None:
-        """Write the state of the whole; all else came with the step, and might not outlast the next one elsewhere."""
+        """Write the state of the whole; `act` wrote all else, as another slot's step might overwrite it."""
         self.writer.write_state(self._inner)
 
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""
         return own_text(self.env)
 
-    def _settle(self, live: list[str], seen: Mapping[str, Any], infos: Mapping[str, Any]) -> None:
+    def _write(self, live: list[str], seen: Mapping[str, Any], infos: Mapping[str, Any]) -> None:
         writer = self.writer
         if not live:
             return writer.over()

@@ -1,4 +1,4 @@
-"""The table: preallocated arrays for every agent in every slot, into which slots write and which rows copy."""
+"""The row buffer: preallocated arrays for every agent in every slot. Slots write into them, rows are copies."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,9 +13,9 @@ from league.spec import EnvSpec
 
 @dataclass(slots=True)
 class PendingEnds:
-    """What happened in one step.
+    """What the next END rows will report.
 
-    END rows as (slot, agent, truncated), slots that are over, slots that broke, agents that earned and never acted.
+    END rows as (slot, agent, truncated), slots that are over, slots that broke, rewards of agents that never acted.
     """
 
     ends: list[tuple[int, int, bool]] = field(default_factory=list)
@@ -25,7 +25,7 @@ class PendingEnds:
 
 
 class RowBuffer:
-    """All that is known of each agent in each slot; `[s, a]` everywhere."""
+    """The arrays of all agents in all slots, `[s, a]` everywhere."""
 
     def __init__(self, spec: EnvSpec, slots: int) -> None:
         size = (slots, len(spec.agents))
@@ -68,7 +68,7 @@ class RowBuffer:
         return self.mask.reshape(self.ready.size, self.spec.actions).take(index, axis=0)
 
     def act(self, index: Index) -> None:
-        """Note that these agents decide now: their rewards begin anew."""
+        """Mark these agents as acting: their rewards start from zero."""
         self.ready.reshape(-1)[index] = False
         self.acted.reshape(-1)[index] = True
         self.reward.reshape(-1)[index] = 0
@@ -76,7 +76,7 @@ class RowBuffer:
     def find_faults(self) -> None:
         """Find slots with an empty mask or a number that is not finite, among acting and ended agents.
 
-        This looks at whole arrays after all slots have moved, which costs far less than a look at every move.
+        Checking whole arrays after all slots have moved costs far less than checking every move.
         """
         index = self.index()
         self._fault(index, no_option(self.spec, self.masks(index)), "its action mask allows no action")
@@ -101,7 +101,7 @@ class RowBuffer:
                 self.pending.faults.setdefault(slot, f"{self.spec.name}: agent {self.spec.agents[agent]!r}: {reason}")
 
     def take_ends(self) -> Ends:
-        """Return what happened since the last call. A slot that broke has no END rows and is not over."""
+        """Return the END rows since the last call. A slot that broke has none and is not over."""
         pending, self.pending = self.pending, PendingEnds()
         ends = [end for end in pending.ends if end[0] not in pending.faults]
         slot, agent, truncated = np.array(ends, dtype=np.intp).reshape(-1, 3).T.copy()

@@ -24,12 +24,12 @@ SECONDS = 0.1  # of a step
 DAMPING = 0.25  # of a velocity in a step
 CONTACT_FORCE, CONTACT_MARGIN = 1e2, 1e-3
 MOVES = np.array([[0, 0], [-1, 0], [1, 0], [0, -1], [0, 1]], np.float64)
-CAUGHT = 10.0  # what it pays to touch a prey, and costs to be touched
+CAUGHT = 10.0  # the reward for touching a prey, and the cost of being touched
 
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """What never changes in a world."""
+    """The constants of a world."""
 
     size: Floats  # [E]
     push: Floats  # [A] how hard an agent pushes itself
@@ -85,7 +85,7 @@ class Particles(SimultaneousGame):
         return np.asarray((apart < self._near[:, : self._agent_count]) & self._two[:, : self._agent_count])
 
     def _seen_by(self, slots: Index, agent: int) -> list[Floats]:
-        """Return what every agent sees first: itself, obstacles and then other agents from where it is."""
+        """Return the first part of an observation: the agent itself, then obstacles and other agents relative to it."""
         place, own = self._place[slots], self._place[slots, agent, None]
         others = np.delete(place[:, : self._agent_count], agent, axis=1)
         parts = [self._velocity[slots, agent, None], own, place[:, self._agent_count :] - own, others - own]
@@ -147,7 +147,7 @@ class SimpleSpread(Particles):
         super().__init__(spec, bodies, slots, max_cycles)
 
     def _extra(self, slots: Index, agent: int) -> list[Floats]:
-        return [np.zeros((len(slots), 2 * (self._agent_count - 1)))]  # what others say: nothing
+        return [np.zeros((len(slots), 2 * (self._agent_count - 1)))]  # communication, which is off
 
     def _rewards(self, slots: Index) -> Floats:
         place = self._place[slots]

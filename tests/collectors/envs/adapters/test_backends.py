@@ -7,7 +7,7 @@ import pytest
 
 from collectors.envs.adapters.adapter import Adapter
 from collectors.envs.adapters.atari import Atari, make
-from collectors.envs.adapters.openspiel import draw
+from collectors.envs.adapters.openspiel import sample_chance
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
 from league.plugins import PluginError
 
@@ -64,7 +64,7 @@ def test_chance_is_drawn_with_its_probabilities():
     state = pyspiel.load_game("pig").new_initial_state()
     state.apply_action(0)
     rng = np.random.default_rng(1)
-    counts = np.bincount([draw(state, rng) for _ in range(6000)], minlength=6)
+    counts = np.bincount([sample_chance(state, rng) for _ in range(6000)], minlength=6)
     assert np.abs(counts - 1000).max() < 150
 
 
