@@ -15,7 +15,3 @@ MODULES = [module.name for module in walk_packages(collectors.__path__, "collect
 def test_examples_in_docstrings_run(name):
     result = doctest.testmod(import_module(name))
     assert result.failed == 0
-
-
-def test_the_loop_of_the_interface_is_among_them():
-    assert doctest.testmod(import_module("collectors.envs.rows")).attempted > 5
