@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from collectors.check import try_out
-from collectors.envs.config import is_ours, make_environment
+from collectors.envs.config import make_environment
+from collectors.envs.names import is_ours
 from collectors.envs.watched import silent
 from collectors.players.scripted import make_bots
 from coordinator.opening import check_seats

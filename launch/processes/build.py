@@ -13,7 +13,7 @@ from collectors.collector import Collector
 from collectors.config import TURNS
 from collectors.envs.config import make_environment
 from collectors.envs.rows import Environment
-from collectors.envs.turns import Turns
+from collectors.envs.turns import TurnTakingEnvironment
 from collectors.inference_client import InferenceClient
 from collectors.journal import Journal
 from collectors.learner_client import LearnerClient
@@ -97,19 +97,21 @@ def build_collector(
     store = SnapshotStore(run.snapshots)
     cache = config.collector.cache_megabytes << 20
     actors = Actors(env.spec, config.policy, store, cache, allow, own_policies(config))
-    links = LearnerClient(name, session, lines.connect, weights=not central)
+    learner_client = LearnerClient(name, session, lines.connect, weights=not central)
     return Collector(
         name=name,
         session=session,
         env=env,
         coordinator=lines.coordinator,
-        links=links,
+        learner_client=learner_client,
         actors=actors,
         run_seed=config.seed,
         config=config.collector,
         clock=clock,
         journal=Journal(run.journal(name)).note,
-        asking=InferenceClient(session, env.spec, actors, links.live, lines.connect) if central else None,
+        inference_client=InferenceClient(session, env.spec, actors, learner_client.live, lines.connect)
+        if central
+        else None,
     )
 
 
@@ -144,4 +146,4 @@ def _environment(config: Config, turns: int, allow: Collection[str]) -> Environm
     if turns == 1:
         return make_environment(config.env, slots, allow)
     shares = [slots * (turn + 1) // turns - slots * turn // turns for turn in range(turns)]
-    return Turns([make_environment(config.env, share, allow) for share in shares])
+    return TurnTakingEnvironment([make_environment(config.env, share, allow) for share in shares])
