@@ -151,8 +151,8 @@ def _openspiel(order: Order) -> Plan:
 
 
 DOORS = {
-    "pettingzoo": Backend("classic/connect_four_v3", "ludus[classic,butterfly,sisl,mpe]", _pettingzoo),
-    "openspiel": Backend("go(board_size=9)", "ludus[openspiel]", _openspiel),
+    "pettingzoo": Backend("classic/connect_four_v3", "ludus-league[classic,butterfly,sisl,mpe]", _pettingzoo),
+    "openspiel": Backend("go(board_size=9)", "ludus-league[openspiel]", _openspiel),
     "gymnasium": Backend("CartPole-v1", "gymnasium[all]", _gymnasium),
-    "atari": Backend("ALE/Pong-v5", "ludus[atari]", _atari),
+    "atari": Backend("ALE/Pong-v5", "ludus-league[atari]", _atari),
 }
