@@ -1,5 +1,5 @@
-# Two commands do everything on a fresh clone: `make run` and `make test`. They need Python 3.11, make and PyPI.
-PYTHON ?= python3.11
+# Two commands do everything on a fresh clone: `make run` and `make test`. They need Python 3.11 to 3.13, make and PyPI.
+# .ci/find_python chooses the interpreter; PYTHON=python3.12 names one.
 BIN := .venv/bin
 READY := .venv/.ready
 SLURM_STATE ?= /tmp/slurm-ludus
@@ -46,7 +46,7 @@ format: $(READY)
 	@$(BIN)/ruff check --fix .
 
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+	@python=$$(sh .ci/find_python $(PYTHON)) && $$python -m venv .venv
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
 
