@@ -139,8 +139,8 @@ def _openspiel(order: Order) -> Plan:
 
 
 ADAPTERS = {
-    "pettingzoo": Backend("ludus[classic,butterfly,sisl,mpe]", _pettingzoo),
-    "openspiel": Backend("ludus[openspiel]", _openspiel),
+    "pettingzoo": Backend("ludus-league[classic,butterfly,sisl,mpe]", _pettingzoo),
+    "openspiel": Backend("ludus-league[openspiel]", _openspiel),
     "gymnasium": Backend("gymnasium[all]", _gymnasium),
-    "atari": Backend("ludus[atari]", _atari),
+    "atari": Backend("ludus-league[atari]", _atari),
 }

@@ -83,7 +83,7 @@ def _mpe2(id: str, options: Mapping[str, Any], allow: Sequence[str]) -> Build:
     try:
         return maker(f"{id.replace('/', '.', 1)}:parallel_env", options, KINDS, allow)
     except PluginError as error:
-        raise PluginError(f"cannot load {id!r}: {error}. Is it installed (pip install 'ludus[mpe]')?") from error
+        raise PluginError(f"cannot load {id!r}: {error}. Is it installed (pip install 'ludus-league[mpe]')?") from error
 
 
 def _blueprint(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state: bool) -> Blueprint:
