@@ -1,5 +1,5 @@
-# Two commands do everything on a fresh clone: `make run` and `make test`. They need Python 3.11, make and PyPI.
-PYTHON ?= python3.11
+# Two commands do everything on a fresh clone: `make run` and `make test`. They need Python 3.11 to 3.13, make and PyPI.
+# .ci/find_python chooses the interpreter; PYTHON=python3.12 names one.
 BIN := .venv/bin
 READY := .venv/.ready
 SLURM_STATE ?= /tmp/slurm-ludus
@@ -8,7 +8,7 @@ SLURM_STATE ?= /tmp/slurm-ludus
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test slow slurm check bench reliability format clean
+.PHONY: run test slow slurm check docs bench reliability format clean
 
 run: $(READY)  ## A Connect Four league of three minutes. ARGS="name=second seed=2" changes the config.
 	@$(BIN)/ludus run $(ARGS)
@@ -33,6 +33,10 @@ check: $(READY)  ## Format, lint, layers, types.
 	@$(BIN)/lint-imports
 	@$(BIN)/mypy
 
+docs: .venv/.docs  ## The docs site in build/site, from docs/; broken links are errors. SOURCE=https://... links to source files.
+	@$(BIN)/python .ci/site_pages.py
+	@$(BIN)/zensical build --strict --clean
+
 bench: $(READY)  ## Speed, as JSON lines; docs/performance.md says how to read them.
 	@$(BIN)/python -m benchmarks $(ARGS)
 
@@ -46,8 +50,12 @@ format: $(READY)
 	@$(BIN)/ruff check --fix .
 
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+	@python=$$(sh .ci/find_python $(PYTHON)) && $$python -m venv .venv
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+.venv/.docs: $(READY)  # apart from $(READY): only `make docs` needs the site generator
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	@touch $@
 
 clean:

@@ -1,4 +1,4 @@
-"""Learning curves of one player on its own: no league, no wire, one process. What docs/algorithms.md records.
+"""Learning curves of one player on its own: no league, no wire, one process. What docs/results.md records.
 
 python -m benchmarks.curves env=recall policy.memory=gru --decisions 400000 --seeds 3
 python -m benchmarks.curves env=simple_tag algo=ippo --role adversary --opponent 400000

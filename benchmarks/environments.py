@@ -166,7 +166,7 @@ def collecting(env: Any) -> Iterator[tuple[Any, Any]]:
             session="sweep",
             env=env,
             coordinator=exchange.client(server.address),
-            links=LearnerClient("collector-0", "sweep", exchange.client),
+            learner_client=LearnerClient("collector-0", "sweep", exchange.client),
             actors=Actors(env.spec, PerPlayer(PolicyConfig()), SnapshotStore(Path(folder)), 1 << 20),
             run_seed=1,
             config=CollectorConfig(slots=env.slots),

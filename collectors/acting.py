@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collectors.actors import Actors, Remote
+from collectors.actors import Actors, RemoteActor
 from collectors.envs.rows import IntArray, Rows
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
@@ -21,12 +21,12 @@ Choice = tuple[Actions, npt.NDArray[np.float32]]
 
 
 class Acted(NamedTuple):
-    """What was done in one tick."""
+    """The actions of one tick."""
 
     actions: Actions
     log_probs: npt.NDArray[np.float32]
-    memory: FloatArray | None = None  # [rows, M] what each row's agent remembered before; None if nobody has a memory
-    faults: "tuple[PlayerFault, ...]" = ()  # rows whose player gave no legal action: theirs is random
+    memory: FloatArray | None = None  # [rows, M] memory before the action; None if no actor has one
+    faults: "tuple[PlayerFault, ...]" = ()  # rows whose player chose no legal action; theirs is random
 
 
 class PlayerFault(NamedTuple):
@@ -37,14 +37,14 @@ class PlayerFault(NamedTuple):
 
 
 class Recalled(NamedTuple):
-    """What some rows' agents remember, as an inference process told it."""
+    """The memory of some rows' agents, from an inference process."""
 
     rows: npt.NDArray[np.intp]
     memory: FloatArray
 
 
 class Acting:
-    """Lets numbered actors act, and remembers for them.
+    """Runs the numbered actors, and keeps their memories.
 
     acting = Acting(spec, slots, actors, rng)
     acted = acting.act(rows, numbers)      # `numbers` says which actor acts in each row
@@ -54,7 +54,9 @@ class Acting:
         self._spec, self._actors, self._rng = spec, actors, rng
         self._place = places(spec)
         self._memory = np.zeros((slots, len(spec.agents), 0), np.float32)
-        self._share = np.float32(1 / max(1, slots - 1))  # from one slot to the next, of the way to the last
+        self._share = np.float32(
+            1 / max(1, slots - 1)
+        )  # distance of neighbouring slots, if slot 0 is 0 and the last one 1
         self._faults: list[PlayerFault] = []  # of one tick
 
     def act(self, rows: Rows, numbers: npt.NDArray[np.int16], recalled: Sequence[Recalled] = ()) -> Acted:
@@ -63,8 +65,8 @@ class Acting:
         present = counts.nonzero()[0]
         memory = self._recall(rows) if self._actors.memory else None
         if memory is not None:
-            for told in recalled:
-                memory[told.rows, : told.memory.shape[1]] = told.memory
+            for one in recalled:
+                memory[one.rows, : one.memory.shape[1]] = one.memory
         if len(present) == 1:
             after = None if memory is None else memory.copy()
             choice = self._alone(
@@ -75,7 +77,7 @@ class Acting:
         observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
         after = None if memory is None else memory.take(order, axis=0)
         networks: dict[str, list[tuple[NumpyActor, slice]]] = {}
-        remote: list[tuple[Remote, slice]] = []
+        remote: list[tuple[RemoteActor, slice]] = []
         others: list[tuple[slice, Choice]] = []
         end = 0
         for number, count in zip(present.tolist(), counts[present].tolist(), strict=True):
@@ -83,7 +85,7 @@ class Acting:
             end += count
             if isinstance(actor, NumpyActor) and actor.kind is not None:
                 networks.setdefault(actor.kind, []).append((actor, part))
-            elif isinstance(actor, Remote) and actor.sociable:
+            elif isinstance(actor, RemoteActor) and actor.sociable:
                 remote.append((actor, part))
             else:
                 mine = None if after is None else after[part]
@@ -107,12 +109,12 @@ class Acting:
         memory: FloatArray | None,
         places: npt.NDArray[np.intp] | None = None,
     ) -> Choice:
-        """Let one actor act for agents of slots. Bots are told what they see only; `memory` is brought up to date.
+        """Run one actor for agents of slots, and update `memory`. Bots get observations and masks only.
 
         `places` says which rows of the tick these are; None: all of them.
         """
         slot, agent = whose
-        if isinstance(actor, Remote):
+        if isinstance(actor, RemoteActor):
             return actor.act(observation, mask, self._rng, slot * self._share)
         if not isinstance(actor, NumpyActor):
             return self._scripted(actor, observation, mask, places)
@@ -128,7 +130,7 @@ class Acting:
         mask: npt.NDArray[np.bool_],
         places: npt.NDArray[np.intp] | None,
     ) -> Choice:
-        """Let a bot act. Where it breaks the rules that is noted, and a random legal action replaces its own."""
+        """Run a bot. Where it breaks the rules, note a fault and take a random legal action instead."""
         try:
             return bot.act(observation, mask, self._rng)
         except BotError as error:
@@ -141,7 +143,7 @@ class Acting:
             return actions, log_probs
 
     def _recall(self, rows: Rows) -> FloatArray:
-        """Return what each row's agent remembers; at the first decision of an episode that is nothing."""
+        """Return the memory of each row's agent; it is zero at the first decision of an episode."""
         missing = self._actors.memory - self._memory.shape[2]
         if missing > 0:
             self._memory = np.pad(self._memory, ((0, 0), (0, 0), (0, missing)))
@@ -158,11 +160,11 @@ class Acting:
     def _race(
         self,
         networks: dict[str, list[tuple[NumpyActor, slice]]],
-        remote: list[tuple[Remote, slice]],
+        remote: list[tuple[RemoteActor, slice]],
         observation: npt.NDArray[np.float32],
         mask: npt.NDArray[np.bool_],
     ) -> Choice:
-        """Let the networks of each kind go forward together; one race for all. Rows of others are for them to fill."""
+        """Run one forward pass for each kind of network, and sample all actions at once; other rows stay empty."""
         if not networks and not remote:
             shape = (len(mask), *self._spec.action.shape)
             return np.empty(shape, self._spec.action.dtype), np.empty(len(mask), np.float32)
@@ -170,8 +172,8 @@ class Acting:
         logits: FloatArray = reduce(np.add, found or [np.zeros(mask.shape, np.float32)])
         for actor, part in remote:
             logits[part] = actor.outputs
-        draw = self._rng.standard_exponential(mask.shape[::-1], dtype=np.float32)
-        return race(np.ascontiguousarray(logits.T), mask, draw)
+        noise = self._rng.standard_exponential(mask.shape[::-1], dtype=np.float32)
+        return race(np.ascontiguousarray(logits.T), mask, noise)
 
 
 def places(spec: EnvSpec) -> npt.NDArray[np.intp]:

@@ -1,7 +1,7 @@
-"""Actors: from the entry of a ticket to whatever chooses its actions.
+"""Actors: from the entry of a ticket to the bot or network that chooses its actions.
 
-Bots are made once; frozen weights come from the store, are verified, and live in a cache with a byte bound;
-live weights are swapped between ticks, for all slots at once.
+Bots are made once. Frozen weights come from the store, are verified, and stay in a cache of bounded size. Live weights
+are swapped between ticks, for all slots at once.
 """
 
 from collections import OrderedDict
@@ -23,8 +23,8 @@ from league.store.snapshots import SnapshotStore
 from league.ticket import Entry
 
 
-class Remote:
-    """A live player whose network is in an inference process: it draws its actions from what that answered."""
+class RemoteActor:
+    """A live player whose network runs in an inference process; it samples actions from the outputs."""
 
     def __init__(self, player: PlayerId, config: PolicyConfig, spec: EnvSpec) -> None:
         self.player, self.policy, self._spec = player, config, spec
@@ -45,7 +45,7 @@ class Remote:
 
 
 class Actors:
-    """Numbered actors. A number stays the same while somebody plays with it.
+    """Numbered actors. A number stays the same while any slot plays with it.
 
     Live players have the network that `policies` says, frozen ones that of their snapshot.
     """
@@ -59,13 +59,13 @@ class Actors:
         allow: Collection[str] = (),
     ) -> None:
         self._spec, self._policies, self._store, self._allow = spec, policies, store, allow
-        self.memory = 0  # numbers that any of the actors wants to be kept for an agent, at most
+        self.memory = 0  # the largest memory of any actor, in numbers for each agent
         self._cache_bytes = cache_bytes
         self._actors: list[Actor | None] = []
         self._versions = np.zeros(16, np.int32)
         self._bots: dict[str, int] = {}
         self._live: dict[PlayerId, int] = {}
-        self._outdated: set[PlayerId] = set()  # live players whose weights are of an incarnation that is over
+        self._outdated: set[PlayerId] = set()  # live players whose weights are of an earlier incarnation
         self._frozen: OrderedDict[Hash, tuple[int, int]] = OrderedDict()  # number and bytes, oldest use first
         self.loads = 0
 
@@ -75,7 +75,7 @@ class Actors:
         return actor
 
     def policy_of(self, player: PlayerId) -> PolicyConfig:
-        """Return which network a live player is."""
+        """Return the network of a live player."""
         return self._policies[player]
 
     def version(self, numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int32]:
@@ -104,14 +104,14 @@ class Actors:
         self._versions[self._live[player]] = version
 
     def update_remote(self, player: PlayerId) -> None:
-        """Let a live player act from now on, with weights that an inference process has."""
+        """Let a live player act with the weights of an inference process."""
         if player not in self._live or player in self._outdated:
-            self._swap(player, Remote(player, self.policy_of(player), self._spec))
+            self._swap(player, RemoteActor(player, self.policy_of(player), self._spec))
 
-    def answered(self, number: int, version: int, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Tell a remote actor what its network makes of the rows that it acts on next, and its version."""
+    def set_outputs(self, number: int, version: int, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Give a remote actor its network's outputs for the rows of its next tick, and their version."""
         actor = self._actors[number]
-        assert isinstance(actor, Remote)
+        assert isinstance(actor, RemoteActor)
         actor.outputs, actor.log_std, actor.exploration = (arrays[n] for n in ("outputs", "log_std", "exploration"))
         self._versions[number] = version
 
@@ -124,7 +124,7 @@ class Actors:
             self._live[player] = self._add(actor)
 
     def forget_live(self, player: PlayerId) -> None:
-        """Take no new episode with these weights: the player was reset. Episodes under way play on."""
+        """Start no episode with these weights: the player was reset. Episodes under way go on."""
         self._outdated.add(player)
 
     def _load(self, snapshot: Hash, in_use: Callable[[], Collection[int]]) -> None:
@@ -137,7 +137,7 @@ class Actors:
         self.loads += 1
 
     def _drop_pruned(self, in_use: Callable[[], Collection[int]]) -> None:
-        """Drop weights whose snapshot is not in the store any more: no ticket will name them again."""
+        """Drop weights whose snapshot was pruned from the store: no ticket will name them again."""
         pruned = [snapshot for snapshot in self._frozen if snapshot not in self._store]
         busy = in_use() if pruned else ()
         for snapshot in pruned:
@@ -149,7 +149,7 @@ class Actors:
         self._actors[number] = None
 
     def _evict(self, needed: int, in_use: Callable[[], Collection[int]]) -> None:
-        """Make room: drop the least recently used weights that nobody plays with."""
+        """Make room: drop the least recently used weights that no slot plays with."""
         total = needed + sum(size for _, size in self._frozen.values())
         if total <= self._cache_bytes:
             return
@@ -164,7 +164,7 @@ class Actors:
     def _make_room(self, actor: Actor) -> None:
         if isinstance(actor, NumpyActor):
             self.memory = max(self.memory, actor.memory)
-        elif isinstance(actor, Remote):
+        elif isinstance(actor, RemoteActor):
             self.memory = max(self.memory, actor.policy.state_size)
 
     def _add(self, actor: Actor) -> int:

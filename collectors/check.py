@@ -1,4 +1,4 @@
-"""Whether an environment is fit for a league: `ludus check-env` tells at length, and every run tries it."""
+"""Whether an environment is fit for a league: `ludus check-env` reports in full, and every run tries it out."""
 
 import json
 import time
@@ -12,7 +12,7 @@ from collectors.conformance import Findings, Problem, Transcript, conform
 from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, planned
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
-from collectors.envs.rows import Environment, IntArray, Rows
+from collectors.envs.rows import CanRehearse, Environment, IntArray, Rows
 from collectors.envs.watched import Tell, silent, watched
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
@@ -21,9 +21,10 @@ from league.policies.actor import Actor
 from league.spec import EnvSpec
 
 SPEED_SECONDS = 0.5
-LOOKED_AT = 4  # episodes in which each observation is held against its space
-EPISODE_SECONDS = 60.0  # within which an episode must end for `ludus check-env` to look at all there is
-TRIAL_SECONDS, PATIENCE = 1.0, 10  # of a trial, and how many times as long it may take to see an outcome
+SPACE_EPISODES = 4  # in which each observation is compared with its space
+EPISODE_SECONDS = 60.0  # within which an episode must end, or `ludus check-env` leaves out all checks that need one
+TRIAL_SECONDS = 1.0  # of random play before a run
+OUTCOME_FACTOR = 10  # times as long a trial may take if only a real episode can test env.outcome
 
 T = TypeVar("T")
 Bots = Sequence[tuple[Player, Actor]]  # scripted players, and what chooses their actions
@@ -31,18 +32,18 @@ Bots = Sequence[tuple[Player, Actor]]  # scripted players, and what chooses thei
 
 @dataclass(slots=True)
 class EnvReport:
-    """What was found: `for line in check("connect_four").lines(): print(line)` shows it."""
+    """The findings: `for line in check("connect_four").lines(): print(line)` shows them."""
 
     name: str
     spec: EnvSpec | None = None
     spaces: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # what each agent sees and does
     episodes: int = 0
-    zero_sum: bool | None = None  # None: no episode was complete, or nobody ever got anything
+    zero_sum: bool | None = None  # None: no complete episode, or no reward at all
     deterministic: bool | None = None
     length: tuple[float, int] = (0.0, 0)  # decisions in an episode: median and longest
     steps_per_second: float = 0.0
-    notes: list[str] = field(default_factory=list)  # what is lawful, but worth knowing
-    warnings: list[str] = field(default_factory=list)  # what is wrong, though a league can be trained all the same
+    notes: list[str] = field(default_factory=list)  # allowed, but worth knowing
+    warnings: list[str] = field(default_factory=list)  # wrong, but a league can still be trained
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -60,7 +61,7 @@ class EnvReport:
             median, longest = self.length
             lines += [
                 f"  zero-sum       {_word(self.zero_sum)}",
-                f"  deterministic  {_word(self.deterministic)} (same seed and actions, same rows)",
+                f"  deterministic  {_determinism(self.deterministic)}",
                 f"  episode        {median:g} decisions (median), {longest} (longest of {self.episodes})",
                 f"  speed          {self.steps_per_second:,.0f} decisions/s with random actions",
             ]
@@ -73,6 +74,12 @@ class EnvReport:
 
 def _word(answer: bool | None) -> str:
     return {True: "yes", False: "no", None: "unknown"}[answer]
+
+
+def _determinism(answer: bool | None) -> str:
+    if answer is None:
+        return _word(answer)
+    return f"{_word(answer)}: the same seed and actions gave {'the same' if answer else 'different'} rows"
 
 
 def _spec_lines(spec: EnvSpec, spaces: Mapping[str, tuple[str, str]]) -> list[str]:
@@ -93,7 +100,7 @@ def _spec_lines(spec: EnvSpec, spaces: Mapping[str, tuple[str, str]]) -> list[st
 
 
 def _alike(spaces: Mapping[str, tuple[str, str]]) -> dict[tuple[str, str], list[str]]:
-    """Return the agents that have the same spaces."""
+    """Return the agents of each pair of spaces."""
     alike: dict[tuple[str, str], list[str]] = {}
     for agent, both in spaces.items():
         alike.setdefault((_short(both[0]), _short(both[1])), []).append(agent)
@@ -101,13 +108,13 @@ def _alike(spaces: Mapping[str, tuple[str, str]]) -> dict[tuple[str, str], list[
 
 
 def _short(text: str) -> str:
-    """Return a space on one line, not longer than a line should be."""
+    """Return a space on one line of bounded length."""
     line = " ".join(text.split())
     return line if len(line) <= 160 else f"{line[:157]}..."
 
 
 def _sides(spec: EnvSpec) -> str:
-    """Say who wins and loses together."""
+    """Describe which seats win and lose together."""
     if len(spec.seats) == 1:
         return "one seat: nobody is beaten, its return counts"
     if spec.cooperative:
@@ -119,7 +126,7 @@ def _sides(spec: EnvSpec) -> str:
 
 
 def _actions(spec: EnvSpec) -> str:
-    """Say what the parts of an action are.
+    """Describe the parts of an action.
 
     >>> from league.spec import Array, Seat
     >>> _actions(EnvSpec("toy", ("a",), (Seat((0,)),), Array((3,), "float32"), actions=5, choices=(2, 3), continuous=1))
@@ -140,9 +147,10 @@ def check(
     tell: Tell = silent,
     seconds: float = EPISODE_SECONDS,
 ) -> EnvReport:
-    """Look at an environment in every way that matters to a league; what is broken is told, never raised.
+    """Check everything about an environment that matters to a league; problems are reported, never raised.
 
-    `tell` hears what is about to be done. If no episode ends within `seconds`, that is told, and the rest is left out.
+    `tell` is called with the name of each stage before it begins. If no episode ends within `seconds`, the report says
+    so, and checks that need one are left out.
 
     check("pettingzoo", kwargs={"id": "mpe2/simple_tag_v3"}).lines()
     check(EnvConfig(name="connect_four", draw_margin=0.5)).lines()
@@ -155,7 +163,7 @@ def check(
     )
     if made is None:
         return report
-    _guard(report, lambda: _look(report, made), "Check the environment's spaces, env.seats and env.roles.", given)
+    _guard(report, lambda: _read_spec(report, made), "Check the environment's spaces, env.seats and env.roles.", given)
     if report.spec is None:
         return report
     if not (isinstance(name, EnvConfig) and name.roles):
@@ -163,10 +171,10 @@ def check(
     looked = len(report.problems)
     findings = _guard(report, lambda: _conform(made, slots, episodes, seconds), remedy)
     if findings is not None:
-        _tell(report, findings)
+        _add_findings(report, findings)
         _guard(report, lambda: _warn_of_strays(report, findings, made), remedy)
         report.steps_per_second = _guard(report, lambda: speed(made.build(slots)), remedy) or 0.0
-    # PettingZoo's tests come last, though told first: what crashes or hangs should do so where every step is told of.
+    # PettingZoo's tests run last, though reported first: a crash or a hang should happen where every step is announced.
     report.problems[looked:looked] = _complaints(made, remedy)
     return report
 
@@ -176,7 +184,7 @@ def _plan(name: str | EnvConfig, kwargs: Mapping[str, Any] | None, allow: Sequen
 
 
 def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mapping[str, Any] | None = None) -> T | None:
-    """Do it; if it raises, that is a problem of the report. With `kwargs` a constructor is called with them."""
+    """Run a check; if it raises, add a problem to the report. `kwargs` are those of the constructor that it calls."""
     try:
         return work()
     except Exception as error:
@@ -187,7 +195,7 @@ def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mappin
 
 
 def _hint_at_roles(report: EnvReport, spec: EnvSpec) -> None:
-    """Note seats whose agents see and do the same, but have roles of their own only because of their names."""
+    """Note seats whose agents have equal spaces, but different roles only because of their names."""
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}  # the roles of each kind of seat
     for seat in spec.seats:
         kind = tuple(sorted(report.spaces.get(spec.agents[agent], ("", seat.role)) for agent in seat.agents))
@@ -203,17 +211,17 @@ def _hint_at_roles(report: EnvReport, spec: EnvSpec) -> None:
 
 
 def _warn_of_strays(report: EnvReport, findings: Findings, made: Plan) -> None:
-    """Warn of observations that leave their spaces, in some of the episodes."""
+    """Warn of observations outside their spaces, in some of the episodes."""
     if made.outside is None or not findings.deterministic:
         return
     found: dict[str, str] = {}
-    for episode in findings.complete[:LOOKED_AT]:
+    for episode in findings.complete[:SPACE_EPISODES]:
         found = made.outside(episode.seed, episode.ticks) | found
     for agent, stray in found.items():
         report.warnings.append(f"agent {agent!r} sees {stray}. Correct the space, or clip what it sees")
 
 
-def _look(report: EnvReport, made: Plan) -> None:
+def _read_spec(report: EnvReport, made: Plan) -> None:
     env = made.build(1)
     report.spec = env.spec
     env.close()
@@ -231,7 +239,7 @@ def _conform(made: Plan, slots: int, episodes: int, seconds: float) -> Findings:
     return conform(made.build, range(1, episodes + 1), slots, made.returns, seconds)
 
 
-def _tell(report: EnvReport, findings: Findings) -> None:
+def _add_findings(report: EnvReport, findings: Findings) -> None:
     complete = findings.complete
     lengths = [len(episode.acts) for episode in complete]
     report.episodes = len(complete)
@@ -241,18 +249,18 @@ def _tell(report: EnvReport, findings: Findings) -> None:
     if complete:
         report.length = (float(np.median(lengths)), max(lengths))
         report.zero_sum = _zero_sum(complete)
-        _tell_of_seats(report, complete)
+        _report_idle_seats(report, complete)
 
 
 def _zero_sum(episodes: Sequence[Transcript]) -> bool | None:
-    """Return whether what some win others lose; None if nobody ever got anything."""
+    """Return whether the returns of each episode add up to zero; None if there was no reward at all."""
     if not any(paid for episode in episodes for paid in episode.returns.values()):
         return None
     return all(abs(sum(episode.returns.values())) < 1e-4 for episode in episodes)
 
 
-def _tell_of_seats(report: EnvReport, episodes: Sequence[Transcript]) -> None:
-    """Tell of seats that do not act in every episode."""
+def _report_idle_seats(report: EnvReport, episodes: Sequence[Transcript]) -> None:
+    """Report seats that do not act in every episode."""
     assert report.spec is not None
     for number, seat in enumerate(report.spec.seats):
         who = f"seat {number} ({', '.join(report.spec.agents[agent] for agent in seat.agents)})"
@@ -267,7 +275,7 @@ def _tell_of_seats(report: EnvReport, episodes: Sequence[Transcript]) -> None:
 
 
 def speed(env: Environment) -> float:
-    """Return decisions per second with random actions, the bot's share included; the first episodes begin before."""
+    """Return decisions per second with random actions, including the time to choose them, without the first start."""
     bot, rng = RandomBot(env.spec), np.random.default_rng(0)
     free = np.arange(env.slots, dtype=np.int32)
     env.start(free, rng.integers(2**31, size=len(free)))
@@ -284,14 +292,14 @@ def speed(env: Environment) -> float:
 
 
 def try_out(env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = ()) -> None:
-    """Play at random in all slots until an episode is over, for a moment at most; raise EnvError if one breaks.
+    """Play at random in all slots until an episode is over, or time is up; raise EnvError if one breaks.
 
-    A slot that is over begins again, so that an environment whose agents change from episode to episode, or an outcome
-    that means nothing, is refused before there is a run. In every position the bots are asked for a move as well.
-    An outcome that only a real episode can tell of gets more time for one.
+    Slots that are over begin again, so that an environment whose agents change between episodes, or an invalid outcome,
+    is refused before there is a run. In every position the bots choose a move as well. If only a real episode can test
+    the outcome, there is more time for one.
     """
     if not _outcome_is_known(env):
-        seconds *= PATIENCE
+        seconds *= OUTCOME_FACTOR
     rng, slots, until = np.random.default_rng(0), np.arange(env.slots, dtype=np.int32), time.monotonic() + seconds
     env.start(slots, slots.astype(np.int64) + 1)
     over = _random_tick(env, rng, bots)
@@ -303,10 +311,9 @@ def try_out(env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = ()) -
 
 
 def _outcome_is_known(env: Environment) -> bool:
-    """Return whether there is nothing to learn of env.outcome; raise EnvError if it returns rubbish."""
-    rehearse: Callable[[], bool] | None = getattr(env, "rehearse", None)  # only a referee has outcomes to rehearse
+    """Return whether env.outcome is tested, or there is none; raise EnvError if its scores are invalid."""
     try:
-        return rehearse is None or rehearse()
+        return env.rehearse() if isinstance(env, CanRehearse) else True
     except OutcomeError as error:
         raise EnvError(f"{env.spec.name}: {error}") from error
 
@@ -315,7 +322,7 @@ def _random_tick(env: Environment, rng: np.random.Generator, bots: Bots = ()) ->
     """Move in every slot; return those that are over."""
     rows = env.rows()
     for player, bot in bots:
-        _ask(player, bot, rows, env.spec, rng)
+        _try_bot(player, bot, rows, env.spec, rng)
     actions, _ = RandomBot(env.spec).act(rows.observation, rows.mask, rng)
     ends = env.step(actions)
     if ends.faults:
@@ -323,8 +330,8 @@ def _random_tick(env: Environment, rng: np.random.Generator, bots: Bots = ()) ->
     return ends.over
 
 
-def _ask(player: Player, bot: Actor, rows: Rows, spec: EnvSpec, rng: np.random.Generator) -> None:
-    """Ask a bot for a move wherever an agent of its role has to make one; raise BotError if it is none."""
+def _try_bot(player: Player, bot: Actor, rows: Rows, spec: EnvSpec, rng: np.random.Generator) -> None:
+    """Let a bot choose a move for every agent of its role that must act; raise BotError if it fails."""
     mine = [agent for seat in spec.seats if player.role in (None, seat.role) for agent in seat.agents]
     asked = np.isin(rows.agent, mine)
     if asked.any():

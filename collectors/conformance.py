@@ -1,7 +1,7 @@
-"""What every environment must keep, whoever wrote it: one suite for tests and for `ludus check-env`.
+"""The rules that every environment must obey: one suite for tests and for `ludus check-env`.
 
-Episodes are played with actions that depend on nothing but the episode's seed, the agent and how often it has
-acted, so that the same episode can be played in any slot, beside any others, and must come out the same.
+Actions depend only on the episode's seed, the agent and how often it has acted, so that an episode can be played in any
+slot, beside any others, and must be the same there.
 """
 
 import math
@@ -25,7 +25,7 @@ Returns = Callable[[int, Ticks], Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is wrong with an environment, and what to do about it."""
+    """A broken rule, and how to fix the environment."""
 
     what: str
     remedy: str
@@ -56,23 +56,23 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What came of the suite."""
+    """The results of the suite."""
 
     transcripts: list[Transcript]
     problems: tuple[Problem, ...]
     deterministic: bool | None  # None: no episode ended, so there was nothing to compare
-    notes: tuple[str, ...] = ()  # what is lawful, but worth knowing
+    notes: tuple[str, ...] = ()  # allowed, but worth knowing
 
     @property
     def complete(self) -> list[Transcript]:
-        """The episodes that came to their end."""
+        """The episodes that ended."""
         return [episode for episode in self.transcripts if episode.complete]
 
 
 ADAPTER = "This is the environment adapter's fault: compare it with the rules in collectors/envs/rows.py."
-SEEDS = "reset(seed) must restore everything and set every source of chance, else no episode can be replayed."
+SEEDS = "reset(seed) must restore everything and seed every random generator, else no episode can be replayed."
 
-FRESH = "Or set env.fresh=true: then the environment is built anew for each episode."
+FRESH = "Or set env.fresh=true: then the environment is rebuilt for each episode."
 
 
 ENDLESS = (
@@ -81,11 +81,11 @@ ENDLESS = (
 )
 
 LIMIT = 10_000  # ticks that an episode may take
-MANY = 1_000  # ticks after which an episode that goes on is a problem of the environment, and not of our patience
+MANY = 1_000  # ticks after which an unfinished episode is the environment's problem, not a lack of time
 
 
 class RuleChecker:
-    """Plays episodes in an environment and notes each rule that it breaks.
+    """Plays episodes in an environment and collects the rules that it breaks.
 
     transcripts = RuleChecker(env).play([1, 2, 3])
     """
@@ -94,7 +94,7 @@ class RuleChecker:
         self.env = env
         self.limit = limit  # ticks of one episode
         self.problems: dict[str, Problem] = {}
-        self.endless = ""  # that no episode ended in time
+        self.endless = ""  # a message, if no episode ended in time
         self._until = time.monotonic() + seconds
         self._playing: dict[int, Transcript] = {}
 
@@ -117,7 +117,7 @@ class RuleChecker:
         return transcripts
 
     def _lasts_too_long(self, transcripts: Sequence[Transcript]) -> bool:
-        """Return whether an episode reached the limit, or none ended in the time there was; note what that means."""
+        """Return whether an episode reached the limit, or none ended in time; note the problem."""
         ticks, none_ended = max(map(_ticks, self._playing.values()), default=0), not any(map(_ended, transcripts))
         if ticks < self.limit and not (none_ended and time.monotonic() > self._until):
             return False
@@ -136,7 +136,7 @@ class RuleChecker:
         self.env.start(np.array(free, dtype=np.int32), np.array(seeds, dtype=np.int64))
 
     def _check_rows(self, rows: Rows) -> npt.NDArray[Any]:
-        """Note what is wrong with rows, and choose an action for each."""
+        """Note the problems of rows, and choose an action for each."""
         spec, count = self.env.spec, len(rows)
         shapes = (rows.observation.shape, str(rows.observation.dtype), rows.mask.shape, str(rows.mask.dtype))
         if shapes != ((count, *spec.observation.shape), spec.observation.dtype, (count, spec.actions), "bool"):
@@ -147,7 +147,7 @@ class RuleChecker:
         return np.array(chosen, dtype=spec.action.dtype).reshape(count, *spec.action.shape)
 
     def _check_row(self, rows: Rows, row: int) -> Action:
-        """Note what is wrong with one row; return the action that its seed, agent and number give."""
+        """Note the problems of one row; return its action."""
         slot, agent = int(rows.slot[row]), int(rows.agent[row])
         name = self.env.spec.agents[agent]
         if no_option(self.env.spec, rows.mask[[row]])[0]:
@@ -169,7 +169,7 @@ class RuleChecker:
         return action
 
     def _choose(self, mask: BoolArray, seed: int, agent: int, number: int) -> Action:
-        """Return the action that seed, agent and number of the decision give."""
+        """Return the action that follows from the seed, the agent and the number of its decision."""
         spec = self.env.spec
         if spec.single:
             legal = np.flatnonzero(mask)
@@ -179,8 +179,8 @@ class RuleChecker:
             legal = np.flatnonzero(mask[begin : begin + count])
             parts.append(float(legal[derive_seed(seed, "conformance", agent, number, part) % len(legal)]))
             begin += count
-        draws = (derive_seed(seed, "number", agent, number, part) % 1024 for part in range(spec.continuous))
-        return (*parts, *(draw / 512 - 1 for draw in draws))
+        samples = (derive_seed(seed, "number", agent, number, part) % 1024 for part in range(spec.continuous))
+        return (*parts, *(sample / 512 - 1 for sample in samples))
 
     def _check_ends(self, ends: Ends) -> None:
         for row in range(len(ends.slot)):
@@ -226,20 +226,20 @@ def conform(
 ) -> Findings:
     """Play the same episodes in many slots, again, and in one slot; return every rule that was broken.
 
-    `returns` plays the actions of an episode in PettingZoo's own loop and says what each agent got. Nothing is played
-    again if no episode ends within `seconds`.
+    `returns` plays the actions of an episode in PettingZoo's own loop and gives the return of each agent. If no
+    episode ends within `seconds`, nothing is played again.
     """
-    referee = RuleChecker(build(slots), seconds=seconds)
-    with closing(referee.env):
-        transcripts, problems = referee.play(seeds), referee.problems
-    if referee.endless:
-        slow = f"{referee.endless}, all there was time for ({seconds:g} s): nothing that needs one was checked"
+    checker = RuleChecker(build(slots), seconds=seconds)
+    with closing(checker.env):
+        transcripts, problems = checker.play(seeds), checker.problems
+    if checker.endless:
+        slow = f"{checker.endless}, all there was time for ({seconds:g} s): nothing that needs one was checked"
         notes = () if problems else (slow,)
         return Findings(transcripts, tuple(problems.values()), None, notes)
     again, _ = _play(build, slots, seeds)
     deterministic = transcripts == again
     if not deterministic:
-        problems["seed"] = Problem("the same seed and actions gave other rows", SEEDS)
+        problems["seed"] = Problem("the same seed and actions gave different rows", SEEDS)
     elif _play(build, 1, seeds)[0] != transcripts:
         problems["slots"] = _leak(build, seeds)
     if returns is not None and deterministic:
@@ -250,12 +250,12 @@ def conform(
 
 
 def _leak(build: Callable[[int], Environment], seeds: Sequence[int]) -> Problem:
-    """Say why an episode came out otherwise in another slot: what played before it, or what played beside it."""
+    """Return why an episode differs in another slot: because of what played before it, or beside it."""
     fresh = [_play(build, 1, [seed])[0][0] for seed in seeds]
     if fresh == _play(build, len(seeds), seeds)[0]:
         return Problem("an episode depends on what the same environment object played before", f"{SEEDS} {FRESH}")
     return Problem(
-        "an episode played alone is not what it is beside others",
+        "an episode played alone differs from the same episode beside others",
         "Slots must share nothing that changes: no module globals, no class attributes, no global generator.",
     )
 
@@ -265,8 +265,8 @@ def _play(
 ) -> tuple[list[Transcript], dict[str, Problem]]:
     env = build(slots)
     try:
-        referee = RuleChecker(env)
-        return referee.play(seeds), referee.problems
+        checker = RuleChecker(env)
+        return checker.play(seeds), checker.problems
     finally:
         env.close()
 

@@ -4,8 +4,8 @@
     outcome = show(frames)                  # `yield from` or `outcome_of` give the outcome
     assert difference(recorded, outcome) == ""
 
-Replay resets with the same seed and feeds the recorded actions. Nobody is asked again what to do: inference is
-not exact to the bit, so it would not tell what happened.
+Replay resets with the same seed and feeds the recorded actions. No network acts again: inference is not exact to the
+bit, so it might choose other actions.
 """
 
 from collections.abc import Callable, Generator
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collectors.envs.rows import Environment, IntArray, Rows
-from collectors.seating import Playing, Seating, unpack_actions
+from collectors.seating import HeldTicket, Seating, unpack_actions
 from league.policies.actions import Actions, legal
 from league.ticket import Episode, Ticket, episode_seed
 
@@ -23,7 +23,7 @@ Choose = Callable[[Rows, IntArray], Actions]
 
 
 class ReplayError(ValueError):
-    """An episode that cannot be played to its end; the message says why."""
+    """An episode that cannot be played to its end, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +49,23 @@ Frames = Generator[Frame, None, Episode]
 def play(env: Environment, ticket: Ticket, episode: int, seed: int, choose: Choose) -> Frames:
     """Play one episode of a ticket in slot 0; yield every position, return the outcome, actions included."""
     seats = Seating(env.spec, 1)
-    playing = Playing(ticket, record=ticket.episodes, started=episode)
-    slot = seats.begin([seats.reserve(playing, range(len(ticket.entries)), room=1)])
+    held = HeldTicket(ticket, record=ticket.episodes, started=episode)
+    slot = seats.begin([seats.reserve(held, range(len(ticket.entries)), room=1)])
     env.start(slot, np.array([seed], np.int64))
     yield Frame((), env.render(0))
-    while not playing.finished:
+    while not held.finished:
         rows = env.rows()
         entry = seats.entry[rows.slot, rows.agent].astype(np.int32)
         actions = choose(rows, entry) if len(rows) else np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
-        seats.note(rows, actions)
+        seats.add_moves(rows, actions)
         ends = env.step(actions)
         if ends.faults:
             raise ReplayError(f"the environment broke: {ends.faults[0].reason}")
         seats.finish(ends)
-        if not len(rows) and not playing.finished:
+        if not len(rows) and not held.finished:
             raise ReplayError(f"{env.spec.name}: no agent is to act, but the episode is not over")
         yield Frame(tuple(map(Move, rows.agent.tolist(), entry.tolist(), actions.tolist())), env.render(0))
-    return playing.finished[episode]
+    return held.finished[episode]
 
 
 def replay(env: Environment, ticket: Ticket, attempt: int, episode: int, packed: bytes, run_seed: int) -> Frames:
@@ -92,12 +92,12 @@ def replay(env: Environment, ticket: Ticket, attempt: int, episode: int, packed:
 def _strayed(env: Environment, what: str) -> str:
     return (
         f"{what}: {env.spec.name} does not play as it did. Is it another version, were its options changed, "
-        "or does it draw random numbers that do not come from its seed?"
+        "or does it use random numbers that do not come from its seed?"
     )
 
 
 def outcome_of(frames: Frames) -> Episode:
-    """Run through the frames without a look, and return the outcome."""
+    """Exhaust the frames and return the outcome."""
     while True:
         try:
             next(frames)
@@ -107,7 +107,7 @@ def outcome_of(frames: Frames) -> Episode:
 
 
 def difference(recorded: Episode, replayed: Episode) -> str:
-    """Return what came out otherwise than recorded; empty if nothing did."""
+    """Return how the replayed episode differs from the recorded one; empty if it does not."""
     names = ("ranks", "returns", "length", "actions")
     wrong = [name for name in names if getattr(recorded, name) != getattr(replayed, name)]
     return "; ".join(f"{name} {getattr(recorded, name)} became {getattr(replayed, name)}" for name in wrong)

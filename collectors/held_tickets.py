@@ -1,12 +1,12 @@
-"""The desk: the tickets that a collector holds, what it owes the coordinator for them, and the reports that say so.
+"""The tickets that a collector holds, their results, and the reports that carry them to the coordinator.
 
-    desk.obey(orders, now)                  # tickets to play, what was acknowledged, what others play now
-    for playing in desk.queue: ...          # play their episodes, then
-    desk.finish(playing)                    # or desk.fail(playing, reason)
-    if desk.due(now):
-        coordinator.send(desk.report(now, desk.want(now), ...))
+    tickets.obey(orders, now)               # new tickets, acknowledgements, revocations
+    for held in tickets.queue: ...          # play their episodes, then
+    tickets.finish(held)                    # or tickets.fail(held, reason)
+    if tickets.due(now):
+        coordinator.send(tickets.report(now, tickets.want(now), ...))
 
-A result is told in every report until it is acknowledged: so it counts, and only once.
+Every report carries a result until it is acknowledged: so it counts, and only once.
 """
 
 import logging
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collectors.config import CollectorConfig
-from collectors.seating import Playing, episodes_to_record
+from collectors.seating import HeldTicket, episodes_to_record
 from league import result_check as checking
 from league.ids import PlayerId, TicketNumber
 from league.limits import HELD, REASON
@@ -27,25 +27,25 @@ log = logging.getLogger("ludus.collector")
 MAX_UNACKED = 1000
 REPORT_BYTES = 1 << 18  # of results in one report: messages to the coordinator are bounded
 RETRY = 2.0  # seconds after which an unanswered report is sent again
-REST = 0.02  # seconds before asking again when there was nothing to play
-PACE = 0.02  # seconds between two reports at least: a fast game finishes episodes at every tick
+REST = 0.02  # seconds before the next request for tickets when the coordinator had none
+PACE = 0.02  # least seconds between two reports: a fast game finishes episodes at every tick
 
 Key = tuple[TicketNumber, int]  # a ticket and its attempt
 
 
 @dataclass(slots=True)
 class _Request:
-    """The report that awaits its orders."""
+    """The last report, which the coordinator answers with orders."""
 
     number: int = 0
     at: float = -1e9
     answered: bool = True
     wanted: int = 0
-    rest_until: float = -1e9  # the coordinator had nothing for us: do not ask at once
+    rest_until: float = -1e9  # the coordinator had no tickets: do not ask at once
 
 
 class HeldTickets:
-    """What a collector and its coordinator know of each other."""
+    """The tickets under way, and what the coordinator has to know about them."""
 
     def __init__(
         self,
@@ -59,11 +59,11 @@ class HeldTickets:
     ) -> None:
         self._name, self._session, self._run_seed, self._slots = name, session, run_seed, slots
         self._config, self._journal, self._env = config, journal, env
-        self._held: dict[Key, Playing] = {}
-        self.queue: list[Playing] = []  # those of them with episodes that no slot has taken yet, oldest first
+        self._held: dict[Key, HeldTicket] = {}
+        self.queue: list[HeldTicket] = []  # those of them with episodes that no slot has taken yet, oldest first
         self._results: dict[Key, Result] = {}
         self._faults: dict[Key, Fault] = {}
-        self._logged: set[str] = set()  # why tickets could not be played
+        self._logged: set[str] = set()  # reasons of failed tickets that are logged once
         self._request = _Request()
         self._term = 0
         self._directory = 0
@@ -71,18 +71,18 @@ class HeldTickets:
 
     @property
     def full(self) -> bool:
-        """Whether too many results wait to be acknowledged for new ones to be played."""
+        """Whether so many results are unacknowledged that nothing new may be played."""
         return len(self._results) > MAX_UNACKED
 
     @property
     def trained(self) -> set[PlayerId | None]:
-        """Who is trained by what is held."""
-        return {playing.ticket.trains for playing in self._held.values()}
+        """The players that the held tickets train."""
+        return {held.ticket.trains for held in self._held.values()}
 
     # --- tickets ---------------------------------------------------------------------------------------------
 
     def obey(self, orders: Orders, now: float) -> bool:
-        """Take in tickets, acknowledgements and revocations; False if a coordinator sent them that was replaced."""
+        """Take in tickets, acknowledgements and revocations; return False for orders of a replaced coordinator."""
         if orders.term < self._term:
             return False
         self._term = orders.term
@@ -97,9 +97,9 @@ class HeldTickets:
         for ack in orders.acks:
             self._faults.pop((ack.ticket, ack.attempt), None)
         for number, attempt in orders.revoked:
-            playing = self._held.pop((number, attempt), None)
-            if playing is not None:
-                playing.revoked = True
+            held = self._held.pop((number, attempt), None)
+            if held is not None:
+                held.revoked = True
         if orders.hosts is not None:
             self._directory = orders.directory
         for ticket in orders.tickets:
@@ -108,30 +108,30 @@ class HeldTickets:
 
     def _hold(self, ticket: Ticket) -> None:
         seeds = episode_seeds(self._run_seed, ticket.number, ticket.attempt, range(ticket.episodes))
-        playing = Playing(ticket, episodes_to_record(ticket, self._config.record_share), seeds)
-        if playing.key not in self._held:
-            self._held[playing.key] = playing
-            self.queue.append(playing)
+        held = HeldTicket(ticket, episodes_to_record(ticket, self._config.record_share), seeds)
+        if held.key not in self._held:
+            self._held[held.key] = held
+            self.queue.append(held)
 
-    def finish(self, playing: Playing) -> None:
-        """Keep the result of a ticket if all its episodes are finished. One that nobody would count is a fault."""
-        result = playing.result()
+    def finish(self, held: HeldTicket) -> None:
+        """Keep the result of a ticket once all its episodes are finished. A result that would not count is a fault."""
+        result = held.result()
         if result is None:
             return
-        wrong = checking.problem(playing.ticket, result.episodes, self._env)
+        wrong = checking.problem(held.ticket, result.episodes, self._env)
         if wrong:
-            self.fail(playing, f"{self._env.name}: {wrong}. See: ludus check-env {self._env.name}", again=False)
+            self.fail(held, f"{self._env.name}: {wrong}. See: ludus check-env {self._env.name}", again=False)
         else:
-            self._held.pop(playing.key, None)
-            self._results[playing.key] = result
+            self._held.pop(held.key, None)
+            self._results[held.key] = result
 
-    def fail(self, playing: Playing, reason: str, again: bool = True) -> None:
-        """Give a ticket back: nobody wins it. Unless `again`, the same reason is logged once."""
-        if not playing.revoked:
-            playing.revoked = True
-            self._held.pop(playing.key, None)
-            number, attempt = playing.key
-            self._faults[playing.key] = Fault(ticket=number, attempt=attempt, reason=reason[:REASON])
+    def fail(self, held: HeldTicket, reason: str, again: bool = True) -> None:
+        """Give a ticket back without a result. Unless `again`, the same reason is logged only once."""
+        if not held.revoked:
+            held.revoked = True
+            self._held.pop(held.key, None)
+            number, attempt = held.key
+            self._faults[held.key] = Fault(ticket=number, attempt=attempt, reason=reason[:REASON])
             if again or reason not in self._logged:
                 log.warning("ticket %d, attempt %d: %s", number, attempt, reason)
             if not again:
@@ -140,7 +140,7 @@ class HeldTickets:
     # --- reports ---------------------------------------------------------------------------------------------
 
     def due(self, now: float) -> bool:
-        """Return whether there is something to say, or a heartbeat is due; one report is under way at a time."""
+        """Return whether there is something to report, or a heartbeat is due; one report is under way at a time."""
         request = self._request
         if now - request.at < (PACE if request.answered else RETRY):
             return False
@@ -148,10 +148,10 @@ class HeldTickets:
         return bool(late or self._results or self._faults or not request.answered or self.want(now))
 
     def want(self, now: float) -> int:
-        """Return how many tickets to ask for, so that enough episodes lie ahead."""
+        """Return how many tickets to request, so that enough unstarted episodes are held."""
         if now < self._request.rest_until or self.full:
             return 0
-        unstarted = sum(playing.unstarted for playing in self.queue)
+        unstarted = sum(held.unstarted for held in self.queue)
         ahead = self._config.ahead * self._slots
         if unstarted >= ahead:
             return 0
@@ -161,7 +161,7 @@ class HeldTickets:
     def report(
         self, now: float, want: int, ticks: int, starved: tuple[PlayerId, ...], metrics: Mapping[str, float]
     ) -> Report:
-        """Return the next report; `ticks` is the progress of everything that is held."""
+        """Return the next report; `ticks` proves the progress of all held tickets."""
         request = self._request
         request.number += 1
         request.at, request.answered, request.wanted = now, False, want

@@ -1,12 +1,12 @@
 """The client of the inference process: rows of live players go out, the outputs of their networks come back.
 
-    asking.ask(turn, rows, numbers, entry, recall)
-    asking.receive(timeout=0.0, now=clock())
-    question = asking.answered(turn)        # None while an answer is still under way
+    client.request(turn, rows, numbers, entry, begins)
+    client.receive(timeout=0.0, now=clock())
+    found = client.take_answered(turn)      # None while an answer is still under way
 
-The collector draws the actions itself: its random numbers are the same as if it had the networks. Only live
-players are asked for. Frozen ones never change, so that their weights are fetched once; and what evaluation plays
-does not depend on who answers.
+The collector samples the actions itself: its random numbers are the same as if it had the networks. It requests forward
+passes of live players only. Frozen players never change, so their weights are fetched once, and evaluation does not
+depend on inference processes.
 """
 
 import logging
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.acting import Recalled, places
-from collectors.actors import Actors, Remote
+from collectors.actors import Actors, RemoteActor
 from collectors.envs.rows import BoolArray, Rows
 from collectors.envs.slots import Index
 from collectors.learner_client import LivePlayer
@@ -28,34 +28,34 @@ from league.wire.ports import Arrays, Client
 
 log = logging.getLogger("ludus.collector")
 
-PATIENCE = 1.0  # seconds before a question is asked again: whoever should answer may have died
+RESEND_SECONDS = 1.0  # after which an unanswered request is sent again: the inference process may have died
 
 
 @dataclass(slots=True)
-class _Open:
-    """Rows of one player that were asked about."""
+class _PlayerRequest:
+    """The forward pass that is requested for the rows of one player."""
 
     number: int  # of its actor
     rows: Index
     ask: Ask
     arrays: Arrays
-    at: float = float("-inf")
+    at: float = float("-inf")  # when it was sent last
 
 
 @dataclass(slots=True)
-class Question:
-    """All that one turn asked about: the rows of a tick, and who acts in each."""
+class RequestedTick:
+    """A tick of one turn whose forward passes are requested: its rows, and who acts in each."""
 
     rows: Rows
     numbers: npt.NDArray[np.int16]
     entry: Index
-    open: dict[PlayerId, _Open] = field(default_factory=dict)  # not answered yet
-    answers: list[tuple[_Open, Answer, Arrays]] = field(default_factory=list)
-    forgotten: bool = False  # the answers come from a memory that knows nothing of the ticks before
+    open: dict[PlayerId, _PlayerRequest] = field(default_factory=dict)  # not answered yet
+    answers: list[tuple[_PlayerRequest, Answer, Arrays]] = field(default_factory=list)
+    memory_lost: bool = False  # the process that answered does not have the memory of the ticks before
 
 
 class InferenceClient:
-    """The questions of one collector, at most one for each turn."""
+    """Requests forward passes, for at most one tick of each turn at a time."""
 
     def __init__(
         self,
@@ -68,28 +68,28 @@ class InferenceClient:
         self._session, self._spec, self._actors, self._live, self._connect = session, spec, actors, live, connect
         self._place = places(spec)
         self._clients: dict[str, Client] = {}
-        self._questions: dict[int, Question] = {}
-        self._memories: dict[tuple[int, PlayerId], str] = {}  # the memory that answered last
+        self._requested: dict[int, RequestedTick] = {}
+        self._memories: dict[tuple[int, PlayerId], str] = {}  # the id of the memory that the last answer used
         self._requests = 0
 
     def waits(self, turn: int) -> bool:
-        """Whether a question of this turn is open."""
-        return turn in self._questions
+        """Return whether a tick of this turn is requested and not taken yet."""
+        return turn in self._requested
 
-    def ask(
-        self, turn: int, rows: Rows, numbers: npt.NDArray[np.int16], entry: Index, recall: Callable[[], BoolArray]
+    def request(
+        self, turn: int, rows: Rows, numbers: npt.NDArray[np.int16], entry: Index, begins: Callable[[], BoolArray]
     ) -> None:
-        """Ask about the rows of live players; a tick without any is answered already.
+        """Request a forward pass for the rows of each live player; a tick without any is answered at once.
 
-        `recall` says in which rows a memory is to be told; it is called only if there is one.
+        `begins` returns the rows whose memory must come back; it is called only for recurrent networks.
         """
-        question = self._questions[turn] = Question(rows, numbers, entry)
+        tick = self._requested[turn] = RequestedTick(rows, numbers, entry)
         self._requests += 1
         for number in np.bincount(numbers).nonzero()[0].tolist():
             actor = self._actors[number]
-            if isinstance(actor, Remote):
+            if isinstance(actor, RemoteActor):
                 mine = (numbers == number).nonzero()[0]
-                question.open[actor.player] = _Open(
+                tick.open[actor.player] = _PlayerRequest(
                     number=number,
                     rows=mine,
                     ask=Ask(
@@ -99,32 +99,34 @@ class InferenceClient:
                         player=actor.player,
                         incarnation=self._live[actor.player].host.incarnation,
                     ),
-                    arrays=self._arrays(actor, rows, mine, recall),
+                    arrays=self._arrays(actor, rows, mine, begins),
                 )
 
-    def _arrays(self, actor: Remote, rows: Rows, mine: Index, recall: Callable[[], BoolArray]) -> Arrays:
+    def _arrays(self, actor: RemoteActor, rows: Rows, mine: Index, begins: Callable[[], BoolArray]) -> Arrays:
         arrays = {"observation": rows.observation.take(mine, axis=0)}
         agent = rows.agent[mine]
         if actor.policy.agent_id:
             arrays["place"] = self._place[agent].astype(np.int32)
         if actor.policy.recurrent:
             arrays["who"] = (rows.slot[mine] * len(self._spec.agents) + agent).astype(np.int32)
-            arrays["first"], arrays["recall"] = rows.first[mine], recall()[mine]
+            arrays["first"], arrays["recall"] = rows.first[mine], begins()[mine]
         return arrays
 
     def receive(self, timeout: float, now: float) -> None:
-        """Send what has not been sent, or was not answered in time; take in answers, waiting for one if need be."""
+        """Send new requests and those not answered in time; take in answers, waiting for one if any is due."""
         owing = None
-        for question in self._questions.values():
-            for player, one in question.open.items():
+        for tick in self._requested.values():
+            for player, request in tick.open.items():
                 client = self._client(self._live[player].host.inference)
-                if client is not None and (now - one.at < PATIENCE or client.send(one.ask, one.arrays)):
-                    one.at = now if now - one.at >= PATIENCE else one.at
+                if client is not None and (
+                    now - request.at < RESEND_SECONDS or client.send(request.ask, request.arrays)
+                ):
+                    request.at = now if now - request.at >= RESEND_SECONDS else request.at
                     owing = client
         if owing is not None:
-            self._take_in(owing, timeout)
+            self._receive_from(owing, timeout)
         for client in self._clients.values():
-            self._take_in(client, 0.0)
+            self._receive_from(client, 0.0)
 
     def _client(self, address: str) -> Client | None:
         if address and address not in self._clients:
@@ -134,59 +136,59 @@ class InferenceClient:
             self._clients[address] = self._connect(address)
         return self._clients.get(address)
 
-    def _take_in(self, client: Client, timeout: float) -> None:
+    def _receive_from(self, client: Client, timeout: float) -> None:
         for message, arrays in client.receive(timeout):
             if isinstance(message, Refused):
-                log.warning("an inference process refused what was asked: %s", message.reason)
+                log.warning("an inference process refused a request: %s", message.reason)
             elif isinstance(message, Answer):
-                self._note(message, arrays)
+                self._keep(message, arrays)
 
-    def _note(self, answer: Answer, arrays: Arrays) -> None:
-        question = self._questions.get(answer.turn)
-        one = question.open.get(answer.player) if question is not None else None
-        if question is None or one is None or one.ask.request != answer.request:
-            return  # the second answer to a question that was asked twice
-        if not self._fits(one, arrays):
-            log.warning("an answer for %s does not fit the question", answer.player)
+    def _keep(self, answer: Answer, arrays: Arrays) -> None:
+        tick = self._requested.get(answer.turn)
+        request = tick.open.get(answer.player) if tick is not None else None
+        if tick is None or request is None or request.ask.request != answer.request:
+            return  # the second answer to a request that was sent twice
+        if not self._fits(request, arrays):
+            log.warning("an answer for %s does not fit its request", answer.player)
             return
-        del question.open[answer.player]
-        question.answers.append((one, answer, arrays))
+        del tick.open[answer.player]
+        tick.answers.append((request, answer, arrays))
         before = self._memories.get((answer.turn, answer.player), answer.memory)
         self._memories[answer.turn, answer.player] = answer.memory
-        if "who" in one.arrays:
-            question.forgotten |= before != answer.memory
+        if "who" in request.arrays:
+            tick.memory_lost |= before != answer.memory
 
-    def _fits(self, one: _Open, arrays: Arrays) -> bool:
-        policy = self._actors.policy_of(one.ask.player)
+    def _fits(self, request: _PlayerRequest, arrays: Arrays) -> bool:
+        policy = self._actors.policy_of(request.ask.player)
         expected = {
-            "outputs": (len(one.rows), self._spec.actions + self._spec.continuous),
+            "outputs": (len(request.rows), self._spec.actions + self._spec.continuous),
             "log_std": (self._spec.continuous,),
             "exploration": (2 * (policy.head == "values"),),
         }
-        if "recall" in one.arrays:
-            expected["memory"] = (int(np.count_nonzero(one.arrays["recall"])), policy.state_size)
+        if "recall" in request.arrays:
+            expected["memory"] = (int(np.count_nonzero(request.arrays["recall"])), policy.state_size)
         return {name: array.shape for name, array in arrays.items()} == expected and all(
             array.dtype == np.float32 for array in arrays.values()
         )
 
-    def answered(self, turn: int) -> tuple[Question, list[Recalled]] | None:
-        """Return the question of a turn, and what was recalled, once all answers are there; its actors know them."""
-        question = self._questions.get(turn)
-        if question is None or question.open:
+    def take_answered(self, turn: int) -> tuple[RequestedTick, list[Recalled]] | None:
+        """Return the tick of a turn and the memories that came with it, once all answers arrived."""
+        tick = self._requested.get(turn)
+        if tick is None or tick.open:
             return None
-        del self._questions[turn]
+        del self._requested[turn]
         recalled = []
-        for one, answer, arrays in question.answers:
-            self._actors.answered(one.number, answer.version, arrays)
+        for request, answer, arrays in tick.answers:
+            self._actors.set_outputs(request.number, answer.version, arrays)
             if "memory" in arrays:
-                if question.forgotten:
+                if tick.memory_lost:
                     recalled.append(
-                        Recalled(one.rows, np.zeros((len(one.rows), arrays["memory"].shape[1]), np.float32))
+                        Recalled(request.rows, np.zeros((len(request.rows), arrays["memory"].shape[1]), np.float32))
                     )
-                recalled.append(Recalled(one.rows[one.arrays["recall"]], arrays["memory"]))
-        return question, recalled
+                recalled.append(Recalled(request.rows[request.arrays["recall"]], arrays["memory"]))
+        return tick, recalled
 
     def close(self) -> None:
-        """Close every link."""
+        """Close every connection."""
         for client in self._clients.values():
             client.close()

@@ -1,6 +1,6 @@
-"""A collector's journal: which of its results were acknowledged. `ludus verify` holds it against the ledger.
+"""A collector's journal: which of its results were acknowledged. `ludus verify` compares it with the ledger.
 
-The hash of the ledger at that time is noted, too: a ledger whose end is cut off, or another one, does not have it.
+It includes the hash of the ledger at that time, which a truncated ledger, or another one, does not have.
 """
 
 import logging
@@ -15,7 +15,7 @@ log = logging.getLogger("ludus.collector")
 
 
 class Journal:
-    """One JSON object in each line. Losing its tail in a crash is fine: it may only claim too little."""
+    """One JSON object in each line. A crash may lose its tail: then it only claims less."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -28,5 +28,5 @@ class Journal:
         try:
             with self._path.open("ab") as file:
                 file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-        except OSError as error:  # a full disk stops no play
+        except OSError as error:  # a full disk must not stop play
             log.warning("tickets %s are not in the journal: %s", [ack.ticket for ack in acks], error)

@@ -1,4 +1,4 @@
-"""LearnerClient to learners: segments go out within the credit that the learner grants, weights come in by version."""
+"""The client of learners: segments go out within the credit that a learner grants, weights come in by version."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable
@@ -14,51 +14,51 @@ from league.wire.ports import Client
 
 log = logging.getLogger("ludus.collector")
 
-PATIENCE = 1.0  # seconds before a pull is repeated
+PULL_AGAIN_SECONDS = 1.0  # after which an unanswered pull is repeated
 BACKLOG = 64  # messages kept while a learner does not read; then the oldest are dropped and counted
 
 
 @dataclass(slots=True)
 class LearnerRank:
-    """What we know of one rank of a player's learner: how much it would take, and had."""
+    """One rank of a player's learner: how many decisions it allows, and how many were sent."""
 
     allowance: int = 0
     sent: int = 0
-    pulled_at: float = -PATIENCE
+    pulled_at: float = -PULL_AGAIN_SECONDS
 
     @property
     def credit(self) -> int:
-        """How many more decisions it would take."""
+        """How many more decisions it accepts."""
         return self.allowance - self.sent
 
 
 @dataclass(slots=True)
 class LivePlayer:
-    """What we know of a live player and its learner."""
+    """A live player and its learner, as this collector knows them."""
 
     host: Host
     version: int = -1
-    newest: int = 0  # the newest version that its learner told of
+    newest: int = 0  # the newest version that its learner announced
     waiting: int = 0  # decisions in the backlog
     ranks: dict[str, LearnerRank] = field(default_factory=dict)  # by address
 
     def move(self, host: Host) -> None:
-        """Follow the player to where it is trained now; ranks that were not there before begin with no credit."""
+        """Follow the player to another learner; new ranks begin without credit."""
         self.host, self.newest = host, 0
         self.ranks = {address: self.ranks.get(address, LearnerRank()) for address in host.addresses}
         for rank in self.ranks.values():
-            rank.pulled_at = -PATIENCE
+            rank.pulled_at = -PULL_AGAIN_SECONDS
 
     @property
     def hungriest(self) -> str:
-        """The address of the rank that would take most: every rank gets its share of the segments."""
+        """The address of the rank with most credit: every rank gets its share of the segments."""
         return max(self.ranks, key=lambda address: self.ranks[address].credit)
 
 
 class LearnerClient:
     """One client for each learner address, one `LivePlayer` for each learning player.
 
-    With `weights` false, only versions are followed: the weights are in inference processes.
+    Without `weights` it follows versions only: the weights are in inference processes.
     """
 
     def __init__(self, name: str, session: str, connect: Callable[[str], Client], weights: bool = True) -> None:
@@ -66,10 +66,10 @@ class LearnerClient:
         self._clients: dict[str, Client] = {}
         self._backlog: list[Segments] = []
         self.live: dict[PlayerId, LivePlayer] = {}
-        self.dropped = 0  # decisions that no learner would take
+        self.dropped = 0  # decisions that no learner accepted
 
     def follow(self, hosts: Iterable[Host]) -> list[tuple[PlayerId, int]]:
-        """Take over a new directory; return the players, with their old incarnation, that were reset."""
+        """Apply a new directory; return the players that were reset, with their old incarnation."""
         reset = []
         for host in hosts:
             live = self.live.get(host.player)
@@ -89,19 +89,19 @@ class LearnerClient:
         return reset
 
     def credit(self, player: PlayerId, unsent: int) -> int:
-        """Return how many more decisions of a player its learner would take; `unsent` were recorded already."""
+        """Return how many more decisions of a player its learner accepts, less those recorded and `unsent`."""
         live = self.live[player]
         if live.version < 0:
             return 0
         return sum(rank.credit for rank in live.ranks.values()) - live.waiting - unsent
 
     def receive(self, now: float) -> list[tuple[PlayerId, int, npt.NDArray[np.float32] | None]]:
-        """Take in credits and weights; return the versions that are new, with their weights if we want them."""
+        """Take in credits and weights; return new versions, with their weights if those are pulled."""
         fresh: list[tuple[PlayerId, int, npt.NDArray[np.float32] | None]] = []
         for address, client in self._clients.items():
             for message, arrays in client.receive(0):
                 if isinstance(message, Refused):
-                    log.warning("a learner refused what was sent: %s", message.reason)
+                    log.warning("a learner refused a message: %s", message.reason)
                 elif isinstance(message, Credit | Weights):
                     live = self.live.get(message.player)
                     if live is None or live.host.incarnation != message.incarnation:
@@ -119,11 +119,11 @@ class LearnerClient:
         return fresh
 
     def pull(self, now: float, starved: Collection[PlayerId]) -> None:
-        """Ask for weights that are newer than ours, and for credit where we have none; ask again if need be."""
+        """Request newer weights, and credit for starved players; repeat requests that got no answer."""
         for player, live in self.live.items():
             stale = live.version < 0 or live.newest > live.version or player in starved
             for address, rank in live.ranks.items() if stale else ():
-                if now - rank.pulled_at >= PATIENCE:
+                if now - rank.pulled_at >= PULL_AGAIN_SECONDS:
                     rank.pulled_at = now
                     self._clients[address].send(
                         Pull(
@@ -138,7 +138,7 @@ class LearnerClient:
                     )
 
     def send(self, batch: list[Segments]) -> None:
-        """Send segments; what does not go out now is tried again, up to a bound."""
+        """Send segments; those that cannot be sent now are kept and tried again, up to a bound."""
         if not batch and not self._backlog:
             return
         waiting = [segments for segments in self._backlog + batch if not self._send(segments)]
@@ -170,6 +170,6 @@ class LearnerClient:
         return True
 
     def close(self) -> None:
-        """Close every link."""
+        """Close every connection."""
         for client in self._clients.values():
             client.close()

@@ -4,8 +4,8 @@ A lane is (slot, entry of the ticket): the stream of decisions of one player in 
 several episodes and tickets, as long as the same player (and incarnation) owns it. A full lane is cut when its
 next decision arrives, so that decision's observation is the one to bootstrap from.
 
-A lane that is cut leaves its track as it is and goes on in another one: the arrays of a message are gathered
-once, from all its tracks together, and not at each cut.
+A lane that is cut goes on in another block of the pool: the arrays of a message are gathered once, from all its blocks
+together, and not at each cut.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -38,22 +38,24 @@ class Recorder:
         self._entries = len(spec.seats)
         self._place = places(spec)
         self._memory, self._state = memory, state
-        self._tracks = DecisionPool(spec, ticks, agents=int(self._place.max()) + 1)
+        self._pool = DecisionPool(spec, ticks, agents=int(self._place.max()) + 1)
         lanes = slots * self._entries
-        self._first = np.zeros(slots * len(spec.agents), np.intp)  # the places where seats have one agent
-        self._track = self._tracks.lease(lanes)  # which one each lane is written into
+        self._first = np.zeros(
+            slots * len(spec.agents), np.intp
+        )  # the place of every agent if all seats have one agent
+        self._block = self._pool.lease(lanes)  # into which each lane is written
         self._owner = np.full(lanes, NOBODY, np.intp)
         self._owners: list[Owner] = []
         self._numbers: dict[Owner, int] = {}
         # Of each owner, by its number:
-        self._unsent = np.zeros(0, np.int64)  # decisions in lanes and segments that nobody took yet
+        self._unsent = np.zeros(0, np.int64)  # decisions in lanes and segments that were not taken yet
         self._waiting = np.zeros(0, np.int64)  # those of them in segments
         self._since = np.zeros(0)  # when the oldest of its segments was cut
-        self._segments: list[tuple[Index, Index]] = []  # tracks that were cut, and their owners
+        self._segments: list[tuple[Index, Index]] = []  # blocks that were cut, and their owners
 
     @property
     def unsent(self) -> dict[Owner, int]:
-        """Decisions of each owner that nobody took yet."""
+        """Decisions of each owner that were not taken yet."""
         return dict(zip(self._owners, self._unsent.tolist(), strict=True))
 
     # --- who owns a lane -------------------------------------------------------------------------------------
@@ -61,7 +63,7 @@ class Recorder:
     def assign(
         self, slots: IntArray, owners: Sequence[Sequence[Owner | None]], counts: Sequence[int], now: float
     ) -> None:
-        """Say who owns the lanes of slots from their next episode on; None is not recorded.
+        """Set who owns the lanes of slots from their next episode on; lanes of None are not recorded.
 
         `owners` has a row for the first `counts[0]` of the slots, one for the next `counts[1]`, and so on.
         """
@@ -74,26 +76,26 @@ class Recorder:
         self._owner[lanes] = numbers
 
     def rest(self, slots: IntArray, players: Collection[PlayerId], now: float) -> None:
-        """Cut what slots without an episode hold of these players, and let it go: it would wait for nothing."""
+        """Cut the lanes of these players in slots without an episode, and make their segments due at once."""
         lanes = self._lanes_of(slots).reshape(-1)
         theirs = np.array([n for n, (player, _) in enumerate(self._owners) if player in players], np.intp)
         self._cut(lanes[self._used(lanes) & np.isin(self._owner[lanes], theirs)], now)
         self._since[theirs[self._waiting[theirs] > 0]] = -np.inf
 
     def forget(self, owner: Owner) -> None:
-        """Drop all that was recorded of an owner and not taken: a reset made it worthless."""
+        """Drop what was recorded of an owner and not taken: the player was reset."""
         number = self._number(owner)
         lanes = np.flatnonzero(self._owner == number)
-        self._tracks.clear(self._track[lanes])
+        self._pool.clear(self._block[lanes])
         self._owner[lanes] = NOBODY
-        self._tracks.release(self._segments_of([number])[0])
+        self._pool.release(self._segments_of([number])[0])
         self._unsent[number] = 0
 
     def _lanes_of(self, slots: IntArray) -> Index:
         return slots.astype(np.intp, copy=False)[:, None] * self._entries + np.arange(self._entries)
 
     def _used(self, lanes: Index) -> npt.NDArray[np.bool_]:
-        return self._tracks.length[self._track[lanes]] > 0
+        return self._pool.length[self._block[lanes]] > 0
 
     def _number(self, owner: Owner | None) -> int:
         if owner is None:
@@ -110,7 +112,7 @@ class Recorder:
     # --- writing ---------------------------------------------------------------------------------------------
 
     def decide(self, rows: Rows, entry: Index, acted: Acted, version: IntArray, now: float) -> None:
-        """Write the decisions of one tick. `entry` and `version` tell, for each row, who decided."""
+        """Write the decisions of one tick, with the entry and the version of the weights of each row."""
         lane = rows.slot.astype(np.intp, copy=False) * self._entries + entry
         owner = self._owner[lane]
         mine = (owner != NOBODY).nonzero()[0]
@@ -118,19 +120,19 @@ class Recorder:
             return
         lane, place = lane[mine], self._places(rows.agent, mine)
         observation, mask = rows.observation.take(mine, axis=0), rows.mask.take(mine, axis=0)
-        track = self._track[lane]
+        block = self._block[lane]
         if np.count_nonzero(rows.reward):  # most games pay only at the end
-            self._tracks.reward(track, place, rows.reward[mine])
-        full = self._tracks.full(track).nonzero()[0]
+            self._pool.reward(block, place, rows.reward[mine])
+        full = self._pool.full(block).nonzero()[0]
         state = None if rows.state is None else rows.state[mine]
         if len(full):
             if state is not None:
-                self._tracks.foresee(track[full], place[full], state[full])
-            self._tracks.cut(track[full], place[full], observation[full], mask[full])
-            self._cut(lane[full] if self._tracks.agents == 1 else np.unique(lane[full]), now)
-            track = self._track[lane]
-        start = self._tracks.length[track] == 0
-        self._tracks.version[track[start]] = version[mine[start]]
+                self._pool.write_next_state(block[full], place[full], state[full])
+            self._pool.cut(block[full], place[full], observation[full], mask[full])
+            self._cut(lane[full] if self._pool.agents == 1 else np.unique(lane[full]), now)
+            block = self._block[lane]
+        start = self._pool.length[block] == 0
+        self._pool.version[block[start]] = version[mine[start]]
         decisions = {
             "observation": observation,
             "mask": mask,
@@ -138,27 +140,27 @@ class Recorder:
             "log_prob": acted.log_probs[mine],
         }
         if acted.memory is not None:
-            self._tracks.remember(track, place, acted.memory[mine])
+            self._pool.write_memory(block, place, acted.memory[mine])
         if state is not None:
-            self._tracks.witness(track, state)
-        self._tracks.write(track, place, decisions)
+            self._pool.write_state(block, state)
+        self._pool.write(block, place, decisions)
         self._unsent += self._count(owner[mine])
 
     def begins(self, rows: Rows, entry: Index) -> npt.NDArray[np.bool_]:
-        """Return which decisions, if they came now, would be the first of their agent in a segment."""
+        """Return which rows' decisions would be the first of their agent in a segment."""
         lane = rows.slot.astype(np.intp, copy=False) * self._entries + entry
-        track, place = self._track[lane], self._place[rows.agent.astype(np.intp, copy=False)]
-        begins = self._tracks.full(track) | self._tracks.lacks(track, place)
+        block, place = self._block[lane], self._place[rows.agent.astype(np.intp, copy=False)]
+        begins = self._pool.full(block) | self._pool.has_no_decision(block, place)
         return np.asarray(begins & (self._owner[lane] != NOBODY))
 
     def _places(self, agent: IntArray, mine: Index) -> Index:
         """Return the place in its seat of each of these agents."""
-        if self._tracks.agents == 1:
+        if self._pool.agents == 1:
             return self._first[: len(mine)]
         return self._place[agent[mine].astype(np.intp, copy=False)]
 
     def _count(self, numbers: Index) -> npt.NDArray[np.int64]:
-        """Return how often each owner is there."""
+        """Return how often each owner occurs."""
         return np.bincount(numbers, minlength=len(self._owners))
 
     def end(self, ends: Ends, entry: Index) -> None:
@@ -167,58 +169,58 @@ class Recorder:
         mine = (self._owner[lane] != NOBODY).nonzero()[0]
         if not len(mine):
             return
-        track, place = self._track[lane[mine]], self._places(ends.agent, mine)
-        self._tracks.reward(track, place, ends.reward[mine])
+        block, place = self._block[lane[mine]], self._places(ends.agent, mine)
+        self._pool.reward(block, place, ends.reward[mine])
         truncated = ends.truncated[mine]
         if np.count_nonzero(truncated):
             if ends.state is not None:
-                self._tracks.foresee(track[truncated], place[truncated], ends.state[mine[truncated]])
-            self._tracks.cut(track[truncated], place[truncated], ends.observation[mine[truncated]])
-        self._tracks.end(track, place)
+                self._pool.write_next_state(block[truncated], place[truncated], ends.state[mine[truncated]])
+            self._pool.cut(block[truncated], place[truncated], ends.observation[mine[truncated]])
+        self._pool.end(block, place)
 
     def drop(self, slot: int) -> None:
-        """Throw away what a slot recorded: its episode broke."""
+        """Drop what a slot recorded: its episode broke."""
         lanes = np.arange(slot * self._entries, (slot + 1) * self._entries)
         lanes = lanes[self._owner[lanes] != NOBODY]
-        tracks = self._track[lanes]
-        self._unsent -= self._count(np.repeat(self._owner[lanes], self._tracks.decisions(tracks)))
-        self._tracks.clear(tracks)
+        blocks = self._block[lanes]
+        self._unsent -= self._count(np.repeat(self._owner[lanes], self._pool.decisions(blocks)))
+        self._pool.clear(blocks)
 
     # --- cutting ---------------------------------------------------------------------------------------------
 
     def _cut(self, lanes: Index, now: float) -> None:
-        """Let lanes go on in other tracks; those they leave are segments that wait to be taken."""
+        """Give lanes new blocks; the old ones are segments that wait to be taken."""
         if not len(lanes):
             return
-        tracks, owners = self._track[lanes], self._owner[lanes]
-        orphans = self._tracks.leave_out_orphans(tracks)
-        if len(orphans):
-            self._unsent -= self._count(owners[orphans])
-        self._waiting += self._count(owners.repeat(self._tracks.decisions(tracks)))
+        blocks, owners = self._block[lanes], self._owner[lanes]
+        unfinished = self._pool.leave_out_unfinished(blocks)
+        if len(unfinished):
+            self._unsent -= self._count(owners[unfinished])
+        self._waiting += self._count(owners.repeat(self._pool.decisions(blocks)))
         self._since[owners] = np.minimum(self._since[owners], now)
-        self._segments.append((tracks, owners))
-        self._track[lanes] = self._tracks.lease(len(lanes))
+        self._segments.append((blocks, owners))
+        self._block[lanes] = self._pool.lease(len(lanes))
 
     def take(self, now: float, decisions: int, seconds: float) -> list[Segments]:
-        """Return the segments of every owner with enough decisions, or that waited long enough."""
+        """Return the segments of every owner that has enough decisions, or whose oldest segment waited long enough."""
         due = ((self._waiting >= decisions) & (self._since < np.inf)) | (now - self._since >= seconds)
         numbers = due.nonzero()[0].tolist()
         taken = []
-        for number, tracks in zip(numbers, self._segments_of(numbers), strict=True):
+        for number, blocks in zip(numbers, self._segments_of(numbers), strict=True):
             player, incarnation = self._owners[number]
-            arrays = self._tracks.gather(tracks, self._memory(player), self._state(player))
+            arrays = self._pool.gather(blocks, self._memory(player), self._state(player))
             taken.append(Segments(player=player, incarnation=incarnation, **arrays))
         return taken
 
     def _segments_of(self, numbers: Sequence[int]) -> list[Index]:
-        """Take the tracks of these owners that were cut."""
+        """Take the blocks of these owners that were cut."""
         if not numbers or not self._segments:
             return [np.zeros(0, np.intp) for _ in numbers]
-        tracks, owners = (np.concatenate(parts) for parts in zip(*self._segments, strict=True))
+        blocks, owners = (np.concatenate(parts) for parts in zip(*self._segments, strict=True))
         wanted = np.zeros(len(self._owners), np.bool_)
         wanted[numbers] = True
         left = ~wanted[owners]
-        self._segments = [(tracks[left], owners[left])] if left.any() else []
+        self._segments = [(blocks[left], owners[left])] if left.any() else []
         self._unsent[numbers] -= self._waiting[numbers]
         self._waiting[numbers], self._since[numbers] = 0, np.inf
-        return [tracks[owners == number] for number in numbers]
+        return [blocks[owners == number] for number in numbers]

@@ -1,4 +1,4 @@
-"""Seating: which episode of which ticket each slot plays, who acts for each agent, and what came of it."""
+"""Seating: which episode of which ticket each slot plays, who acts for each agent, and the outcomes."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.outcomes import rank_alone, rank_sides, team_spirit
+from collectors.envs.returns import ReturnSums
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
 from league.ids import PlayerId, TicketNumber
@@ -22,7 +23,7 @@ ACTION_BYTES = 1 << 17  # of one result: a report must fit on the wire; episodes
 
 
 @dataclass(slots=True)
-class Playing:
+class HeldTicket:
     """A ticket that this collector holds."""
 
     ticket: Ticket
@@ -57,7 +58,7 @@ class Playing:
 class Start:
     """Episodes of a ticket that begin now, each in a slot; `actors` has one for each entry."""
 
-    playing: Playing
+    held: HeldTicket
     actors: Sequence[int]
     episodes: range
     slots: list[int]
@@ -81,16 +82,18 @@ class Seating:
         # Which entry plays for each agent, for every turn of the rotation that `seating` makes.
         orders = [seating(spec.roles, turn, spec.sides) for turn in range(turns(spec.roles, spec.sides))]
         self._orders = np.array(orders, np.intp)[:, self._seat_of]
-        self._free: dict[PlayerId | None, deque[int]] = {None: deque(range(slots))}  # by who trained there last
-        self.room = slots  # free ones
-        self.playing: list[Playing | None] = [None] * slots
+        self._free: dict[PlayerId | None, deque[int]] = {
+            None: deque(range(slots))
+        }  # free slots by the player that they trained last
+        self.room = slots  # how many are free
+        self.tickets: list[HeldTicket | None] = [None] * slots
         self._episode = np.zeros(slots, np.int32)
         self.actor = np.zeros((slots, agents), np.int16)  # who acts for each agent; short numbers sort fast
         self.entry = np.zeros((slots, agents), np.intp)  # entry of the ticket that each agent plays for
-        self._spirit = np.zeros(slots, np.float32)  # of the ticket that is played there
-        self._spirited = False  # most leagues have none, and shall not pay for it
+        self._spirit = np.zeros(slots, np.float32)  # team spirit of the ticket in each slot
+        self._spirited = False  # most leagues have none; they skip its cost
         self._side_of = np.array(spec.sides, np.intp)[self._seat_of]
-        self._returns = np.zeros((slots, agents))
+        self._returns = ReturnSums(slots, agents)
         self._length = np.zeros(slots, np.int64)
         self._recording = np.zeros(slots, np.bool_)
         self._history = np.zeros((slots, 64, *spec.action.shape), spec.action.dtype)
@@ -102,31 +105,31 @@ class Seating:
         return [slot for pool in self._free.values() for slot in pool]
 
     def room_beside(self, player: PlayerId | None) -> int:
-        """Return how many free slots trained this player last: there its lanes can run on."""
+        """Return how many free slots trained this player last: its lanes can run on there."""
         return len(self._free.get(player, ()))
 
-    def reserve(self, playing: Playing, actors: Sequence[int], room: int) -> Start:
+    def reserve(self, held: HeldTicket, actors: Sequence[int], room: int) -> Start:
         """Take slots for the next episodes of a ticket, at most `room`; those that trained its player come first."""
-        episodes = range(playing.started, playing.started + min(playing.unstarted, room))
-        playing.started = episodes.stop
+        episodes = range(held.started, held.started + min(held.unstarted, room))
+        held.started = episodes.stop
         self.room -= len(episodes)
         slots: list[int] = []
-        for pool in (self._free.setdefault(playing.ticket.trains, deque()), *self._free.values()):
+        for pool in (self._free.setdefault(held.ticket.trains, deque()), *self._free.values()):
             while pool and len(slots) < len(episodes):
                 slots.append(pool.popleft())
-        return Start(playing, actors, episodes, slots)
+        return Start(held, actors, episodes, slots)
 
     def begin(self, starts: Sequence[Start]) -> IntArray:
-        """Seat what was reserved; return the slots, in order."""
+        """Seat the reserved episodes; return their slots, in order."""
         taken: list[int] = []
         episodes: list[int] = []
         recorded: list[bool] = []
         for start in starts:
             taken += start.slots
             episodes += start.episodes
-            recorded += [episode < start.playing.record for episode in start.episodes]
+            recorded += [episode < start.held.record for episode in start.episodes]
             for slot in start.slots:
-                self.playing[slot] = start.playing
+                self.tickets[slot] = start.held
         slots, index = np.array(taken, np.intp), np.array(episodes)
         entry = self._orders[index % len(self._orders)]
         actors = np.array([start.actors for start in starts], np.int16)
@@ -134,31 +137,30 @@ class Seating:
         self._episode[slots] = index
         self.entry[slots] = entry
         self.actor[slots] = actors[which[:, None], entry]
-        self._spirited = self._spirited or any(start.playing.ticket.spirit for start in starts)
+        self._spirited = self._spirited or any(start.held.ticket.spirit for start in starts)
         if self._spirited:
-            self._spirit[slots] = np.array([start.playing.ticket.spirit for start in starts], np.float32)[which]
-        self._returns[slots] = 0.0
+            self._spirit[slots] = np.array([start.held.ticket.spirit for start in starts], np.float32)[which]
+        self._returns.clear(slots)
         self._length[slots] = 0
         self._written[slots] = 0
         self._recording[slots] = recorded
         return slots
 
     def index(self, slot: IntArray, agent: IntArray) -> Index:
-        """Return where agents in slots stand in `actor.take` and `entry.take`."""
+        """Return the flat index of agents in slots, for `actor.take` and `entry.take`."""
         return slot.astype(np.intp, copy=False) * self._agents + agent
 
-    def learnt(self, rows: RowsOrEnds) -> RowsOrEnds:
-        """Return rows with the rewards to learn from: with team spirit, those of a side in this tick are mixed."""
+    def with_training_rewards(self, rows: RowsOrEnds) -> RowsOrEnds:
+        """Return rows with the rewards for training: team spirit mixes those of a side in this tick."""
         spirit = self._spirit[rows.slot] if self._spirited and len(rows.slot) else None
         if spirit is None:
             return rows
         team = rows.slot.astype(np.intp, copy=False) * self._agents + self._side_of[rows.agent]
         return replace(rows, reward=team_spirit(rows.reward, team, spirit))
 
-    def note(self, rows: Rows, actions: Actions) -> int:
+    def add_moves(self, rows: Rows, actions: Actions) -> int:
         """Add up rewards, count moves and keep actions; return the number of env steps."""
-        if np.count_nonzero(rows.reward):  # most games pay only at the end
-            self._returns[rows.slot, rows.agent] += rows.reward
+        self._returns.add_rows(rows)
         slot = rows.slot.astype(np.intp, copy=False)
         moved = slot if _rising(slot) else np.unique(slot)
         self._length[moved] += 1
@@ -177,50 +179,48 @@ class Seating:
         self._history[slot, position] = actions
         np.add.at(self._written, slot, 1)
 
-    def finish(self, ends: Ends) -> list[Playing]:
+    def finish(self, ends: Ends) -> list[HeldTicket]:
         """Close the episodes that are over; return the tickets they belong to."""
-        self._returns.reshape(-1)[self.index(ends.slot, ends.agent)] += ends.reward
-        for idle in ends.idle:
-            self._returns[idle.slot, idle.agent] += idle.reward
+        self._returns.add_ends(ends)
         touched = []
         which = zip(ends.over.tolist(), self._episode[ends.over].tolist(), self._outcomes(ends), strict=True)
         for slot, number, episode in which:
-            playing = self.abandon(slot)
-            if playing is not None:
-                playing.finished[number] = episode
-                touched.append(playing)
+            held = self.abandon(slot)
+            if held is not None:
+                held.finished[number] = episode
+                touched.append(held)
         return touched
 
-    def abandon(self, slot: int) -> Playing | None:
+    def abandon(self, slot: int) -> HeldTicket | None:
         """Free a slot; return the ticket whose episode was played there."""
-        playing = self.playing[slot]
-        self.playing[slot] = None
-        self._free[playing.ticket.trains if playing is not None else None].append(slot)
+        held = self.tickets[slot]
+        self.tickets[slot] = None
+        self._free[held.ticket.trains if held is not None else None].append(slot)
         self.room += 1
-        return playing
+        return held
 
     def _outcomes(self, ends: Ends) -> list[Episode]:
-        """Return how the episodes that are over ended, told for each entry."""
+        """Return the outcomes of the episodes that are over, in the order of the ticket's entries."""
         slots, entries = ends.over.astype(np.intp, copy=False), len(self.spec.seats)
         entry, episode = self.entry[slots], np.arange(len(slots))[:, None]
         if self._alone:
             earned = np.empty((len(slots), entries))
-            earned[episode, entry] = self._returns[slots]
+            earned[episode, entry] = self._returns.totals[slots]
         else:
-            told_to = (episode * entries + entry).reshape(-1)
-            total = np.bincount(told_to, self._returns[slots].reshape(-1), minlength=len(slots) * entries)
+            owner = (episode * entries + entry).reshape(-1)
+            total = np.bincount(owner, self._returns.totals[slots].reshape(-1), minlength=len(slots) * entries)
             earned = total.astype(np.float64, copy=False).reshape(len(slots), entries)
         ranked = rank_alone(earned) if self._alone and ends.ranks is None else self._ranked(slots, earned, ends.ranks)
         actions = [b""] * len(slots)
         for i in self._recording[slots].nonzero()[0].tolist():
             actions[i] = pack_actions(self._history[slots[i], : self._written[slots[i]]], self.spec)
-        told = zip(ranked.tolist(), earned.tolist(), self._length[slots].tolist(), actions, strict=True)
-        return [Episode(tuple(ranks), tuple(returns), length, kept) for ranks, returns, length, kept in told]
+        outcomes = zip(ranked.tolist(), earned.tolist(), self._length[slots].tolist(), actions, strict=True)
+        return [Episode(tuple(ranks), tuple(returns), length, kept) for ranks, returns, length, kept in outcomes]
 
     def _ranked(
         self, slots: Index, earned: npt.NDArray[np.float64], ranks: npt.NDArray[np.int64] | None
     ) -> npt.NDArray[np.int64]:
-        """Return the rank of each entry: that of its seat in this episode, as told, or else by returns."""
+        """Return the rank of each entry: the given rank of its seat in this episode, or else by returns."""
         seated = self.entry[slots][:, [seat.agents[0] for seat in self.spec.seats]]  # the entry in each seat
         if ranks is None:
             ranks = rank_sides(np.take_along_axis(earned, seated, axis=1), self._sizes, self.spec.sides)
@@ -246,7 +246,7 @@ def _packed_dtype(spec: EnvSpec) -> str:
 
 
 def _rising(slots: Index) -> bool:
-    """Return whether each slot is there once, in order, as it is where one agent acts at a time."""
+    """Return whether each slot appears once, in order, as where one agent acts at a time."""
     return bool(np.count_nonzero(slots[1:] > slots[:-1]) == len(slots) - 1)
 
 

@@ -8,6 +8,7 @@ import re
 
 from league.events import Event, PlayerAdded, TicketIssued, TicketWithdrawn
 from league.ids import TicketNumber
+from league.lineup import pair_lineup
 from league.matchmaking.pool import fits
 from league.player import Kind, Player
 from league.state import LeagueState
@@ -78,17 +79,17 @@ def _opponent(state: LeagueState, challenge: Challenge) -> Entry:
 def _entries(state: LeagueState, human: Player, opponent: Entry) -> tuple[Entry, ...]:
     """Seat the human, in another seat each time, and the opponent in all others."""
     assert state.env is not None
-    roles, other = state.env.roles, state.population[opponent.player]
-    places = [
-        place
-        for place, role in enumerate(roles)
-        if fits(human, frozenset({role}))
-        and all(fits(other, frozenset({r})) for seat, r in enumerate(roles) if seat != place)
-    ]
-    if not places:
+    roles, other, entry = state.env.roles, state.population[opponent.player], Entry(human.id)
+
+    def can_take(one: Entry, role: str) -> bool:
+        return fits(human if one == entry else other, frozenset({role}))
+
+    places = [place for place, role in enumerate(roles) if can_take(entry, role)]
+    lineups = [pair_lineup(state.env, place, entry, opponent, can_take, alone=True) for place in places]
+    complete = [[one for one in lineup if one is not None] for lineup in lineups if None not in lineup]
+    if not complete:
         raise ChallengeError(
             f"{other.id!r} plays {other.role or 'all roles'}, and cannot have all seats but one of {list(roles)}: "
             "choose another player, or another --role"
         )
-    place = places[state.games[human.id] % len(places)]
-    return tuple(Entry(human.id) if seat == place else opponent for seat in range(len(roles)))
+    return tuple(complete[state.games[human.id] % len(complete)])

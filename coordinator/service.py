@@ -30,6 +30,7 @@ log = logging.getLogger("ludus.coordinator")
 DRAIN = 1000  # messages in one group commit at most
 TICK = 0.1  # seconds between two looks at leases and budget
 METRICS = (2.0, 5.0)  # seconds between two rows of metrics of one process: at first, and after some minutes
+LATE = 10.0  # seconds for which rows of metrics wait for a collector that has told nothing since the last ones
 GROWTH = 90.0  # one second more for each of these seconds of play
 FEED_REST = 0.02  # seconds between two answers to the replica, at least
 ROWS = 500  # of metrics in one page
@@ -55,6 +56,7 @@ class Service:
         feed: Server | None = None,
     ) -> None:
         self.coordinator = coordinator
+        self.metrics_every = METRICS[0]  # seconds between two rows of metrics at first, by this clock
         self._feed, self._fed_at = feed, float("-inf")
         self._ledger, self._server, self._clock, self._delete = ledger, server, clock, delete
         self._played = coordinator.elapsed = float(ledger.meta("elapsed") or 0.0)
@@ -220,8 +222,9 @@ class Service:
         return Done(term=self.coordinator.state.term, request=note.request)
 
     def _metrics(self, now: float) -> list[tuple[float, str, dict[str, float]]]:
-        if now - self._measured < pace(self.elapsed(now)):
-            return []
+        waited = now - self._measured - pace(self.elapsed(now), self.metrics_every)
+        if waited < 0 or (waited < LATE and self.coordinator.processes.behind(now, LATE)):
+            return []  # the speed of the league is a sum over collectors: without one of them it would be too low
         fresh = self.coordinator.take_metrics()
         if fresh:
             fresh.append(("coordinator", self._own_metrics(now - self._measured)))
@@ -268,7 +271,7 @@ class Service:
         before = self.coordinator
         checkpoint = self._checkpoint if self._fold is None else self._fold
         state = refold(self._ledger, before.state.config, checkpoint)
-        self.coordinator = Coordinator(state, before.learners, now, before.known.roster, before.inspect)
+        self.coordinator = Coordinator(state, before.learners, now, before.processes.roster, before.inspect)
         self.coordinator.stopping, self.coordinator.elapsed = before.stopping, before.elapsed
         self._fold = self._encoded()  # the next attempt may fail as well, and then there is nothing to fold
 
@@ -299,11 +302,10 @@ class Service:
         self._ledger.close()
 
 
-def pace(elapsed: float) -> float:
+def pace(elapsed: float, least: float = METRICS[0]) -> float:
     """Return the seconds between two rows of metrics: short leagues want tens of points, long ones not thousands.
 
     >>> pace(0.0), pace(270.0), pace(3600.0)
     (2.0, 3.0, 5.0)
     """
-    least, most = METRICS
-    return min(most, max(least, elapsed / GROWTH))
+    return min(METRICS[1], max(least, elapsed / GROWTH))

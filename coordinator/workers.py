@@ -1,19 +1,21 @@
-"""Workers: the processes that were heard of lately, and their sessions. In memory only; time is an argument.
+"""Workers: the processes that reported lately, and their sessions. In memory only; time is an argument.
 
-A session is one start of a process. Two sessions of one name may speak at the same time: a process that was started
+A session is one start of a process. Two sessions of one name may report at the same time: a process that was started
 again while the old one is not gone yet, or somebody with a stolen key. So a later session takes nothing from an
-earlier one that still speaks.
+earlier one that still reports.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from league.wire.messages import Role, Worker
 
-SILENT = 60.0  # seconds after which a process that says nothing is forgotten
+SILENT = 60.0  # seconds after which a process that does not report is forgotten
 REPLACED = 2.0  # seconds of silence after which a session that has a successor is over
-SESSIONS = 8  # of one name that may speak at the same time
+SESSIONS = 8  # of one name that may report at the same time
+RATES = ("env_steps_per_second", "updates_per_second", "wait_share")  # means over the seconds since the last report
+SPAN = "seconds"  # the metric that says how many these are
 HUMAN = "human"  # the key of `ludus play`, and what the names of its processes begin with
 
 
@@ -33,10 +35,10 @@ def is_guest(name: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _Process:
     role: Role
     at: float
-    sessions: dict[str, float] = field(default_factory=dict)  # when each was heard last, the latest to start at the end
+    sessions: dict[str, float] = field(default_factory=dict)  # when each reported last, the latest to start at the end
     proven: set[str] = field(default_factory=set)  # sessions that had a result
     ended: deque[str] = field(default_factory=lambda: deque(maxlen=SESSIONS))  # that had a successor
     metrics: dict[str, float] = field(default_factory=dict)
@@ -52,22 +54,22 @@ class Workers:
 
     def __init__(self, roster: Collection[str] | None = None) -> None:
         self.roster = roster
-        self._seen: dict[str, _Heard] = {}
+        self._seen: dict[str, _Process] = {}
         self._crowded: set[str] = set()  # names of more than one session
 
-    def hear(
+    def report(
         self, role: Role, session: str, name: str, proven: str | None, metrics: dict[str, float], now: float
     ) -> str:
-        """Note that a process spoke; return why it is not listened to, nothing if it is."""
+        """Note that a process reported; return why it is refused, or nothing."""
         seen = self._seen.get(name)
-        known = seen is not None and session in seen.sessions and proven in (None, name)
-        if not known and (why := self.refusal(name, session, proven)):
+        admitted = seen is not None and session in seen.sessions and proven in (None, name)
+        if not admitted and (why := self.refusal(name, session, proven)):
             return why
         self.note(name, role, session, metrics, now)
         return ""
 
     def refusal(self, name: str, session: str, proven: str | None) -> str:
-        """Return why a process of this name is not listened to; nothing if it is."""
+        """Return why a process of this name is refused, or nothing."""
         if proven is not None:
             if name != proven and not (proven == HUMAN and is_guest(name)):
                 return f"the key of {proven!r} does not speak for {name!r}"
@@ -79,12 +81,12 @@ class Workers:
         return ""
 
     def note(self, name: str, role: Role, session: str, metrics: dict[str, float], now: float) -> None:
-        """Remember that a process spoke. Humans are not remembered: there may be any number of them."""
+        """Remember that a process reported. Humans are not remembered: there may be any number of them."""
         seen = self._seen.get(name)
         if seen is None:
             if is_guest(name):
                 return
-            seen = self._seen[name] = _Heard(role, now)
+            seen = self._seen[name] = _Process(role, now)
         if session not in seen.sessions:
             if session in seen.ended:  # it is back, or its message is late: it is no successor
                 seen.sessions = {session: now, **seen.sessions}
@@ -94,7 +96,7 @@ class Workers:
                 self._crowded.add(name)
         seen.at = seen.sessions[session] = now
         if metrics:
-            seen.metrics, seen.fresh = metrics, True
+            seen.metrics, seen.fresh = (averaged(seen.metrics, metrics) if seen.fresh else metrics), True
 
     def prove(self, holder: str) -> None:
         """Note that a session had a result."""
@@ -107,7 +109,7 @@ class Workers:
         """Whether a session had a result."""
         return name in self._seen and session in self._seen[name].proven
 
-    def over(self, now: float) -> list[str]:
+    def replaced(self, now: float) -> list[str]:
         """Return the holders that have fallen silent and have a successor, and forget them."""
         found = []
         for name in list(self._crowded):
@@ -132,14 +134,38 @@ class Workers:
         """Return the names of the collectors."""
         return {name for name, seen in self._seen.items() if seen.role == Role.COLLECTOR}
 
-    def told(self, now: float) -> Iterator[Worker]:
-        """Yield every process that was heard of lately."""
+    def listed(self, now: float) -> Iterator[Worker]:
+        """Yield every process that reported lately."""
         for name, seen in self._seen.items():
             yield Worker(name=name, role=seen.role, age=max(0.0, now - seen.at), metrics=seen.metrics)
 
+    def behind(self, now: float, patience: float) -> bool:
+        """Whether a collector that reported in the last `patience` seconds has no metrics that were not taken yet."""
+        return any(
+            seen.role == Role.COLLECTOR and seen.metrics and not seen.fresh and now - seen.at < patience
+            for seen in self._seen.values()
+        )
+
     def take_metrics(self) -> list[tuple[str, dict[str, float]]]:
-        """Return the metrics that arrived since the last call, by process: the newest of each, and no more."""
+        """Return what was measured since the last call, by process: the newest of each metric, the mean of a rate."""
         fresh = [(name, seen.metrics) for name, seen in self._seen.items() if seen.fresh]
         for seen in self._seen.values():
             seen.fresh = False
         return fresh
+
+
+def averaged(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
+    """Return the later metrics, with the rates of both reports as means over the seconds of both.
+
+    >>> averaged({"wait_share": 0.2, "seconds": 3.0}, {"wait_share": 1.0, "seconds": 1.0, "version": 7.0})
+    {'wait_share': 0.4, 'seconds': 4.0, 'version': 7.0}
+    """
+    spans = [(report, max(0.0, report.get(SPAN, 0.0))) for report in (before, after)]
+    means = {}
+    for name in RATES:
+        measured = [(report[name], span) for report, span in spans if name in report]
+        seconds = sum(span for _, span in measured)
+        if seconds > 0:
+            means[name] = sum(value * span / seconds for value, span in measured)
+    total = sum(span for _, span in spans)
+    return {**after, **means, **({SPAN: total} if total > 0 else {})}

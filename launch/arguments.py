@@ -73,7 +73,7 @@ def version() -> str:
     from importlib import metadata
 
     try:
-        return metadata.version("ludus")
+        return metadata.version("ludus-league")
     except metadata.PackageNotFoundError:
         return "0+source"
 
@@ -198,7 +198,7 @@ def _add_playing(commands: Commands) -> None:
     record.add_argument("first", metavar="A", help="a player of the league, a bot, or your own: package.module:Bot")
     record.add_argument("second", metavar="B", help="its opponent")
     record.add_argument("--episodes", metavar="N", type=int, default=1, help="how many, one file each (1)")
-    record.add_argument("--format", choices=("gif", "mp4"), default="gif", help="mp4 needs 'ludus[video]' (gif)")
+    record.add_argument("--format", choices=("gif", "mp4"), default="gif", help="mp4 needs 'ludus-league[video]' (gif)")
     record.add_argument("--out", metavar="DIR", help="where to (RUN/videos)")
     record.add_argument("--seed", type=int, default=0, help="another seed is another game (0)")
     record.add_argument("--fps", type=float, default=2.0, help="pictures per second (2)")

@@ -3,7 +3,6 @@
 print(as_lines(preview(compose(["env=tic_tac_toe"]), allow=(), accept=False)))
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from launch.config.config import Config
 from launch.start import UNTOLD, accepted_changes, exists, rehearse
 from launch.terminal.spinner import Spinner
-from launch.topology.parts import topology
+from launch.topology.parts import processes, topology
 from league.rulebook import founders
 from league.store.run_directory import RunDirectory
 
@@ -53,19 +52,11 @@ def preview(config: Config, *, allow: Collection[str], accept: bool) -> Preview:
         learning=[str(player.id) for player in players if player.learning],
         scripted=[str(player.id) for player in players if not player.learning],
         launch=config.launch.name,
-        processes={} if config.launch.name == "inline" else _processes(config),
+        processes={} if config.launch.name == "inline" else processes(topology(config)),
         minutes=config.league.budget.minutes,
         env_steps=config.league.budget.env_steps,
         final_games=config.league.evaluation.final_games,
     )
-
-
-def _processes(config: Config) -> dict[str, int]:
-    """Count processes by role; each rank of a learner is one."""
-    counts: Counter[str] = Counter()
-    for part in topology(config):
-        counts[part.role] += part.ranks
-    return dict(counts)
 
 
 def as_lines(found: Preview) -> str:

@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from collectors.check import try_out
-from collectors.envs.config import is_ours, make_environment
+from collectors.envs.config import make_environment
+from collectors.envs.names import is_ours
 from collectors.envs.watched import silent
 from collectors.players.scripted import make_bots
 from coordinator.opening import check_seats
@@ -82,11 +83,7 @@ def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as
 
         approve_keys(run, given)
     if config.launch.name == "slurm":
-        from launch.slurm.submit import run as run_slurm
-        from launch.slurm.trust import approve
-
-        approve(run, config, given)
-        return run_slurm(config, run, say=(lambda line: None) if quiet else _print, allow=allow)
+        return _submit(config, run, quiet=quiet, allow=allow, given=given)
     if config.launch.name == "inline":
         from launch.processes.inline import run as run_inline
 
@@ -98,6 +95,19 @@ def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as
     if not code and not quiet:
         _report(run)
     return code
+
+
+def _submit(config: Config, run: RunDirectory, *, quiet: bool, allow: list[str], given: bool) -> int:
+    """Launch a league as Slurm jobs, unless it is over and has no budget left."""
+    from launch.processes.ending import OVER_ALREADY, finished
+    from launch.slurm.submit import run as run_slurm
+    from launch.slurm.trust import approve
+
+    def over() -> str:
+        return "" if finished(run) is None else OVER_ALREADY
+
+    approve(run, config, given)
+    return run_slurm(config, run, over=over, say=(lambda line: None) if quiet else _print, allow=allow)
 
 
 def _report(run: RunDirectory) -> None:

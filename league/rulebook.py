@@ -101,6 +101,18 @@ class BudgetConfig:
             if value is not None and not value > 0:
                 raise ValueError(f"budget.{name} must be positive, or null for no limit; got {value}")
 
+    def spent(self, elapsed: float, env_steps: int) -> str:
+        """Return why training must end after so many seconds of play and env steps, or nothing.
+
+        >>> BudgetConfig(minutes=2).spent(119.9, 10**9), BudgetConfig(env_steps=5000).spent(0.0, 5000)
+        ('', 'the budget of 5,000 env steps is spent')
+        """
+        if self.minutes is not None and elapsed >= self.minutes * 60:
+            return f"the budget of {self.minutes:g} minutes is spent"
+        if self.env_steps is not None and env_steps >= self.env_steps:
+            return f"the budget of {self.env_steps:,} env steps is spent"
+        return ""
+
 
 @dataclass(kw_only=True, slots=True)
 class LeaseConfig:

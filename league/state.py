@@ -9,7 +9,6 @@ Nothing else changes a state, and nothing about a league lives anywhere else.
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import TypeVar
 
 import msgspec
 
@@ -37,26 +36,20 @@ from league.events import (
 )
 from league.ids import Hash, PlayerId, TicketNumber
 from league.payoff import Payoff, mates, meetings, record_ranks
+from league.plain_state import FINAL as FINAL
+from league.plain_state import OVER as OVER
+from league.plain_state import TRAINING as TRAINING
+from league.plain_state import PlainState, Tally
 from league.player import Player
 from league.population import Population
 from league.ratings import Elo
 from league.rulebook import LeagueConfig
-from league.spec import EnvSpec
 from league.ticket import Entry, Episode, Purpose, Ticket
 
-TRAINING, FINAL, OVER = "training", "final", "over"
 TRAIN, EVALUATE = Purpose.TRAIN, Purpose.EVALUATE  # a member of an enumeration takes long to look up
 
 Pairing = frozenset[PlayerId]
 Played = Episode | DuelEpisode
-Key = TypeVar("Key")
-
-
-class Tally(dict[Key, int]):
-    """Counts by key, 0 where nothing was counted. Adding to one costs half of what it costs with a Counter."""
-
-    def __missing__(self, key: Key) -> int:
-        return 0
 
 
 def pairing(ticket: Ticket) -> Pairing:
@@ -64,45 +57,18 @@ def pairing(ticket: Ticket) -> Pairing:
     return frozenset(entry.player for entry in ticket.entries)
 
 
-class LeagueState:
+class LeagueState(PlainState):
     """Everything a league knows. Read it as you like; only `apply` changes it."""
 
     def __init__(self, config: LeagueConfig) -> None:
+        super().__init__()
         self.config = config
-        self.seed = 0
-        self.config_hash = Hash("")
-        self.env: EnvSpec | None = None
-        self.term = 0
-        self.phase = TRAINING
-        self.why = ""
-        self.paused = False
-
         self.population = Population()
         self.training = Payoff(config.payoff)
         self.evaluation = Payoff(config.payoff)
         self.elo = Elo(config.evaluation.elo_k)
-
-        self.candidates: dict[PlayerId, CandidateWritten] = {}
-        self.initial: dict[PlayerId, Hash] = {}
-        self.incarnations: dict[PlayerId, int] = {}
-        self.frozen_at: dict[PlayerId, int] = {}  # decisions when it was last frozen or reset
-        self.latest: dict[PlayerId, dict[PlayerId, list[int]]] = {}  # wins, draws, losses of the newest candidate
-
         self.open: dict[TicketNumber, Ticket] = {}
-        self.tickets = 0
-        self.asked: Tally[PlayerId] = Tally()  # training episodes handed out for each learning player
-        self.results: Tally[str] = Tally()  # tickets by purpose
-        self.episodes: Tally[str] = Tally()
-        self.steps: Tally[str] = Tally()
-        self.games: Tally[PlayerId] = Tally()
-        self.outstanding: Tally[str] = Tally()  # episodes handed out and not settled, by purpose
-        self.pending: Tally[Pairing] = Tally()  # the same for evaluation, by pairing
-        self.evaluated: Tally[PlayerId] = Tally()  # evaluation episodes handed out; older candidates count less
-        self.quarantined: dict[str, str] = {}  # collectors that get no tickets in this term, and why
-        self.voids = 0
-        self.voids_in_a_row = 0
-        self.kept: dict[PlayerId, list[Hash]] = {}  # candidates that are still in the store, oldest first
-        self.damaged = ""  # what this term found to be wrong with the ledger first
+        self.pending: Tally[Pairing] = Tally()  # evaluation episodes handed out and not settled, by pairing
 
     @property
     def env_steps(self) -> int:
@@ -117,9 +83,9 @@ class LeagueState:
         return newest
 
     def contestant(self, player: PlayerId) -> Entry | None:
-        """Return as what a player is evaluated: a snapshot or a bot, for a learning player its newest candidate.
+        """Return the entry used to evaluate a player: a snapshot or a bot, for a learning player its newest candidate.
 
-        None if there is nothing that could play: no candidate yet, or a human, who is not here.
+        None if nothing could play: it has no candidate yet, or is a human.
         """
         found = self.population[player]
         newest = self.candidate(player) if found.learning else None

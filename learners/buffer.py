@@ -21,7 +21,16 @@ from league.per_player import PerPlayer
 from league.policies.layout import FloatArray
 from league.spec import EnvSpec
 from league.wire.codec import WireError
-from league.wire.messages import Draw, Drawn, Refused, Role, Watch, Weights
+from league.wire.messages import (
+    BufferStatus,
+    FindBuffer,
+    Refused,
+    ReleasePlayer,
+    Role,
+    SampleReply,
+    SampleRequest,
+    Weights,
+)
 from league.wire.ports import Arrays, Incoming, Server
 from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batcher
@@ -32,13 +41,15 @@ from learners.segment_server import SegmentServer
 
 log = logging.getLogger("ludus.buffer")
 
-WATCH = 1.0  # seconds between two messages to the learner
-NOBODY = "nobody draws its decisions"
+STATUS_INTERVAL = 1.0  # seconds between two messages to the learner
+RELEASED = "its replay is released"
 NONE = np.zeros(0, np.int64)
 
+OF_LEARNERS = (FindBuffer, SampleRequest, ReleasePlayer, Weights)
 
-class DrawError(ValueError):
-    """A wish that cannot be: the learner's fault."""
+
+class SampleRequestError(ValueError):
+    """A request that contradicts the config or itself: the learner's fault."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,9 +60,9 @@ class BufferedPlayer(FedPlayer):
     replay: LocalReplay
     rng: np.random.Generator
     ring: str
-    learner: str = ""  # the session that draws
-    open: dict[int, bytes] = field(default_factory=dict)  # its requests, and who made them
-    lag: npt.NDArray[np.int64] = field(default_factory=NONE.copy)  # of decisions that it was not told of yet
+    learner: str = ""  # the session that samples
+    open: dict[int, bytes] = field(default_factory=dict)  # its open requests, and the peer of each
+    lag: npt.NDArray[np.int64] = field(default_factory=NONE.copy)  # of new decisions that were not reported to it yet
 
     def insert(self) -> bool:
         """Insert the oldest batch, if one is complete."""
@@ -63,20 +74,22 @@ class BufferedPlayer(FedPlayer):
         self.lag = np.concatenate([self.lag, batch.lag])
         return True
 
-    def draw(self) -> Arrays:
-        """Return a minibatch if one is due, and tell, once, of the decisions that came in."""
+    def next_sample(self) -> Arrays:
+        """Return a minibatch if one is due, and the lags of new decisions, once."""
         lag, self.lag = self.lag, NONE
-        told = {"lag": lag} if len(lag) else {}
-        return {**told, **(self.replay.sample(self.rng).arrays() if self.replay.due() else {})}
+        new = {"lag": lag} if len(lag) else {}
+        return {**new, **(self.replay.sample(self.rng).arrays() if self.replay.due() else {})}
 
-    def note(self, arrays: Arrays) -> None:
-        """Take in what the learner found out about decisions; raise DrawError if that cannot be."""
+    def take_errors(self, arrays: Arrays) -> None:
+        """Update priorities with the learner's errors; raise SampleRequestError if they are malformed."""
         index, error = arrays.get("index", NONE), arrays.get("error", NONE.astype(np.float64))
         poison = arrays.get("poison", NONE)
         if not (index.shape == error.shape == (len(error),) and poison.ndim == 1 and error.dtype.kind == "f"):
-            raise DrawError(f"index, error and poison have shapes {index.shape}, {error.shape} and {poison.shape}")
+            raise SampleRequestError(
+                f"index, error and poison have shapes {index.shape}, {error.shape} and {poison.shape}"
+            )
         if not index.dtype == poison.dtype == np.int64 or any((each < 0).any() for each in (index, error, poison)):
-            raise DrawError("index and poison are numbers of decisions, an error is never negative")
+            raise SampleRequestError("index and poison are int64 and not negative, and so is no error")
         self.replay.prioritise(index, error)
         self.replay.drop(poison)
 
@@ -91,16 +104,16 @@ class Buffer:
     players: PerPlayer[PlayerSettings]
     seed: int
     clock: Callable[[], float]
-    rank: int = 0  # of the learner's rank that draws from it
+    rank: int = 0  # of the learner's rank that samples from it
     ranks: int = 1
 
     waited: float = field(default=0.0, init=False)
-    drawn: int = field(default=0, init=False)  # minibatches
+    sampled: int = field(default=0, init=False)  # minibatches
     _segments: SegmentServer = field(init=False)
     _stored: dict[PlayerId, BufferedPlayer] = field(default_factory=dict, init=False)
-    _learner: bytes = field(default=b"", init=False)  # the peer that draws
-    _watched: tuple[float, float, int] = field(default=(float("-inf"), 0.0, 0), init=False)
-    _wants: bool = field(default=False, init=False)  # weights that it does not have
+    _learner: bytes = field(default=b"", init=False)  # the peer that samples
+    _reported: tuple[float, float, int] = field(default=(float("-inf"), 0.0, 0), init=False)
+    _status_wanted: bool = field(default=False, init=False)  # by the learner, or to get weights from it
 
     def __post_init__(self) -> None:
         """Put the parts together."""
@@ -112,27 +125,32 @@ class Buffer:
         arrived = self.server.receive(timeout)
         self.waited += self.clock() - before
         for incoming in arrived:
-            if not isinstance(incoming.message, Draw | Weights) or incoming.role not in (None, Role.LEARNER):
-                self._segments.answer(incoming, self._stored)
-            else:
+            if isinstance(incoming.message, OF_LEARNERS) and incoming.role in (None, Role.LEARNER):
                 self._learner = incoming.peer
-                self._hear(incoming)
+                self._handle(incoming)
+            else:
+                self._segments.answer(incoming, self._stored)
         for stored in self._stored.values():
             self._answer(stored)
         self._segments.remind(self._stored)
-        self._watch()
+        self._send_status()
 
     # --- the learner -----------------------------------------------------------------------------------------
 
-    def _hear(self, incoming: Incoming) -> None:
+    def _handle(self, incoming: Incoming) -> None:
         message = incoming.message
-        assert isinstance(message, Draw | Weights)
+        if isinstance(message, FindBuffer):
+            self._status_wanted = True
+            return
+        assert isinstance(message, SampleRequest | ReleasePlayer | Weights)
         try:
-            if isinstance(message, Draw):
-                self._asked(incoming.peer, message, incoming.arrays)
+            if isinstance(message, SampleRequest):
+                self._sample(incoming.peer, message, incoming.arrays)
+            elif isinstance(message, ReleasePlayer):
+                self._release(message)
             elif "flat" in incoming.arrays:
                 self._load(message, incoming.arrays["flat"])
-        except DrawError as error:
+        except SampleRequestError as error:
             self._segments.malformed += 1
             self.server.send(incoming.peer, Refused(reason=f"player {message.player[:100]!r}: {error}"))
 
@@ -149,7 +167,9 @@ class Buffer:
         player, incarnation = message.player, message.incarnation
         algo, policy = self.players[player].algo, self.players[player].policy
         if not isinstance(algo, ReplayConfig):
-            raise DrawError(f"algo={algo.name} learns from no replay, so its segments do not belong here")
+            raise SampleRequestError(
+                f"algo={algo.name} does not learn from a replay, so its segments do not belong here"
+            )
         parts = (self.seed, "train", player, incarnation, *((self.rank,) if self.rank else ()))
         return BufferedPlayer(
             player=player,
@@ -165,34 +185,42 @@ class Buffer:
             ring=f"{self.session}/{incarnation}",
         )
 
-    def _asked(self, peer: bytes, draw: Draw, arrays: Arrays) -> None:
-        stored = self._stored.get(draw.player)
-        if stored is None or stored.incarnation != draw.incarnation:
-            self._wants |= not draw.over
-            return
-        if draw.session != stored.learner:
-            stored.learner, stored.open = draw.session, {}
-        if draw.over and not stored.stopped:
-            stored.stopped, stored.replay, stored.open = NOBODY, stored.algo.new_replay(self.ranks), {}
-            self._segments.grant(stored)
-        if draw.over:
+    def _sampled_by(self, message: SampleRequest | ReleasePlayer) -> BufferedPlayer | None:
+        """Return the player of a message, assigned to the session that sent it; None if its weights are not here."""
+        stored = self._stored.get(message.player)
+        if stored is None or stored.incarnation != message.incarnation:
+            return None
+        if message.session != stored.learner:
+            stored.learner, stored.open = message.session, {}
+        return stored
+
+    def _sample(self, peer: bytes, request: SampleRequest, arrays: Arrays) -> None:
+        stored = self._sampled_by(request)
+        if stored is None:
+            self._status_wanted = True
             return
         stored.stopped = ""
-        stored.open[draw.request] = peer
-        if draw.ring == stored.ring:
-            stored.note(arrays)
+        stored.open[request.request] = peer
+        if request.ring == stored.ring:
+            stored.take_errors(arrays)
+
+    def _release(self, message: ReleasePlayer) -> None:
+        stored = self._sampled_by(message)
+        if stored is not None and not stored.stopped:
+            stored.stopped, stored.replay, stored.open = RELEASED, stored.algo.new_replay(self.ranks), {}
+            self._segments.grant(stored)
 
     def _answer(self, stored: BufferedPlayer) -> None:
-        """Draw what was asked for, as far as it is due."""
+        """Answer open requests, as far as minibatches are due."""
         while stored.open and (stored.replay.due() or stored.insert()):
             request, peer = next(iter(stored.open.items()))
             del stored.open[request]
-            arrays = stored.draw()
-            self.drawn += "index" in arrays
+            arrays = stored.next_sample()
+            self.sampled += "index" in arrays
             if not stored.replay.due():  # the next batch may come
                 stored.training = {}
                 self._segments.grant(stored)
-            message = Drawn(
+            message = SampleReply(
                 session=stored.learner,
                 player=stored.player,
                 incarnation=stored.incarnation,
@@ -207,20 +235,21 @@ class Buffer:
             except WireError as error:
                 log.error("a minibatch of %s cannot be sent: %s", stored.player, error)
 
-    def _watch(self) -> None:
+    def _send_status(self) -> None:
         now = self.clock()
-        due = now - self._watched[0] >= WATCH
-        if not self._learner or not (due or self._wants):
+        due = now - self._reported[0] >= STATUS_INTERVAL
+        if not self._learner or not (due or self._status_wanted):
             return
         known = {player: (stored.incarnation, stored.version) for player, stored in self._stored.items()}
-        watch = Watch(session=self.session, address=self.server.address, known=known, metrics=self._metrics(now))
-        self.server.send(self._learner, watch)
-        self._wants = False
+        metrics, address = self._metrics(now), self.server.address
+        status = BufferStatus(session=self.session, address=address, known=known, metrics=metrics)
+        self.server.send(self._learner, status)
+        self._status_wanted = False
         if due:
-            self._watched = (now, self.waited, self.drawn)
+            self._reported = (now, self.waited, self.sampled)
 
     def _metrics(self, now: float) -> dict[str, float]:
-        before, waited, drawn = self._watched
+        before, waited, sampled = self._reported
         elapsed = now - before
         batchers = [stored.batcher for stored in self._stored.values()]
         metrics = {
@@ -231,5 +260,5 @@ class Buffer:
             return metrics
         return metrics | {
             "wait_share": (self.waited - waited) / elapsed,
-            "minibatches_per_second": (self.drawn - drawn) / elapsed,
+            "minibatches_per_second": (self.sampled - sampled) / elapsed,
         }

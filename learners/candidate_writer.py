@@ -28,7 +28,7 @@ class CandidateWriter:
     clock: Callable[[], float]
     failures: int = 0
     _retry_at: float = NEVER
-    _failing: set[PlayerId] = field(default_factory=set)  # players whose failure was logged
+    _failing: set[PlayerId] = field(default_factory=set)  # players whose newest candidate could not be written
 
     def write_due(self, trainees: Iterable[Trainee]) -> None:
         """Write the candidates that are due."""
@@ -44,9 +44,15 @@ class CandidateWriter:
             self._failing.discard(trainee.player)
             self._write(trainee)
 
+    def finished(self, trainee: Trainee) -> bool:
+        """Whether a player no longer trains, and its last candidate is written."""
+        return not trainee.train and trainee.candidate is not None and trainee.player not in self._failing
+
     def _due(self, trainee: Trainee) -> bool:
         if trainee.candidate is None:
             return True
+        if not trainee.train:  # the last one was written when training ended, unless that failed
+            return trainee.player in self._failing
         # A candidate that the coordinator never heard of would stay in the store for ever: report it first.
         enough = trainee.behind >= self.store.config.candidate_decisions
         return enough and self.reporter.is_known(trainee.player)

@@ -15,7 +15,7 @@ from league.wire.ports import Client, Server
 from learners.agreement import agree, share_rosters
 from learners.candidate_writer import CandidateWriter
 from learners.intake import Intake
-from learners.progress_reporter import UNKNOWN, LearnerAddresses, ProgressReporter
+from learners.progress_reporter import UNKNOWN, LearnerAddresses, ProgressReporter, Trained
 from learners.remote_replay import AHEAD, BufferClient, RemoteReplay
 from learners.segment_server import SegmentServer
 from learners.trainee import Trainee
@@ -127,6 +127,7 @@ class Learner:
             self._writer.write_last(trainee)
         if trainee.train != row.train:
             trainee.train = row.train
+            self._reporter.urgent = True  # the league may wait for the report that a player has finished
             self._intake.segments.grant(trainee)
 
     # --- training --------------------------------------------------------------------------------------------
@@ -211,14 +212,18 @@ class Learner:
         now = self.clock()
         addresses = replace(self._addresses, inference=self._intake.segments.inference)
         candidates = [t.candidate for t in self._trainees.values() if t.candidate is not None]
-        self._reporter.send(now, addresses, candidates, self._metrics(now))
-        self._intake.waited, self._updates = 0.0, 0
+        finished = [player for player, trainee in self._trainees.items() if self._writer.finished(trainee)]
+        metrics, elapsed = self._metrics(now), self._reporter.elapsed(now)
+        self._reporter.send(now, addresses, Trained(candidates, finished), metrics)
+        if elapsed != 0:  # else the metrics have no shares of time, as none has passed
+            self._intake.waited, self._updates = 0.0, 0
 
     def _metrics(self, now: float) -> dict[str, float]:
         metrics = self._intake.metrics() | {"write_failures": float(self._writer.failures)}
         elapsed = self._reporter.elapsed(now)
-        if elapsed > 0:
-            metrics |= {"wait_share": self._intake.waited / elapsed, "updates_per_second": self._updates / elapsed}
+        if elapsed is not None and elapsed > 0:
+            shares = {"wait_share": self._intake.waited / elapsed, "updates_per_second": self._updates / elapsed}
+            metrics |= {"seconds": elapsed} | shares
         for trainee in self._trainees.values():
             metrics |= trainee.metrics()
         return metrics

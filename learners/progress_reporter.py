@@ -33,12 +33,20 @@ class LearnerAddresses:
         return default, dict.fromkeys(others, other)
 
 
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a report says about players."""
+
+    candidates: Sequence[Candidate]  # the newest of each
+    finished: Sequence[PlayerId]  # those that no longer train, and whose last candidate is written
+
+
 @dataclass(slots=True, kw_only=True)
 class ProgressReporter:
     """Sends `Progress` once per heartbeat, and at once when there is news.
 
     if reporter.due(addresses):
-        reporter.send(addresses, candidates, metrics)
+        reporter.send(clock(), addresses, Trained(candidates, finished), metrics)
     """
 
     name: str
@@ -48,7 +56,7 @@ class ProgressReporter:
     heartbeat: float
     clock: Callable[[], float]
     answered: int = -1  # the newest request that a roster answered
-    _urgent: bool = True  # a new candidate, or nothing reported yet
+    urgent: bool = True  # report at the next opportunity
     _request: int = 0
     _sent_at: float | None = None
     _addresses: LearnerAddresses | None = None  # as last reported
@@ -57,15 +65,13 @@ class ProgressReporter:
     def due(self, addresses: LearnerAddresses) -> bool:
         """Whether to report now."""
         late = self._sent_at is None or self.clock() - self._sent_at >= self.heartbeat
-        return late or self._urgent or addresses != self._addresses
+        return late or self.urgent or addresses != self._addresses
 
-    def elapsed(self, now: float) -> float:
-        """Return the seconds since the last report; 0 before the first one."""
-        return now - self._sent_at if self._sent_at is not None else 0.0
+    def elapsed(self, now: float) -> float | None:
+        """Return the seconds since the last report; None before the first one."""
+        return None if self._sent_at is None else now - self._sent_at
 
-    def send(
-        self, now: float, addresses: LearnerAddresses, candidates: Sequence[Candidate], metrics: dict[str, float]
-    ) -> None:
+    def send(self, now: float, addresses: LearnerAddresses, trained: Trained, metrics: dict[str, float]) -> None:
         """Report."""
         self._request += 1
         default, doors = addresses.of_segments(self.players)
@@ -78,19 +84,20 @@ class ProgressReporter:
                 more=default[1:],
                 inference=addresses.inference,
                 doors=doors,
-                candidates=tuple(candidates),
+                candidates=tuple(trained.candidates),
+                finished=tuple(trained.finished),
                 metrics=within(metrics),
             )
         )
-        self._sent_at, self._urgent, self._addresses = now, False, addresses
+        self._sent_at, self.urgent, self._addresses = now, False, addresses
         if sent:
-            for candidate in candidates:
+            for candidate in trained.candidates:
                 self._first_report.setdefault(candidate.player, self._request)
 
     def new_candidate(self, player: PlayerId) -> None:
         """Report at the next opportunity: the player has a new candidate."""
         self._first_report.pop(player, None)
-        self._urgent = True
+        self.urgent = True
 
     def forget(self, player: PlayerId) -> None:
         """Forget the candidate of an incarnation that is over."""

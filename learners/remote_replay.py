@@ -18,7 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import PlayerId
-from league.wire.messages import Draw, Drawn, Refused, Watch, Weights
+from league.wire.messages import (
+    BufferStatus,
+    FindBuffer,
+    Refused,
+    ReleasePlayer,
+    SampleReply,
+    SampleRequest,
+    Weights,
+)
 from league.wire.ports import Arrays, Client
 from learners.algorithms.values import ValueLearning
 from learners.replay import Sample
@@ -43,11 +51,11 @@ class RemoteReplay:
 
     def __init__(self, serve: Callable[[float], None], ahead: int = AHEAD, leads: bool = True) -> None:
         self._serve, self._ahead, self._leads = serve, ahead, leads
-        self._here: deque[tuple[Drawn, Sample | None]] = deque()
+        self._here: deque[tuple[SampleReply, Sample | None]] = deque()
         self._requests = count()
         self._last = False  # of this update
-        self._noted: list[tuple[Index, npt.NDArray[np.float64]]] = []
-        self._poison: list[Index] = []
+        self._errors: list[tuple[Index, npt.NDArray[np.float64]]] = []
+        self._excluded: list[Index] = []
         self._fresh = 0
         self.open: dict[int, float] = {}  # requests under way, and when they were sent
         self.ring = ""  # that the newest minibatch is of
@@ -59,34 +67,34 @@ class RemoteReplay:
         """Whether there is a minibatch to begin an update with."""
         return bool(self._here)
 
-    def ask(self) -> None:
+    def open_requests(self) -> None:
         """Open as many requests as may be under way."""
         for _ in range(1 + self._ahead - len(self.open) - len(self._here)):
             self.open[next(self._requests)] = float("-inf")
 
-    def arrived(self, drawn: Drawn, arrays: Arrays) -> None:
+    def arrived(self, drawn: SampleReply, arrays: Arrays) -> None:
         """Take in an answer; raise ValueError if it is no minibatch."""
         rest = {name: array for name, array in arrays.items() if name != "lag"}
         sample = Sample.of(rest) if rest else None
         if self.open.pop(drawn.request, None) is None:
             return  # requested twice, and answered twice
         if drawn.ring != self.ring:  # the buffer process restarted: it does not have these decisions
-            self._noted.clear()
-            self._poison.clear()
+            self._errors.clear()
+            self._excluded.clear()
         self.ring, self.size, self.reuse = drawn.ring, drawn.size, drawn.reuse
         if "lag" in arrays:
             self.lags.append(arrays["lag"].astype(np.int64))
             self._fresh += arrays["lag"].size
         self._here.append((drawn, sample))
 
-    def notes(self) -> Arrays:
+    def take_errors(self) -> Arrays:
         """Return the new errors and exclusions, once."""
         found = {}
-        if self._noted:
-            found["index"], found["error"] = map(np.concatenate, zip(*self._noted, strict=True))
-        if self._poison:
-            found["poison"] = np.concatenate(self._poison)
-        self._noted, self._poison = [], []
+        if self._errors:
+            found["index"], found["error"] = map(np.concatenate, zip(*self._errors, strict=True))
+        if self._excluded:
+            found["poison"] = np.concatenate(self._excluded)
+        self._errors, self._excluded = [], []
         return found
 
     # --- learners.replay.ReplaySource ------------------------------------------------------------------------------
@@ -118,11 +126,11 @@ class RemoteReplay:
 
     def prioritise(self, index: Index, error: npt.NDArray[np.floating[Any]]) -> None:
         """Keep errors of the network for the buffer process."""
-        self._noted.append((index, error.astype(np.float64)))
+        self._errors.append((index, error.astype(np.float64)))
 
     def drop(self, index: Index) -> None:
         """Exclude decisions from sampling."""
-        self._poison.append(index)
+        self._excluded.append(index)
 
     def fresh(self) -> int:
         """Return how many decisions came in since the last call."""
@@ -165,21 +173,21 @@ class BufferClient:
     def find_address(self) -> None:
         """Request the address of the buffer process, which collectors need before they send anything."""
         if not self.address and self._due(PlayerId("")):
-            self._buffer.send(Draw(session=self._session))
+            self._buffer.send(FindBuffer(session=self._session))
             self.serve({}, 0)
 
     def serve(self, trainees: Mapping[PlayerId, Trainee], timeout: float) -> list[RemoteTrainee]:
         """Request minibatches, wait up to `timeout` seconds for some; return the trainees that got one."""
         served = {player: t for player, t in trainees.items() if isinstance(t, RemoteTrainee)}
         for trainee in served.values():
-            self._ask(trainee)
+            self._request_due(trainee)
         arrived = []
         for message, arrays in self._buffer.receive(timeout):
-            if isinstance(message, Watch):
-                self._watched(message, served)
+            if isinstance(message, BufferStatus):
+                self._take_status(message, served)
             elif isinstance(message, Refused):
                 log.warning("the buffer refused what was sent: %s", message.reason)
-            elif isinstance(message, Drawn) and message.session == self._session:
+            elif isinstance(message, SampleReply) and message.session == self._session:
                 asked = served.get(message.player)
                 if asked is not None and self._take_in(asked, message, arrays):
                     arrived.append(asked)
@@ -194,10 +202,10 @@ class BufferClient:
     def release(self, trainee: Trainee) -> None:
         """Release the replay of a player: it will not be sampled any more."""
         if trainee.elsewhere:
-            draw = Draw(session=self._session, player=trainee.player, incarnation=trainee.incarnation, over=True)
-            self._buffer.send(draw)
+            player, incarnation = trainee.player, trainee.incarnation
+            self._buffer.send(ReleasePlayer(session=self._session, player=player, incarnation=incarnation))
 
-    def _ask(self, trainee: RemoteTrainee) -> None:
+    def _request_due(self, trainee: RemoteTrainee) -> None:
         if trainee.stopped:
             if self._due(trainee.player):
                 self.release(trainee)
@@ -205,20 +213,20 @@ class BufferClient:
         if not trainee.train:
             return
         replay, now = trainee.replay, self._clock()
-        replay.ask()
+        replay.open_requests()
         for request, asked in replay.open.items():
-            if now - asked >= REPEAT_REQUEST and self._draw(trainee, request):
+            if now - asked >= REPEAT_REQUEST and self._request(trainee, request):
                 replay.open[request] = now
 
-    def _draw(self, trainee: RemoteTrainee, request: int) -> bool:
-        draw = Draw(
+    def _request(self, trainee: RemoteTrainee, request: int) -> bool:
+        message = SampleRequest(
             session=self._session,
             player=trainee.player,
             incarnation=trainee.incarnation,
             request=request,
             ring=trainee.replay.ring,
         )
-        return self._buffer.send(draw, trainee.replay.notes())
+        return self._buffer.send(message, trainee.replay.take_errors())
 
     def _due(self, player: PlayerId) -> bool:
         due = self._clock() - self._repeated.get(player, float("-inf")) >= REPEAT_REQUEST
@@ -226,16 +234,16 @@ class BufferClient:
             self._repeated[player] = self._clock()
         return due
 
-    def _watched(self, watch: Watch, served: Mapping[PlayerId, RemoteTrainee]) -> None:
-        self.address, self.metrics = watch.address, watch.metrics
+    def _take_status(self, status: BufferStatus, served: Mapping[PlayerId, RemoteTrainee]) -> None:
+        self.address, self.metrics = status.address, status.metrics
         for player, trainee in served.items():
-            incarnation, version = watch.known.get(player, (-1, -1))
+            incarnation, version = status.known.get(player, (-1, -1))
             if incarnation == trainee.incarnation and version <= NEWEST:
                 trainee.skip_lost(version)
             if (incarnation, version) != (trainee.incarnation, trainee.version):
                 self.publish(trainee)
 
-    def _take_in(self, trainee: RemoteTrainee, drawn: Drawn, arrays: Arrays) -> bool:
+    def _take_in(self, trainee: RemoteTrainee, drawn: SampleReply, arrays: Arrays) -> bool:
         if drawn.incarnation != trainee.incarnation:
             return False
         try:

@@ -1,24 +1,23 @@
-"""The settings of an environment, and the way from them to a batch of slots.
+"""The settings of an environment, and how to make a batch of slots from them.
 
 env = make_environment(EnvConfig(name="connect_four"), slots=256)
 env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", kwargs={"max_cycles": 50}), slots=16)
 """
 
-import inspect
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from collectors.envs.known import is_known
+from collectors.envs.names import BACKENDS, check_id, read_name
 from collectors.envs.outcomes import Referee
-from collectors.envs.plan import DOORS, Plan, plan
-from collectors.envs.rows import Environment
-from league.plugins import BUILTIN, PluginError, names, resolve
+from collectors.envs.plan import Plan, plan_exactly
+from collectors.envs.rows import Environment, HasInfos
+from league.plugins import PluginError, resolve
 
 
 class EnvError(ValueError):
-    """An environment that cannot be made as the config says."""
+    """An environment that cannot be made from its config."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -30,18 +29,18 @@ class EnvConfig:
     kwargs: dict[str, Any] = field(default_factory=dict)  # for the environment's constructor
     wrappers: list[Any] = field(default_factory=list)  # package.module:function, or [that, {argument: value}]
     seats: list[list[str]] | None = None  # the agents of each seat, or patterns like wolf_*; null: a good guess
-    roles: list[str] | None = None  # the role of each seat; null: told from the agents' names and spaces
+    roles: list[str] | None = None  # the role of each seat; null: from the agents' names and spaces
     sides: list[str] | None = None  # the side of each seat: equal names win together; null: a good guess
-    outcome: str | None = None  # package.module:function that says who did best; null: the winner, or who returned most
+    outcome: str | None = (
+        None  # package.module:function that scores the agents; null: the named winner, or the highest return
+    )
     draw_margin: float = 0.0  # a side has to be ahead by more than this, or it is a draw
     state: bool = False  # offer the environment's state() to centralised critics
-    fresh: bool | None = None  # build it anew for each episode, if its reset forgets something; null: where known
+    fresh: bool | None = None  # rebuild it for each episode, if its reset is incomplete; null: where known
 
     def __post_init__(self) -> None:
-        """Refuse settings that a game of one's own does not have."""
-        door = DOORS.get(self.name)
-        if door is not None and not self.id:
-            raise ValueError(f"env.id is missing: name the environment, e.g. env={self.name} env.id='{door.example}'")
+        """Refuse invalid settings, and those that only backends have."""
+        check_id(self.name, self.id)
         if self.seats is not None and not (isinstance(self.seats, list) and all(map(_are_names, self.seats))):
             raise ValueError(
                 f'env.seats must be a list with a list of agents for each seat, e.g. [["wolf_*"],["sheep_0"]]; got '
@@ -58,14 +57,14 @@ class EnvConfig:
         given = [
             name for name in ("id", "wrappers", "seats", "roles", "sides", "state", "fresh") if getattr(self, name)
         ]
-        if door is None and given:
+        if self.name not in BACKENDS and given:
             raise ValueError(
-                f"env.{given[0]} is only for env.name={', '.join(DOORS)}; the seats of {self.name!r} are fixed"
+                f"env.{given[0]} is only for env.name={', '.join(BACKENDS)}; the seats of {self.name!r} are fixed"
             )
 
     def options(self) -> dict[str, Any]:
-        """Return what the environment's maker takes beside the number of slots."""
-        if self.name not in DOORS:
+        """Return the arguments of the environment's constructor, or of its backend, without the number of slots."""
+        if self.name not in BACKENDS:
             return dict(self.kwargs)
         keys = ("id", "kwargs", "wrappers", "seats", "roles", "sides", "state", "fresh")
         return {key: getattr(self, key) for key in keys}
@@ -76,14 +75,14 @@ def _are_names(value: object) -> bool:
 
 
 def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ()) -> Environment:
-    """Return a batch of slots; raise PluginError or EnvError, in one line, if the config does not lead to one."""
+    """Return a batch of slots; raise PluginError or EnvError, in one line, if the config is wrong."""
     what = config.id or config.name
     try:
-        env: Environment = _maker(config, allow)(slots=slots, **config.options())
+        env = plan_exactly(config.name, config.options(), tuple(allow)).build(slots)
     except PluginError:
         raise
     except Exception as error:  # whatever a foreign constructor raises is the fault of the config or of the package
-        detail = " ".join(str(error).split()) or f"it raised {type(error).__name__} without a word"
+        detail = " ".join(str(error).split()) or f"it raised {type(error).__name__} without a message"
         remedy = constructor_remedy(error, config.kwargs)
         raise EnvError(
             f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{remedy and f'. {remedy}'}"
@@ -96,7 +95,7 @@ UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def constructor_remedy(error: Exception, kwargs: Mapping[str, Any]) -> str:
-    """Return what to change in env.kwargs if a constructor refused its arguments; nothing if that was not the reason.
+    """Return what to change in env.kwargs if a constructor refused its arguments; else nothing.
 
     >>> constructor_remedy(TypeError("Go() missing 2 required positional arguments: 'size' and 'komi'"), {})
     'Add env.kwargs.size=VALUE env.kwargs.komi=VALUE (for ludus check-env: size=VALUE komi=VALUE)'
@@ -118,55 +117,27 @@ def constructor_remedy(error: Exception, kwargs: Mapping[str, Any]) -> str:
     return ""
 
 
-def is_ours(name: str) -> bool:
-    """Whether an environment is a game of Ludus itself, which needs no foreign code.
-
-    >>> is_ours("connect_four"), is_ours("pettingzoo"), is_ours("my_games:Words")
-    (True, False, False)
-    """
-    return name in BUILTIN["ludus.environments"] and name not in DOORS
-
-
 def planned(config: EnvConfig, allow: Collection[str] = ()) -> Plan:
-    """Return how to build the environment of a config, outcomes as a league has them."""
-    made = plan(config.name, config.options(), tuple(allow))
+    """Return how to build the environment of a config, with the outcomes that a league counts."""
+    made = plan_exactly(config.name, config.options(), tuple(allow))
     return replace(made, build=lambda slots: _with_referee(made.build(slots), config, allow))
 
 
 def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -> Environment:
-    """Return the environment with a referee, if anybody but the returns has a say in who did best."""
+    """Return the environment with a referee, unless returns alone decide who did best."""
     judge = None if config.outcome is None else resolve("ludus.outcomes", config.outcome, allow)
     if judge is not None and not callable(judge):
         env.close()
         raise EnvError(f"env.outcome={config.outcome} is no function, but a {type(judge).__name__}")
-    if judge is None and not config.draw_margin and not hasattr(env, "infos"):
+    if judge is None and not config.draw_margin and not isinstance(env, HasInfos):
         return env
     return Referee(env, judge, config.draw_margin, config.outcome or "")
 
 
-def _maker(config: EnvConfig, allow: Collection[str]) -> Any:
-    """Return the class or function; what a door leads to is imported only for those who use it."""
-    if config.name in DOORS:
-        return lambda slots, **options: plan(config.name, options, tuple(allow)).build(slots)
-    maker = resolve("ludus.environments", config.name, allow)
-    if not _takes_slots(maker):
-        raise EnvError(f"it takes no 'slots'. A PettingZoo environment? Then: env=pettingzoo env.id={config.name}")
-    return maker
-
-
-def _is_batched(name: str, allow: Collection[str]) -> bool:
-    return _takes_slots(resolve("ludus.environments", name, allow))
-
-
-def _takes_slots(maker: Any) -> bool:
-    return "slots" in inspect.signature(maker).parameters
-
-
 def parse_environment(text: str, kwargs: Mapping[str, Any], allow: Collection[str] = ()) -> EnvConfig:
-    """Return the config of what a user calls an environment.
+    """Return the config of the environment that a text means (see `read_name`).
 
-    That is a name, a PettingZoo id, an id behind the name of a door, or package.module:attribute. Options are
-    those of its constructor; `env.seats=...` and the like are those of the config.
+    `kwargs` are those of its constructor; `env.seats=...` and the like are settings of the config.
 
     >>> parse_environment("classic/go_v5", {"board_size": 9}).id
     'classic/go_v5'
@@ -178,13 +149,7 @@ def parse_environment(text: str, kwargs: Mapping[str, Any], allow: Collection[st
     unknown = set(others) - {field.name for field in fields(EnvConfig)}
     if unknown:
         raise ValueError(f"env.{unknown.pop()}: there is no such setting")
-    if text in DOORS:
-        return EnvConfig(name=text, **{"id": str(options.pop("id", "")), "kwargs": options, **others})
-    door, found, id = text.partition("/")
-    if found and door in DOORS and door != "atari":  # PettingZoo has an atari of its own
-        return EnvConfig(name=door, **{"id": id, "kwargs": options, **others})
-    if door == "ALE":
-        return EnvConfig(name="atari", **{"id": text, "kwargs": options, **others})
-    if text in names("ludus.environments") or (not (found or is_known(text)) and _is_batched(text, allow)):
-        return EnvConfig(name=text, **{"kwargs": options, **others})
-    return EnvConfig(name="pettingzoo", **{"id": text, "kwargs": options, **others})
+    name, id = read_name(text, allow)
+    if name in BACKENDS:
+        others = {"id": id or str(options.pop("id", "")), **others}
+    return EnvConfig(name=name, **{"kwargs": options, **others})

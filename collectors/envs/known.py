@@ -1,11 +1,11 @@
-"""What a config may name of known environment packages without `--allow`: their environments and wrappers, no more.
+"""What a config may name of known environment packages without `--allow`: only their environments and wrappers.
 
     maker("pettingzoo.classic.chess.chess:env", {}, (AECEnv,))      # the function that makes PettingZoo's chess
     maker("pettingzoo.classic.chess.chess:os", {}, (AECEnv,))       # PluginError
     wrapper("supersuit:frame_stack_v1", {"stack_size": 4})
 
-A config may come from a stranger, so the answer is a list of what is fine, and not of what is not. Which module and
-which name is decided before anything is imported, and what is found there is looked at before it is called.
+A config may come from a stranger, so there is a list of what is allowed, not of what is forbidden. The module and the
+name are decided before anything is imported, and the object found there is checked before it is called.
 `--allow PACKAGE` lifts all of this for one package.
 """
 
@@ -49,7 +49,7 @@ WRAPPERS: dict[str, frozenset[str]] = {
         "sticky_actions_v0"
     ),
 }
-"""Wrappers that only transform what an environment tells. Those that write files or take functions are not here."""
+"""Wrappers that only transform observations, rewards and actions. None of them writes files or takes functions."""
 
 FILES = re.compile(r"(?:^|_)(?:files?|filename|paths?|dir|directory|folder|root)(?:_|$)", re.IGNORECASE)
 PLACES = re.compile(r"[/\\~]|^\.|\b\w*(?:filename|_file|_path|_root)\s*=")  # in a text: it names a file, or may
@@ -70,9 +70,9 @@ def is_known(id: str, gym: bool = False) -> bool:
 
 
 def maker(id: str, kwargs: Kwargs, kinds: Kinds, allow: Collection[str] = (), gym: bool = False) -> Build:
-    """Return the function that makes the environment which `package.module:name` stands for, one of `kinds`.
+    """Return the function that makes the environment that `package.module:name` names, one of `kinds`.
 
-    That is an environment of a known package, whatever an installed package registered, or what is allowed.
+    It is an environment of a known package, one that an installed package registered, or one of an allowed package.
     """
     package = package_of(id)
     if package in allow or not is_known(id, gym):
@@ -88,7 +88,7 @@ def maker(id: str, kwargs: Kwargs, kinds: Kinds, allow: Collection[str] = (), gy
 
 
 def _makes(found: object, package: str, kinds: Kinds, gym: bool) -> bool:
-    """Whether this is a class of environments, or a function that makes one, and defined in this very package."""
+    """Whether this is a class of environments, or a function that makes one, defined in this package."""
     home = str(getattr(found, "__module__", ""))
     if isinstance(found, type):
         return issubclass(found, kinds) and home.startswith(f"{package}.")
@@ -96,9 +96,9 @@ def _makes(found: object, package: str, kinds: Kinds, gym: bool) -> bool:
 
 
 def registered(id: str, entry_point: object, allow: Collection[str] = (), gym: bool = False) -> None:
-    """Refuse an id that a project's own registry leads to code of a package that nobody allowed.
+    """Refuse an id that the registry of a project maps to code of a package that is not allowed.
 
-    Any package that was imported may have registered anything there.
+    Any imported package may have registered anything there.
     """
     home = str(entry_point if isinstance(entry_point, str) else getattr(entry_point, "__module__", ""))
     package = re.split(r"[.:]", home)[0]
@@ -124,7 +124,7 @@ def wrapper(name: str, kwargs: Kwargs, allow: Collection[str] = ()) -> Callable[
 
 
 def plain(owner: str, key: str, kwargs: Kwargs, allow: Collection[str] = (), texts: bool = True) -> None:
-    """Refuse arguments for code of a known package that lead it to a file: one of a stranger's, or one of yours.
+    """Refuse arguments that may lead the code of a known package to a file.
 
     With `texts`, no text among them may look like a path, whatever its key.
     """

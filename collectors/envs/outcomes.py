@@ -1,9 +1,9 @@
-"""Outcomes: who did best in an episode, told by ranks of seats. Seats of a side share a rank.
+"""Outcomes: who did best in an episode, as ranks of seats. Seats of a side share a rank.
 
-The environment's own winner counts if it names one; else a function of the user's (`env.outcome`), if there is one;
-else the order of returns. Rewards that are shaped for training never come here: returns are the environment's own.
+The winner that the environment names counts; else the user's function (`env.outcome`), if there is one; else the order
+of returns. Returns are the environment's own rewards, never those shaped for training.
 
-    env = Referee(env, judge=resolve(...), margin=0.5)      # an environment whose END rows tell the ranks, too
+    env = Referee(env, judge=resolve(...), margin=0.5)      # an environment whose END rows have ranks
 """
 
 import math
@@ -14,28 +14,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import Ends, Environment, IntArray, Rows, SlotFault
+from collectors.envs.returns import ReturnSums
+from collectors.envs.rows import Ends, Environment, HasInfos, HasPicture, HasRenderModes, IntArray, Rows, SlotFault
 from league.spec import EnvSpec
 
 Floats = npt.NDArray[np.float64]
-WINNER = "winner"  # the key of an info under which a PettingZoo environment may name who won
+WINNER = "winner"  # the key of an info under which an environment may name the winner
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """An episode that is over, as the user's function sees it."""
+    """An episode that is over, for the user's function."""
 
     returns: dict[str, float]  # of each agent
-    infos: Mapping[str, Mapping[str, Any]]  # the last info of each agent, where the environment gives one
+    infos: Mapping[str, Mapping[str, Any]]  # the last info of each agent that has one
     length: int  # moves
 
 
 Judge = Callable[[Finished], Mapping[str, float]]
-"""From a finished episode to a score for each agent, the more the better. A side has the mean of its agents."""
+"""From a finished episode to a score for each agent, higher is better. A side has the mean of its agents."""
 
 
 class Unread(Mapping[str, Any]):
-    """Infos of an episode that nobody played: empty ones, which know whether somebody looked at them."""
+    """Empty infos of a made-up episode, which record whether they were read."""
 
     def __init__(self, agents: Sequence[str]) -> None:
         self._agents, self.read = agents, False
@@ -54,7 +55,7 @@ class Unread(Mapping[str, Any]):
 
 
 class OutcomeError(ValueError):
-    """A winner or a score that means nothing; the message says what was expected."""
+    """An invalid winner or score; the message says what was expected."""
 
 
 def rank_sides(
@@ -76,7 +77,7 @@ def rank_sides(
 
 
 def rank_alone(values: Floats, margin: float = 0.0) -> npt.NDArray[np.int64]:
-    """Return the rank of each seat where each has one agent and is on its own.
+    """Return the rank of each seat where each has one agent and is a side of its own.
 
     >>> rank_alone(np.array([[0.0, 1.0, 0.0]])).tolist(), rank_alone(np.array([[0.0, 1.0]]), margin=1.0).tolist()
     ([[1, 0, 1]], [[0, 0]])
@@ -87,9 +88,9 @@ def rank_alone(values: Floats, margin: float = 0.0) -> npt.NDArray[np.int64]:
 
 
 class Referee:
-    """An environment that tells who did best: `Ends.ranks` has a rank for each seat of each slot that is over.
+    """An environment that ranks: `Ends.ranks` has a rank for each seat of each slot that is over.
 
-    Without a winner, a user's function and a margin there are no ranks: who gets them goes by returns.
+    Without a winner, a user's function and a margin there are no ranks: then returns decide.
     """
 
     def __init__(self, env: Environment, judge: Judge | None = None, margin: float = 0.0, name: str = "") -> None:
@@ -97,9 +98,9 @@ class Referee:
         self.slots = env.slots
         self._env, self._judge, self._margin, self._name = env, judge, margin, name
         self._rows: Rows | None = None
-        self._infos: Callable[[int], dict[str, Mapping[str, Any]]] | None = getattr(env, "infos", None)
-        self._listens = judge is not None or self._infos is not None  # else nobody can name a winner
-        self._returns = np.zeros((env.slots, len(env.spec.agents)))
+        self._infos = env.infos if isinstance(env, HasInfos) else None
+        self._names_winners = judge is not None or self._infos is not None
+        self._returns = ReturnSums(env.slots, len(env.spec.agents))
         self._length = np.zeros(env.slots, np.int64)
         self._seated = np.zeros((len(env.spec.agents), len(env.spec.seats)))  # [agent, seat]
         for number, seat in enumerate(env.spec.seats):
@@ -107,7 +108,7 @@ class Referee:
 
     def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
         """Begin an episode in each of these slots."""
-        self._returns[slots] = 0.0
+        self._returns.clear(slots)
         self._length[slots] = 0
         self._env.start(slots, seeds)
 
@@ -120,31 +121,27 @@ class Referee:
         """Take the actions, and judge the episodes that end with them."""
         rows = self._env.rows() if self._rows is None else self._rows
         self._rows = None
-        if np.count_nonzero(rows.reward):  # an agent has one row at most
-            self._returns[rows.slot, rows.agent] += rows.reward
+        self._returns.add_rows(rows)
         if self._judge is not None:
             self._length[np.unique(rows.slot)] += 1
         ends = self._env.step(actions)
-        if len(ends.slot):
-            self._returns[ends.slot, ends.agent] += ends.reward
-        for idle in ends.idle:
-            self._returns[idle.slot, idle.agent] += idle.reward
+        self._returns.add_ends(ends)
         return self._judged(ends) if len(ends.over) else ends
 
     def _judged(self, ends: Ends) -> Ends:
-        """Add ranks to END rows, unless returns alone decide; an outcome that means nothing is a fault of its slot."""
+        """Add ranks to END rows, unless returns alone decide; an invalid outcome is a fault of its slot."""
         if ends.ranks is not None:
             return ends
         named: dict[int, npt.NDArray[np.int64]] = {}
         faults = []
-        for i, slot in enumerate(ends.over.tolist() if self._listens else ()):
+        for i, slot in enumerate(ends.over.tolist() if self._names_winners else ()):
             try:
                 if (ranks := self._rank(slot)) is not None:
                     named[i] = ranks
             except OutcomeError as error:
                 faults.append(SlotFault(slot, f"{self.spec.name}: {error}"))
         if named or self._margin:
-            earned = self._returns[ends.over] @ self._seated
+            earned = self._returns.totals[ends.over] @ self._seated
             ranked = rank_sides(earned, self._seated.sum(axis=0), self.spec.sides, self._margin)
             for i, ranks in named.items():
                 ranked[i] = ranks
@@ -159,16 +156,16 @@ class Referee:
         if scores is None:
             if self._judge is None:
                 return None
-            returns = dict(zip(agents, self._returns[slot].tolist(), strict=True))
+            returns = dict(zip(agents, self._returns.totals[slot].tolist(), strict=True))
             scores = self._judgement(Finished(returns, infos, int(self._length[slot])))
         totals, counts = self._seats(scores)
         ranks: npt.NDArray[np.int64] = rank_sides(totals[None], counts, self.spec.sides, self._margin)[0]
         return ranks
 
     def rehearse(self) -> bool:
-        """Ask the user's function about an episode that nobody played; raise OutcomeError if it answers rubbish.
+        """Call the user's function with a made-up episode; raise OutcomeError if its scores are invalid.
 
-        Return False if that says nothing: it looked at infos, or raised, and may do well with an episode that is real.
+        Return False if that proves nothing: it read infos, or raised, and may work with a real episode.
         """
         if self._judge is None:
             return True
@@ -187,30 +184,28 @@ class Referee:
         assert self._judge is not None
         try:
             scores = self._judge(finished)
-        except Exception as error:  # whatever the user's function raises is the user's to mend
+        except Exception as error:  # whatever the user's function raises, the user has to fix it
             raise OutcomeError(f"env.outcome={self._name} raised {type(error).__name__}: {error}") from error
         return checked(scores, self.spec, self._name)
 
     def _seats(self, scores: Mapping[str, float]) -> tuple[Floats, list[int]]:
-        """Return the sum of the scores of each seat, and how many agents it is of."""
+        """Return the sum of the scores of each seat, and the number of its agents with a score."""
         names = [[self.spec.agents[agent] for agent in seat.agents] for seat in self.spec.seats]
         known = [[scores[name] for name in seat if name in scores] for seat in names]
         return np.array([sum(seat) for seat in known]), [len(seat) for seat in known]
 
     def render(self, slot: int) -> str:
-        """Return the position as the environment shows it."""
+        """Return the environment's text of a position."""
         return self._env.render(slot)
 
     @property
     def render_modes(self) -> tuple[str, ...]:
-        """How the environment says it can be rendered."""
-        modes: tuple[str, ...] = getattr(self._env, "render_modes", ())
-        return modes
+        """The render modes of the environment."""
+        return self._env.render_modes if isinstance(self._env, HasRenderModes) else ()
 
     def picture(self, slot: int) -> npt.NDArray[Any] | None:
-        """Return the environment's own picture; None if it does not draw any."""
-        draw = getattr(self._env, "picture", None)
-        return None if draw is None else draw(slot)
+        """Return the environment's picture of a position; None if it renders none."""
+        return self._env.picture(slot) if isinstance(self._env, HasPicture) else None
 
     def close(self) -> None:
         """Close the environment."""
@@ -218,7 +213,7 @@ class Referee:
 
 
 def _without(ends: Ends, faults: Sequence[SlotFault]) -> Ends:
-    """Return END rows without those of slots whose outcome means nothing."""
+    """Return END rows without those of slots with an invalid outcome."""
     broken = [fault.slot for fault in faults]
     kept, counted = ~np.isin(ends.slot, broken), ~np.isin(ends.over, broken)
     return Ends(
@@ -236,7 +231,7 @@ def _without(ends: Ends, faults: Sequence[SlotFault]) -> Ends:
 
 
 def checked(scores: object, spec: EnvSpec, name: str) -> dict[str, float]:
-    """Return what the user's function said, or refuse it: a finite number for each agent, at least one of a side."""
+    """Return the scores of the user's function, or refuse them: finite numbers, for at least one agent of each side."""
     example = {agent: 1.0 if i == 0 else 0.0 for i, agent in enumerate(spec.agents[:2])}
     wanted = f"expected a number for each agent, like {example}"
     if not isinstance(scores, Mapping):
@@ -266,13 +261,11 @@ def winner_scores(agents: tuple[str, ...], infos: Mapping[str, Mapping[str, Any]
     """
     for agent, info in infos.items():
         if not isinstance(info, Mapping):
-            raise OutcomeError(
-                f"the last info of agent {agent!r} is {_short(info)}; give a dict, {{}} if it has no news"
-            )
-    told = {agent: info[WINNER] for agent, info in infos.items() if WINNER in info}
-    if not told:
+            raise OutcomeError(f"the last info of agent {agent!r} is {_short(info)}; give a dict, {{}} if it is empty")
+    named = {agent: info[WINNER] for agent, info in infos.items() if WINNER in info}
+    if not named:
         return None
-    won = {name for agent, who in told.items() for name in _winners(agent, who)}
+    won = {name for agent, who in named.items() for name in _winners(agent, who)}
     if unknown := won - set(agents):
         raise OutcomeError(f"its info names the winner {sorted(unknown)}; the agents are {list(agents)}")
     return {agent: float(agent in won) for agent in agents}
@@ -308,7 +301,7 @@ def _short(value: object) -> str:
 def team_spirit(
     reward: npt.NDArray[np.float32], team: npt.NDArray[np.intp], spirit: npt.NDArray[np.float32] | float
 ) -> npt.NDArray[np.float32]:
-    """Return rewards for training: each row's own share, and the mean of all rows of its team in this tick.
+    """Return rewards for training: a mix of each row's own reward and the mean of its team in this tick.
 
     `team` numbers the team of each row. With a spirit of 0 everybody is selfish, with 1 all of a team get the same.
 

@@ -1,71 +1,60 @@
-"""From the name of an environment to the environment, whatever kind it is.
+"""From an environment's name to what builds it, whatever project it comes from.
 
-A *door* leads to the environments of another project: each has a `builder`, which returns a function that builds
-an environment as it is, and an `adapt`, which makes a batch of slots of what that function builds.
+A *backend* adapts the environments of another project: its `builder` returns a function that builds one environment
+of that project, and its `adapt` turns that function into a batch of slots.
 """
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from collectors.envs.adapters.wrapping import Build, wrap
-from collectors.envs.known import is_known
+from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name
 from collectors.envs.rows import Environment
-from league.plugins import PluginError, resolve
+from league.plugins import PluginError
 
 Returns = Callable[[int, Any], Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to build a batch of slots, and what the project it comes from says of it."""
+    """How to build a batch of slots, and how to compare it with the project that it comes from."""
 
     build: Callable[[int], Environment]
-    returns: Returns | None = None  # from a seed and actions to what each agent is paid
-    complaints: Callable[[], list[str]] | None = None  # of the project's own tests
-    spaces: Callable[[], dict[str, tuple[str, str]]] | None = None  # what each agent sees and does, in its own words
-    outside: Callable[[int, Any], dict[str, str]] | None = None  # what agents see that is not in their spaces
+    returns: Returns | None = None  # from a seed and actions to the return of each agent
+    complaints: Callable[[], list[str]] | None = None  # what the project's own tests found
+    spaces: Callable[[], dict[str, tuple[str, str]]] | None = None  # each agent's observation and action space, as text
+    outside: Callable[[int, Any], dict[str, str]] | None = None  # observations outside of their spaces
 
 
-def plan(name: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Plan:
-    """Return how to build the environment of this name.
-
-    A name is one of ours (`connect_four`, or a door such as `pettingzoo` with an id in kwargs), a PettingZoo id
-    (`classic/go_v5`), or `package.module:attribute`, which is a batch of slots if it takes `slots`, and else a
-    PettingZoo environment. `allow` comes from the command line, never from a file.
+def plan(text: str, options: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Plan:
+    """Return how to build the environment that a text means (see `read_name`).
 
     >>> plan("connect_four").build(4).slots
     4
     """
-    options = dict(kwargs or {})
-    if name in DOORS:
-        return _through(name, options, allow)
-    if "/" in name or is_known(name):
-        return _through("pettingzoo", {"id": name, **options}, allow)
-    target = resolve("ludus.environments", name, allow)
-    if "slots" not in inspect.signature(target).parameters:
-        return _through("pettingzoo", {"id": name, **options}, allow)
-
-    def build(slots: int) -> Environment:
-        env: Environment = target(slots=slots, **options)
-        return env
-
-    return Plan(build)
+    name, id = read_name(text, allow)
+    return plan_exactly(name, {"id": id} | dict(options or {}) if id else options or {}, allow)
 
 
-def _through(door: str, options: dict[str, Any], allow: Sequence[str]) -> Plan:
-    """Return the plan of an environment behind a door."""
+def plan_exactly(name: str, options: Mapping[str, Any], allow: Sequence[str] = ()) -> Plan:
+    """Return how to build the environment that a config names, with the options of its constructor or backend."""
+    if name in BACKENDS:
+        return _plan_backend(name, dict(options), allow)
+    maker = batch_maker(name, allow)
+    return Plan(lambda slots: maker(slots=slots, **options))
+
+
+def _plan_backend(name: str, options: dict[str, Any], allow: Sequence[str]) -> Plan:
     id, kwargs, wrappers = (options.pop(key, None) for key in ("id", "kwargs", "wrappers"))
-    if not id:
-        raise ValueError(f"env.id is missing. Name the environment, e.g. env={door} env.id='{DOORS[door].example}'.")
-    return DOORS[door].open(Order(str(id), kwargs or {}, wrappers or [], options, allow))
+    check_id(name, str(id or ""))
+    return ADAPTERS[name].plan(Order(str(id), kwargs or {}, wrappers or [], options, allow))
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Which environment, how it is made and wrapped, and what `adapt` is told of its seats."""
+    """Which environment of a backend, its arguments and wrappers, and the options of `adapt`."""
 
     id: str
     kwargs: Mapping[str, Any]
@@ -80,14 +69,13 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """A way to the environments of another project; what it needs is imported when it is opened."""
+    """How to adapt the environments of another project, which is imported only when one of them is planned."""
 
-    example: str
-    install: str  # what brings it
+    install: str  # what pip installs for it
     make: Callable[[Order], Plan]
 
-    def open(self, order: Order) -> Plan:
-        """Return the plan; say what to install if the project is not there."""
+    def plan(self, order: Order) -> Plan:
+        """Return the plan; if the project is not installed, raise an error that says what to install."""
         try:
             return self.make(order)
         except ModuleNotFoundError as error:
@@ -150,9 +138,9 @@ def _openspiel(order: Order) -> Plan:
     return Plan(lambda slots: adapt(official, slots, name=order.id, **order.options), partial(returns, official))
 
 
-DOORS = {
-    "pettingzoo": Backend("classic/connect_four_v3", "ludus[classic,butterfly,sisl,mpe]", _pettingzoo),
-    "openspiel": Backend("go(board_size=9)", "ludus[openspiel]", _openspiel),
-    "gymnasium": Backend("CartPole-v1", "gymnasium[all]", _gymnasium),
-    "atari": Backend("ALE/Pong-v5", "ludus[atari]", _atari),
+ADAPTERS = {
+    "pettingzoo": Backend("ludus-league[classic,butterfly,sisl,mpe]", _pettingzoo),
+    "openspiel": Backend("ludus-league[openspiel]", _openspiel),
+    "gymnasium": Backend("gymnasium[all]", _gymnasium),
+    "atari": Backend("ludus-league[atari]", _atari),
 }

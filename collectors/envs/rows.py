@@ -1,18 +1,29 @@
-"""Rows: how an environment speaks. An environment is a batch of slots, each with an episode of its own.
+"""Rows: the interface of environments. An environment is a batch of slots, each with an episode of its own.
 
-A collector drives it like this, and nothing else is needed:
+A collector drives it like this, and needs nothing else:
 
-    env = resolve(config)                       # constructors open nothing
-    env.start(slots, seeds)                     # an episode begins in each of these slots
-    while env.active:
-        rows = env.rows()                       # every agent that must act now, in all slots at once
-        ends = env.step(choose(rows))           # one action for each row
-        env.start(ends.over, next_seeds)        # slots whose episode is over are free again
+>>> from collectors.envs.config import EnvConfig, make_environment
+>>> from collectors.players.bots import choose
+>>> env = make_environment(EnvConfig(name="tic_tac_toe"), slots=4)
+>>> rng, episodes = np.random.default_rng(0), 0
+>>> env.start(np.arange(env.slots), seeds=np.arange(env.slots))  # an episode begins in each of these slots
+>>> while episodes < 10:
+...     rows = env.rows()                                        # all agents that must act now, in all slots
+...     actions, _ = choose(rows.mask, rng)
+...     ends = env.step(actions)                                 # one action for each row
+...     episodes += len(ends.over)
+...     broken = np.array([fault.slot for fault in ends.faults], np.intp)
+...     free = np.concatenate([ends.over, broken])               # slots that may begin the next episode
+...     env.start(free, seeds=env.slots + episodes + np.arange(len(free)))
+>>> env.close()
+
+What only some environments can do is declared in Protocols of its own, which a caller asks for with isinstance:
+`HasInfos`, `HasRenderModes`, `HasPicture` and `CanRehearse`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +37,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """ACT rows: one for each agent that must act now. Arrays are the caller's to keep."""
+    """ACT rows: one for each agent that must act now. The caller may keep the arrays."""
 
     slot: IntArray  # [n]
     agent: IntArray  # [n]
@@ -34,7 +45,7 @@ class Rows:
     mask: BoolArray  # [n, actions] legal options of all choices; each choice has at least one
     reward: FloatArray  # [n] since that agent's last decision
     first: BoolArray  # [n] the agent has not acted in this episode yet
-    state: npt.NDArray[Any] | None = None  # [n, *state] of the whole slot, if the spec tells of one
+    state: npt.NDArray[Any] | None = None  # [n, *state] of the whole slot, if the spec has one
 
     def __len__(self) -> int:
         return len(self.slot)
@@ -53,14 +64,14 @@ class Ends:
     truncated: BoolArray  # [m] bootstrap from the final observation; otherwise the agent terminated
     observation: npt.NDArray[Any]  # [m, *observation] final; only read where truncated
     over: IntArray  # [k] slots whose episode is complete; they are free again
-    ranks: npt.NDArray[np.int64] | None = None  # [k, seats] 0 for the best, if the environment tells; else by returns
-    faults: tuple["SlotFault", ...] = ()  # slots whose episode broke; they are free, too, and have no END rows
-    idle: tuple["Idle", ...] = ()  # agents that never acted in an episode that is over, and yet were paid
+    ranks: npt.NDArray[np.int64] | None = None  # [k, seats] 0 for the best; None: by returns
+    faults: tuple["SlotFault", ...] = ()  # slots whose episode broke: free again, without END rows
+    idle: tuple["Idle", ...] = ()  # agents of episodes that are over which never acted, and got a reward
     state: npt.NDArray[Any] | None = None  # [m, *state] final, of the whole slot; only read where truncated
 
 
 def together(ends: Sequence[Ends]) -> Ends:
-    """Return END rows of whole episodes, of several ticks, as one. None of them tells of ranks, faults or the idle."""
+    """Return the END rows of several ticks as one; all are of whole episodes, without ranks, faults or idle agents."""
     return Ends(
         slot=np.concatenate([one.slot for one in ends]),
         agent=np.concatenate([one.agent for one in ends]),
@@ -74,7 +85,7 @@ def together(ends: Sequence[Ends]) -> Ends:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """What an agent earned that never acted, e.g. because all others folded: it counts, but teaches nothing."""
+    """The reward of an agent that never acted, e.g. because all others folded: it counts, but trains nothing."""
 
     slot: int
     agent: int
@@ -85,8 +96,8 @@ class Idle:
 class SlotFault:
     """The environment broke its own rules in one slot (raised, NaN, wrong shape, empty mask).
 
-    Faults of `start` and `rows` are told by the next `step`: until then the slot has no rows. The collector
-    voids the ticket of that slot, with this reason; all other slots play on.
+    The next `step` reports faults of `start` and `rows`; until then the slot has no rows. The collector voids the
+    ticket of that slot, with this reason; all other slots play on.
     """
 
     slot: int
@@ -94,7 +105,7 @@ class SlotFault:
 
 
 class Environment(Protocol):
-    """A batch of slots. See the loop in the module's docstring."""
+    """A batch of slots. The module's docstring shows the loop that drives it."""
 
     spec: EnvSpec
     slots: int
@@ -115,4 +126,37 @@ class Environment(Protocol):
         """Return the slot's position as text, for a terminal."""
 
     def close(self) -> None:
-        """Release what the environment holds."""
+        """Release the environment's resources."""
+
+
+@runtime_checkable
+class HasInfos(Protocol):
+    """An environment whose agents have infos, in which it may name the winner."""
+
+    def infos(self, slot: int) -> dict[str, Mapping[str, Any]]:
+        """Return the last info of each agent of the episode that ended in a slot."""
+
+
+@runtime_checkable
+class HasRenderModes(Protocol):
+    """An environment that lists its render modes, such as `rgb_array` and `ansi`."""
+
+    @property
+    def render_modes(self) -> tuple[str, ...]:
+        """The render modes, as Gymnasium names them."""
+
+
+@runtime_checkable
+class HasPicture(Protocol):
+    """An environment that can render a slot as an image."""
+
+    def picture(self, slot: int) -> npt.NDArray[Any] | None:
+        """Return the position as [height, width, 3]; None if its render mode is another one."""
+
+
+@runtime_checkable
+class CanRehearse(Protocol):
+    """An environment that judges outcomes with a user's function, and can try it before the first episode."""
+
+    def rehearse(self) -> bool:
+        """Call the function with a made-up episode; return False if that proves nothing. Raises OutcomeError."""

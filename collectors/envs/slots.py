@@ -1,4 +1,4 @@
-"""What every batch of slots checks before it changes anything: free slots, one legal action for each row."""
+"""The checks of every batch of slots before it changes anything: free slots, one legal action for each row."""
 
 from functools import lru_cache
 from typing import Any
@@ -39,8 +39,8 @@ def check_actions(name: str, actions: npt.NDArray[Any], slots: npt.NDArray[Any],
 
 
 def in_range(index: Index, count: int) -> bool:
-    """Return whether all of these are between 0 and `count`, which is not among them."""
-    # Without its sign, a negative number is a huge one.
+    """Return whether all of these are at least 0 and less than `count`."""
+    # As an unsigned integer, a negative number is a huge one.
     return bool(np.count_nonzero(index.view(np.uintp) < count) == len(index))
 
 
@@ -103,7 +103,7 @@ def check_parts(spec: EnvSpec, actions: npt.NDArray[Any], slots: npt.NDArray[Any
             f"{count} rows and an action has {spec.parts} parts; give floats of shape {(count, spec.parts)}"
         )
     chosen, numbers = given[:, : len(spec.heads)], given[:, len(spec.heads) :]
-    wrong = ~(np.abs(numbers) <= 1.001)  # NaN is wrong, too; what rounding adds is not
+    wrong = ~(np.abs(numbers) <= 1.001)  # NaN is wrong, too; a rounding error is not
     if wrong.any():
         row, part = (int(found[0]) for found in wrong.nonzero())
         raise ValueError(

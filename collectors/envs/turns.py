@@ -1,6 +1,6 @@
-"""Slots that take turns: while one half of them waits for an answer from elsewhere, the other half plays.
+"""Slots that take turns: while one half of them waits for an inference process, the other half plays.
 
-env = Turns([make_environment(config, 128), make_environment(config, 128)])
+env = TurnTakingEnvironment([make_environment(config, 128), make_environment(config, 128)])
 env.turn = 1
 env.step(choose(env.rows()))        # of the second half, slots 128 to 255
 """
@@ -15,8 +15,8 @@ import numpy.typing as npt
 from collectors.envs.rows import Ends, Environment, IntArray, Rows
 
 
-class Turns:
-    """Environments as one: each has some of the slots, and only the one whose turn it is gives rows and takes a step.
+class TurnTakingEnvironment:
+    """Several environments as one: each has some of the slots, and only the one whose turn it is has rows and steps.
 
     Episodes may start at any time. They begin with the next rows of their environment, because a step must fit
     the rows before it.
@@ -31,7 +31,7 @@ class Turns:
         self._starting: list[tuple[list[IntArray], list[npt.NDArray[np.int64]]]] = [([], []) for _ in envs]
 
     def __len__(self) -> int:
-        """How many take turns."""
+        """How many environments take turns."""
         return len(self._envs)
 
     def slots_of(self, turn: int) -> range:
@@ -77,6 +77,6 @@ class Turns:
         return self._envs[turn].render(slot - self._begin[turn])
 
     def close(self) -> None:
-        """Release what the environments hold."""
+        """Close the environments."""
         for env in self._envs:
             env.close()

@@ -1,4 +1,4 @@
-"""An environment that says what it is about to do: whoever looks on knows where it crashed, or that it hangs.
+"""An environment that announces each stage before it begins, so that an observer knows where it crashed or hangs.
 
 env = Watched(make_environment(config, 2), tell=print)
 env.start(slots, seeds)                     # prints "reset", and then resets
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.plan import Plan
-from collectors.envs.rows import Ends, Environment, IntArray, Rows
+from collectors.envs.rows import CanRehearse, Ends, Environment, IntArray, Rows
 
 Tell = Callable[[str], None]
 
@@ -20,23 +20,23 @@ TESTS, LOOP = "PettingZoo's own tests", "its own loop"
 
 
 def silent(stage: str) -> None:
-    """Tell nobody."""
+    """Announce nothing."""
 
 
 class Watched:
-    """An `Environment` that tells of everything before it does it."""
+    """An `Environment` that calls `tell` with the name of each stage before it begins."""
 
     def __init__(self, env: Environment, tell: Tell) -> None:
         self.spec, self.slots = env.spec, env.slots
         self._env, self._tell = env, tell
 
     def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
-        """Begin an episode in each of these slots; this may build environments, too."""
+        """Begin an episode in each of these slots, which may build environments."""
         self._tell(RESET)
         self._env.start(slots, seeds)
 
     def rows(self) -> Rows:
-        """Return the rows of the environment: a part of its step."""
+        """Return the rows of the environment, as a part of the stage `step`."""
         self._tell(STEP)
         return self._env.rows()
 
@@ -46,13 +46,12 @@ class Watched:
         return self._env.step(actions)
 
     def rehearse(self) -> bool:
-        """Ask a referee about an episode that nobody played, if there is one."""
+        """Rehearse the outcome of the environment, if it can."""
         self._tell(STEP)
-        ask: Callable[[], bool] | None = getattr(self._env, "rehearse", None)
-        return ask is None or ask()
+        return self._env.rehearse() if isinstance(self._env, CanRehearse) else True
 
     def render(self, slot: int) -> str:
-        """Return the position as the environment shows it."""
+        """Return the environment's text of a position."""
         return self._env.render(slot)
 
     def close(self) -> None:
@@ -62,7 +61,7 @@ class Watched:
 
 
 def watched(made: Plan, tell: Tell) -> Plan:
-    """Return the same plan, of environments that tell what they are about to do."""
+    """Return the same plan, with environments that announce their stages."""
 
     def build(slots: int) -> Environment:
         tell(BUILD)
@@ -70,19 +69,19 @@ def watched(made: Plan, tell: Tell) -> Plan:
 
     return Plan(
         build=build,
-        returns=_telling(made.returns, LOOP, tell),
-        complaints=_telling(made.complaints, TESTS, tell),
-        spaces=_telling(made.spaces, BUILD, tell),
-        outside=_telling(made.outside, LOOP, tell),
+        returns=_announced(made.returns, LOOP, tell),
+        complaints=_announced(made.complaints, TESTS, tell),
+        spaces=_announced(made.spaces, BUILD, tell),
+        outside=_announced(made.outside, LOOP, tell),
     )
 
 
-def _telling(work: Callable[..., Any] | None, stage: str, tell: Tell) -> Callable[..., Any] | None:
+def _announced(work: Callable[..., Any] | None, stage: str, tell: Tell) -> Callable[..., Any] | None:
     if work is None:
         return None
 
-    def telling(*arguments: Any) -> Any:
+    def announced(*arguments: Any) -> Any:
         tell(stage)
         return work(*arguments)
 
-    return telling
+    return announced

@@ -1,4 +1,4 @@
-"""Scripted players: they need no weights, and serve as anchors and as opponents for a first look."""
+"""Scripted players: they need no weights, and serve as anchors and as first opponents."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ HEIGHT, WIDTH, LINE = 6, 7, 4
 def choose(
     allowed: npt.NDArray[np.bool_], rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Draw one allowed action for each row, uniformly; return it with its log-probability.
+    """Sample one allowed action for each row, uniformly; return it with its log-probability.
 
-    A draw may be exactly 0, so what is not allowed gets -1, which no draw can tie with.
+    A random number may be exactly 0, so actions that are not allowed get -1, which is less than any.
     """
-    draws = np.where(allowed, rng.random(allowed.shape), -1.0)
+    samples = np.where(allowed, rng.random(allowed.shape), -1.0)
     log_probs = -np.log(allowed.sum(axis=1))
-    return draws.argmax(axis=1).astype(np.int32), log_probs.astype(np.float32)
+    return samples.argmax(axis=1).astype(np.int32), log_probs.astype(np.float32)
 
 
 class RandomBot:
@@ -78,7 +78,7 @@ class OnePlyBot:
     def act(
         self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-        """Return an action for each row; log-probabilities are zero, as it is no policy to learn from."""
+        """Return an action for each row; log-probabilities are zero, as nothing trains on them."""
         planes = observation.reshape(len(observation), HEIGHT * WIDTH, 2).astype(np.float32)
         own, other = planes[..., 0], planes[..., 1]
         landing = self._landing((own + other).reshape(-1, HEIGHT, WIDTH))

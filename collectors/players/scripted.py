@@ -1,4 +1,4 @@
-"""From the name of a bot to the bot, held to its word: what is no move is an error that says whose and why.
+"""From the name of a bot to the bot, with its moves checked: an illegal move is an error that names the bot.
 
 bot = make_bot("own_bot:Perfect", spec, allow=["own_bot"])
 actions, log_probs = bot.act(rows.observation, rows.mask, rng)
@@ -21,7 +21,7 @@ WANTED = "return two arrays, an action for each row and its log-probability (zer
 
 
 class BotError(ValueError):
-    """A bot that cannot be made, or that does not play as it must; the message names it and says what to fix.
+    """A bot that cannot be made, or that breaks the rules; the message names it and says what to fix.
 
     `chosen` has the actions of an answer in which only some are illegal, and `fine` says which are not.
     """
@@ -32,7 +32,7 @@ class BotError(ValueError):
 
 
 def make_bot(name: str, spec: EnvSpec, allow: Collection[str] = ()) -> Actor:
-    """Return the bot of this name, made for this environment. Our own are trusted, and save the time for checks."""
+    """Return the bot of this name for this environment. The bots of Ludus are trusted, and not checked."""
     kind = resolve("ludus.bots", name, allow)
     if getattr(kind, "__module__", "").startswith("collectors."):
         trusted: Actor = kind(spec)
@@ -41,7 +41,7 @@ def make_bot(name: str, spec: EnvSpec, allow: Collection[str] = ()) -> Actor:
 
 
 def make_bots(players: Sequence[Player], spec: EnvSpec, allow: Collection[str] = ()) -> list[tuple[Player, Actor]]:
-    """Return those of the players that are scripted, with their bots."""
+    """Return the scripted players with their bots."""
     bots = []
     for player in players:
         if player.bot is not None:
@@ -61,7 +61,7 @@ def _made(name: str, kind: Any, spec: EnvSpec) -> Actor:
         raise BotError(f"the bot {name!r} must take the spec of the environment: def __init__(self, spec)") from error
     try:
         bot: Actor = kind(spec)
-    except ValueError as error:  # what the bot refuses, in words of its own
+    except ValueError as error:  # the bot refuses the environment, with its own message
         raise BotError(f"the bot {name!r}: {error}") from error
     except Exception as error:
         raise BotError(
@@ -73,7 +73,7 @@ def _made(name: str, kind: Any, spec: EnvSpec) -> Actor:
 
 
 class Scripted:
-    """A bot of somebody else. Its moves are checked here, where it is known whose they are."""
+    """A bot of a user. Its moves are checked here, where its name is known."""
 
     def __init__(self, name: str, bot: Actor, spec: EnvSpec) -> None:
         self._name, self._bot, self._spec = name, bot, spec
@@ -81,7 +81,7 @@ class Scripted:
     def act(
         self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[Actions, npt.NDArray[np.float32]]:
-        """Return what the bot chose; raise BotError if that is not one legal action for each row."""
+        """Return the bot's actions; raise BotError unless there is one legal action for each row."""
         try:
             answer: Any = self._bot.act(observation, mask, rng)
         except Exception as error:

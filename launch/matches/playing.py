@@ -23,6 +23,7 @@ from launch.viewers.searching import newest_settled
 from launch.viewers.view import ViewError, find_player, open_view
 from league.events import Event, ResultCounted
 from league.ids import PlayerId, TicketNumber
+from league.lineup import pair_lineup
 from league.player import Kind
 from league.plugins import names
 from league.policies.actions import Actions
@@ -84,20 +85,15 @@ def seat(state: LeagueState, spec: EnvSpec, first: Entry, second: Entry) -> Tick
     Where all are on one side, the first has one seat.
     """
     role = state.population[first.player].role if first.player in state.population else None
-    place = next((i for i, found in enumerate(spec.roles) if role in (None, found)), 0)
-    left = [found for i, found in enumerate(spec.roles) if i != place]
+    place = next((i for i, own in enumerate(spec.roles) if role in (None, own)), 0)
+    left = [open_role for i, open_role in enumerate(spec.roles) if i != place]
     other = state.population[second.player].role if second.player in state.population else None
     if left and other is not None and other not in left:
         raise ViewError(
             f"{second.player!r} plays as {other}, but beside {first.player!r} the seats of {', '.join(left)} are left"
         )
-    alone = spec.cooperative
-    mine = {
-        i
-        for i, (found, side) in enumerate(zip(spec.roles, spec.sides, strict=True))
-        if i == place or (not alone and side == spec.sides[place] and role in (None, found))
-    }
-    entries = tuple(first if i in mine else second for i in range(len(spec.seats)))
+    found = pair_lineup(spec, place, first, second, lambda entry, wanted: entry == second or role in (None, wanted))
+    entries = tuple(second if entry is None else entry for entry in found)
     return Ticket(number=TicketNumber(0), purpose=Purpose.EVALUATE, entries=entries, episodes=1)
 
 

@@ -220,7 +220,7 @@ def encoder(kind: str) -> Encode:
         imageio_ffmpeg.get_ffmpeg_exe()
     except (ImportError, RuntimeError) as error:
         raise RecordError(
-            "there is no codec for mp4: pip install 'ludus[video]' brings one, or use --format gif"
+            "there is no codec for mp4: pip install 'ludus-league[video]' brings one, or use --format gif"
         ) from error
     return _mp4
 

@@ -24,7 +24,7 @@ from collectors.collector import Collector
 from collectors.config import TURNS
 from collectors.envs.config import make_environment
 from collectors.envs.rows import Environment
-from collectors.envs.turns import Turns
+from collectors.envs.turns import TurnTakingEnvironment
 from collectors.inference_client import InferenceClient
 from collectors.journal import Journal
 from collectors.learner_client import LearnerClient
@@ -124,19 +124,21 @@ class Composition:
         central = config.inference == "central"
         env = self._environment(TURNS if central and not self.inline else 1)
         actors = Actors(env.spec, self.policies, self.snapshots, config.cache_megabytes << 20, self.allow)
-        links = LearnerClient(name, session, sockets.connect, weights=not central)
+        learner_client = LearnerClient(name, session, sockets.connect, weights=not central)
         return Collector(
             name=name,
             session=session,
             env=env,
             coordinator=sockets.coordinator,
-            links=links,
+            learner_client=learner_client,
             actors=actors,
             run_seed=self.config.seed,
             config=config,
             clock=self.clock,
             journal=Journal(self.run.journal(name)).note,
-            asking=InferenceClient(session, env.spec, actors, links.live, sockets.connect) if central else None,
+            inference_client=InferenceClient(session, env.spec, actors, learner_client.live, sockets.connect)
+            if central
+            else None,
         )
 
     def learner(self, index: int, session: str, sockets: LearnerSockets, group: "Group | None" = None) -> "Learner":
@@ -206,7 +208,7 @@ class Composition:
         if turns == 1:
             return make_environment(self.config.env, slots, self.allow)
         shares = [slots * (turn + 1) // turns - slots * turn // turns for turn in range(turns)]
-        return Turns([make_environment(self.config.env, share, self.allow) for share in shares])
+        return TurnTakingEnvironment([make_environment(self.config.env, share, self.allow) for share in shares])
 
 
 def inspector(store: SnapshotStore, spec: EnvSpec) -> Callable[[Candidate], str | None]:

@@ -1,4 +1,4 @@
-"""Whether a league that is over did what it was for: somebody was trained, and matches were finished.
+"""Whether a league is over for good, and did what it was for: somebody was trained, and matches were finished.
 
 shortfall = untrained(state, config)            # None if all is well
 if shortfall is not None:
@@ -10,14 +10,17 @@ from typing import NamedTuple
 
 from launch.config.config import Config
 from launch.topology.parts import topology
+from launch.viewers.view import read_offline
 from league.ids import PlayerId
 from league.state import OVER, LeagueState
+from league.store.run_directory import RunDirectory
 from league.ticket import Purpose
 
 UNFINISHED = (
     "no match was finished, so nobody is rated: an episode takes longer than the budget, or never ends. Look with "
     "ludus check-env, raise league.budget, or give the environment a limit such as max_cycles=500"
 )
+OVER_ALREADY = "it was over already: raise league.budget to go on with it, or give another name="
 ENOUGH = 2  # batches after which a player should have been trained: one may be under way
 
 
@@ -26,6 +29,15 @@ class Shortfall(NamedTuple):
 
     line: str
     failed: bool  # there was enough to learn from, so that something is broken
+
+
+def finished(run: RunDirectory) -> LeagueState | None:
+    """Return the state of a league that is over and has no budget left; None if there is something to start it for."""
+    if not run.ledger.exists():
+        return None
+    view = read_offline(run)
+    spent = view.state.config.budget.spent(view.elapsed, view.state.env_steps)
+    return view.state if view.state.phase == OVER and spent else None
 
 
 def untrained(state: LeagueState, config: Config) -> Shortfall | None:

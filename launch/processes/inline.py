@@ -6,14 +6,14 @@ events and the same snapshots. Tests, debuggers and notebooks like it, too.
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from collectors.collector import Collector
 from coordinator.service import Service
 from launch.config.config import Config
 from launch.config.env_spec import describe_environment
 from launch.processes.build import CollectorSockets, Composition, LearnerSockets
-from launch.processes.ending import untrained
+from launch.processes.ending import OVER_ALREADY, finished, untrained
 from launch.topology.parts import learner_names
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
@@ -27,6 +27,7 @@ from learners.learner import Learner
 
 COORDINATOR = "memory://coordinator"
 TICK = 1 / 64  # seconds of logical time in one round: a binary fraction, so that sums are exact
+BEAT = 1 / 4  # seconds of it between two reports, and two rows of metrics: a short league is over in some seconds
 
 
 class LogicalClock:
@@ -126,8 +127,9 @@ class InlineLeague:
 def assemble(config: Config, run: RunDirectory, allow: Sequence[str] = ()) -> InlineLeague:
     """Return all parts of a league, connected through memory."""
     clock, exchange, learners = LogicalClock(), Exchange(), list(enumerate(learner_names(config)))
-    build = Composition(config, run, clock, allow, inline=True)
+    build = Composition(_often(config), run, clock, allow, inline=True)
     service = build.coordinator(Ledger.open(run.ledger), exchange.server("coordinator"))
+    service.metrics_every = BEAT
     term, league = service.coordinator.state.term, InlineLeague(clock, exchange, service)
     for i, name in learners if config.learner.replay_in == "buffer" else ():
         league.buffers[name] = build.buffer(i, f"buffer-{i}/{term}", exchange.server(f"buffer-{i}"))
@@ -165,6 +167,16 @@ def play(
         league.close()
 
 
+def _often(config: Config) -> Config:
+    """Return a config under which processes report often enough for curves, by the logical clock."""
+    learner, collector = config.learner, config.collector
+    return replace(
+        config,
+        learner=replace(learner, heartbeat=min(BEAT, learner.heartbeat)),
+        collector=replace(collector, heartbeat=min(BEAT, collector.heartbeat)),
+    )
+
+
 def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] = (), as_json: bool = False) -> int:
     """`ludus run launch=inline`: play, then print the final report."""
     from launch.terminal.spinner import Spinner
@@ -172,13 +184,17 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     from launch.viewers.final import final_words
     from launch.viewers.live import final_report
 
-    with Spinner(run.name) as progress:
+    state = finished(run)
+    if state is None:
+        with Spinner(run.name) as progress:
 
-        def tell(state: LeagueState) -> None:
-            if progress.due:
-                progress.tell(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
+            def tell(state: LeagueState) -> None:
+                if progress.due:
+                    progress.tell(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
 
-        state = play(config, run, allow, tell)
+            state = play(config, run, allow, tell)
+    elif not quiet:
+        sys.stderr.write(f"ludus: {OVER_ALREADY}\n")
     for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger
         export(run, name, run.track / name, allow=allow)
     if not quiet:

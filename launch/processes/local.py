@@ -8,12 +8,12 @@ from contextlib import ExitStack
 
 from launch.config.config import Config
 from launch.config.env_spec import describe_environment
-from launch.processes.ending import untrained
+from launch.processes.ending import OVER_ALREADY, finished, untrained
 from launch.processes.supervisor import GivenUp, Supervisor
 from launch.terminal.spinner import QUIET
 from launch.terminal.wording import allowing
 from launch.topology.endpoints import Endpoints, drain
-from launch.topology.parts import key_holders, topology
+from launch.topology.parts import key_holders, processes, topology
 from launch.viewers.live import LiveTable, final_report
 from launch.viewers.view import Viewer, read_offline
 from league.events import CollectorQuarantined, Event, TicketVoided
@@ -48,6 +48,25 @@ def run(
     config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = (), as_json: bool = False
 ) -> int:
     """Run a league until it is over or interrupted; either way it can be resumed."""
+    table = LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json)
+    state = finished(run)
+    if state is not None:
+        table.say(OVER_ALREADY)
+    else:
+        code = _start(config, run, table, allow)
+        if code is not None:
+            return code
+        state = read_offline(run).state
+    if not quiet:
+        final_report(state, run.name, as_json=as_json, allow=allow)
+    shortfall = untrained(state, config)
+    if shortfall is not None:
+        (table.warn if shortfall.failed else table.say)(shortfall.line)
+    return 1 if shortfall is not None and shortfall.failed else 0
+
+
+def _start(config: Config, run: RunDirectory, table: LiveTable, allow: Sequence[str]) -> int | None:
+    """Start all processes and watch them; return the exit code, or None if the league is over."""
     describe_environment(config, run, allow)
     if config.launch.transport == "tcp":
         make_keys(run.keys, key_holders(topology(config)))
@@ -55,7 +74,7 @@ def run(
     troubles = Troubles()
     with (
         ExitStack() as stack,
-        LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
+        table,
         Interrupts() as interrupts,
         Endpoints(run, "viewer", config.launch.transport, PAGE_LIMIT) as doors,
         Supervisor(
@@ -69,7 +88,7 @@ def run(
         ) as supervisor,
     ):
         stack.callback(shutil.rmtree, run.sockets, ignore_errors=True)
-        table.say(f"{len(supervisor.parts)} processes start; their logs are in {run.logs}")
+        table.say(f"{sum(processes(supervisor.parts).values())} processes start; their logs are in {run.logs}")
         viewer = Viewer(doors.replica(), config.league, troubles, skips=True)
         try:
             over = _follow(supervisor, viewer, table, interrupts, troubles)
@@ -83,13 +102,7 @@ def run(
     if not over:
         table.say(f"interrupted; the league goes on with: ludus resume {run.name}{allowing(allow)}")
         return 130
-    state = read_offline(run).state
-    if not quiet:
-        final_report(state, run.name, as_json=as_json, allow=allow)
-    shortfall = untrained(state, config)
-    if shortfall is not None:
-        (table.warn if shortfall.failed else table.say)(shortfall.line)
-    return 1 if shortfall is not None and shortfall.failed else 0
+    return None
 
 
 class Troubles:
@@ -130,8 +143,6 @@ def _follow(
         if watching:
             try:
                 if viewer.refresh(REFRESH):
-                    if viewer.complete and not looked and viewer.state.phase == OVER and viewer.term > 1:
-                        table.say("it was over already: raise league.budget to go on with it, or give another name=")
                     if looked:
                         troubles.tell(table.warn)
                     elif viewer.complete:

@@ -21,7 +21,8 @@ import msgspec
 
 from collectors.check import EnvReport
 from collectors.conformance import Problem
-from collectors.envs.config import EnvError, is_ours
+from collectors.envs.config import EnvError
+from collectors.envs.names import is_ours
 from collectors.envs.watched import BUILD, CLOSE, LOOP, RESET, STEP, TESTS, Tell, silent
 from launch.sandbox.trial import DONE, ENDS, FAILED, WIDTH, Check, Checked, Order, TrialFiles, perform
 from launch.spawn.interpreter import places

@@ -27,8 +27,8 @@ from league.wire.keys import make_keys
 Say = Callable[[str], None]
 
 
-def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = ()) -> int:
-    """Launch a league as Slurm jobs, and return at once."""
+def run(config: Config, run: RunDirectory, *, over: Callable[[], str], say: Say, allow: Sequence[str] = ()) -> int:
+    """Launch a league as Slurm jobs, and return at once. `over` returns why nothing is to be launched, or ""."""
     describe_environment(config, run, allow)
     with Spinner("making the keys"):
         make_keys(run.keys, key_holders(topology(config)))
@@ -40,6 +40,9 @@ def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = (
     require()
     wanted = jobs(config, run)
     _refuse_twice(run, wanted)
+    if why := over():
+        say(why)
+        return 0
     paths = write_scripts(config, run, allow)
     with Spinner("asking Slurm"):
         for path in paths.values():

@@ -139,7 +139,7 @@ def _parse(text: str) -> Override:
 
 def _check_own(own: Sequence[str]) -> None:
     if any(text.startswith("hydra/launcher=submitit") for text in own) and find_spec(PLUGIN) is None:
-        raise ConfigError("there is no submitit launcher here: pip install 'ludus[sweep]' brings it")
+        raise ConfigError("there is no submitit launcher here: pip install 'ludus-league[sweep]' brings it")
     if any(text.startswith("hydra/sweeper=") for text in own):
         raise ConfigError("hydra/sweeper: a sweep plays every combination of the values that you name; leave it out")
 

@@ -1,6 +1,7 @@
 """From a config to the list of processes that make up its league."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,3 +65,17 @@ def topology(config: Config) -> list[Part]:
 def learner_names(config: Config) -> list[str]:
     """Return the names of the learner processes, by which the coordinator shares players out."""
     return [f"learner-{i}" for i in range(config.launch.learners)]
+
+
+def processes(parts: Sequence[Part]) -> dict[str, int]:
+    """Count processes by role: each rank of a learner is one, and a coordinator has a replica beside it.
+
+    >>> processes([Part("coordinator", 0), Part("learner", 0, ranks=2), Part("collector", 0), Part("collector", 1)])
+    {'coordinator': 1, 'replica': 1, 'learner': 2, 'collector': 2}
+    """
+    counts: Counter[str] = Counter()
+    for part in parts:
+        counts[part.role] += part.ranks
+        if part.role == "coordinator":
+            counts["replica"] += 1
+    return dict(counts)

@@ -256,6 +256,8 @@ def measured_values(row: Measured, group: dict[str, float]) -> dict[str, float]:
     """
     values: dict[str, float] = {}
     for name, value in row.values.items():
+        if name == "seconds":  # over which the rates are means
+            continue
         if name.startswith("player/"):
             values[_of_player(name)] = value
         elif name == "env_steps_per_second":

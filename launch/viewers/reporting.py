@@ -26,7 +26,7 @@ from league.store.run_directory import RunDirectory
 
 DENSE = 48  # points of a rating curve before they come half as often
 SHOWN = 24  # players in the heat map at most
-PACKAGES = ("ludus", "numpy", "torch", "pettingzoo", "gymnasium", "scipy", "pyzmq", "msgspec", "wandb")
+PACKAGES = ("ludus-league", "numpy", "torch", "pettingzoo", "gymnasium", "scipy", "pyzmq", "msgspec", "wandb")
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62em; margin: 2em auto; padding: 0 1em; }
 h1 { margin-bottom: 0; } h2 { margin-top: 2em; border-bottom: 1px solid #ddd; } .dim { color: #777; }

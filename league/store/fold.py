@@ -8,32 +8,33 @@ A checkpoint is only ever a shortcut: whatever is wrong with the file, the ledge
 the hash of all events up to its last one: next to an older ledger, or another one, it is not used.
 """
 
+import dataclasses
 import hashlib
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from league.events import CandidateWritten, DuelCounted, Event, decode_duels
-from league.ids import Hash, PlayerId, TicketNumber
+from league.events import DuelCounted, Event, decode_duels
+from league.ids import PlayerId, TicketNumber
 from league.payoff import FIELDS, Payoff
+from league.plain_state import PlainState, Tally
 from league.player import Player
 from league.population import Population
 from league.ratings import Elo
 from league.rulebook import LeagueConfig
-from league.spec import EnvSpec
-from league.state import LeagueState, Tally, apply_all
+from league.state import LeagueState, apply_all
 from league.store.files import publish
 from league.store.ledger import Ledger, decode_row
 from league.ticket import Ticket
 
 log = logging.getLogger("ludus.store")
 
-FOLD_VERSION = 5
+FOLD_VERSION = 6
 PAGE = 1000  # rows that are read at once,
 SLICE = 100  # and decoded at once: more of them would not stay in the processor's caches
 CELL = np.dtype("<u4")
@@ -52,86 +53,62 @@ class _PackedPayoff(msgspec.Struct, frozen=True):
 
 
 class _Fold(msgspec.Struct, frozen=True, kw_only=True):
-    """A state in plain values, field by field as LeagueState has them."""
+    """A state as it is written."""
 
     version: int
     seq: int
     mark: str  # what the ledger calls its history up to `seq`: a checkpoint of another history is not used
     rules: str  # what of the config the fold depends on
-    seed: int
-    config_hash: Hash
-    env: EnvSpec | None
-    term: int
-    phase: str
-    why: str
-    paused: bool
+    plain: PlainState
     population: list[Player]
     training: _PackedPayoff
     evaluation: _PackedPayoff
     elo: dict[str, Any]
-    candidates: dict[PlayerId, CandidateWritten]
-    initial: dict[PlayerId, Hash]
-    incarnations: dict[PlayerId, int]
-    frozen_at: dict[PlayerId, int]
-    latest: dict[PlayerId, dict[PlayerId, list[int]]]
     open: list[tuple[TicketNumber, Ticket]]
-    tickets: int
-    asked: dict[PlayerId, int]
-    results: dict[str, int]
-    episodes: dict[str, int]
-    steps: dict[str, int]
-    games: dict[PlayerId, int]
-    outstanding: dict[str, int]
     pending: list[tuple[list[PlayerId], int]]
-    evaluated: dict[PlayerId, int]
-    quarantined: dict[str, str]
-    voids: int
-    voids_in_a_row: int
-    kept: dict[PlayerId, list[Hash]]
-    damaged: str
 
 
-PLAIN = (
-    "seed", "config_hash", "env", "term", "phase", "why", "paused", "candidates", "initial", "incarnations",
-    "frozen_at", "latest", "tickets", "quarantined", "voids", "voids_in_a_row", "kept",
-    "damaged",
-)  # fmt: skip
-COUNTERS = ("asked", "results", "episodes", "steps", "games", "outstanding", "evaluated")
+PLAIN = [field.name for field in dataclasses.fields(PlainState)]
 
 
 def encode_fold(state: LeagueState, seq: int, mark: str = "") -> bytes:
     """Return a state as bytes: equal states give equal bytes."""
-    plain: dict[str, Any] = {name: getattr(state, name) for name in PLAIN}
-    counters: dict[str, Any] = {
-        name: {str(key): count for key, count in getattr(state, name).items() if count} for name in COUNTERS
-    }
     fold = _Fold(
         version=FOLD_VERSION,
         seq=seq,
         mark=mark,
         rules=_rules(state.config),
+        plain=PlainState(**{name: _without_zeros(getattr(state, name)) for name in PLAIN}),
         population=list(state.population),
         training=_pack(state.training),
         evaluation=_pack(state.evaluation),
         elo=state.elo.to_dict(),
         open=sorted(state.open.items()),
         pending=sorted((sorted(pair), games) for pair, games in state.pending.items()),
-        **plain,
-        **counters,
     )
     return msgspec.msgpack.encode(fold, order="sorted")
 
 
+def _without_zeros(value: Any) -> Any:
+    """Return a value as it is encoded: a tally without the keys that count nothing."""
+    return Tally({str(key): count for key, count in value.items() if count}) if isinstance(value, Tally) else value
+
+
+def _decode_tally(kind: Any, value: Any) -> Any:
+    """Return a tally from its mapping: what msgspec has no type for."""
+    if get_origin(kind) is not Tally:
+        raise NotImplementedError(f"a fold has no {kind}")
+    return Tally(msgspec.convert(value, dict[str, int]))
+
+
 def decode_fold(body: bytes, config: LeagueConfig) -> tuple[LeagueState, int, str] | None:
     """Return the state, the number of its last event and its mark; None if other rules or another version made it."""
-    fold = msgspec.msgpack.decode(body, type=_Fold)
+    fold = msgspec.msgpack.decode(body, type=_Fold, dec_hook=_decode_tally)
     if fold.version != FOLD_VERSION or fold.rules != _rules(config):
         return None
     state = LeagueState(config)
     for name in PLAIN:
-        setattr(state, name, getattr(fold, name))
-    for name in COUNTERS:
-        setattr(state, name, Tally(getattr(fold, name)))
+        setattr(state, name, getattr(fold.plain, name))
     state.population = Population(fold.population)
     state.training = _unpack(fold.training, config)
     state.evaluation = _unpack(fold.evaluation, config)

@@ -31,7 +31,7 @@ from league.store.archive import LedgerError as LedgerError  # of both
 from league.store.chain import START, Mark, hash_rows, link, sealed, to_text
 from league.store.integrity import HEAD, MEASURED, check_events, damage, seal_holds
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 ARCHIVE = "archive"  # the folder beside a ledger in which its old events are
 PAGE_BYTES = 4096  # of the database
 WAL_HEADER = 32  # bytes of a log of SQLite that tell one beginning of it from all others

@@ -13,7 +13,6 @@ from typing import Annotated
 
 import msgspec
 
-from league.ids import PlayerId
 from league.limits import (
     FEW,
     MANY,
@@ -48,7 +47,7 @@ from league.limits import Ticket as TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 8
+WIRE_VERSION = 10
 
 
 class Role(StrEnum):
@@ -180,6 +179,7 @@ class Progress(_Message, frozen=True, tag="progress"):
         dict[PlayerName, Annotated[tuple[Address, ...], ONE_OR_MORE]], FEW
     ] = {}  # players whose segments go elsewhere, and where
     candidates: Annotated[tuple[Candidate, ...], FEW] = ()
+    finished: Annotated[tuple[PlayerName, ...], FEW] = ()  # players told to train no more: their candidate is the last
     metrics: Metrics = {}
 
 
@@ -335,7 +335,7 @@ class Credit(_Message, frozen=True, tag="credit"):
 
 
 class Watch(_Message, frozen=True, tag="watch"):
-    """An inference or buffer process wants the weights of a learner's players, now and whenever they change."""
+    """An inference process wants the weights of a learner's players, now and whenever they change."""
 
     session: Session
     address: Address  # where collectors find it
@@ -370,24 +370,37 @@ class Answer(_Message, frozen=True, tag="answer"):
     memory: Ring  # the name of the memory that was used: another one has forgotten what came before
 
 
-class Draw(_Message, frozen=True, tag="draw"):
+class FindBuffer(_Message, frozen=True, tag="find_buffer"):
+    """A learner asks its buffer process for a BufferStatus: collectors need its address before they send anything."""
+
+    session: Session
+
+
+class BufferStatus(_Message, frozen=True, tag="buffer_status"):
+    """A buffer process reports to its learner where collectors find it, and which weights it has to give them."""
+
+    session: Session
+    address: Address
+    known: Annotated[dict[PlayerName, tuple[Number, Version]], FEW] = {}  # incarnation and version of its weights
+    metrics: Metrics = {}
+
+
+class SampleRequest(_Message, frozen=True, tag="sample_request"):
     """A learner asks its buffer process for a minibatch of a player; it may ask for several at a time.
 
-    Arrays may follow, on decisions that were drawn from `ring` before: `index` and `error`, how wrong the network was
-    about them, and `poison`, those that must not be drawn again. The same request again is the same question.
-    Without a player it only asks for a Watch.
+    Arrays may follow, on decisions that were sampled from `ring` before: `index` and `error`, how wrong the network was
+    about them, and `poison`, those to be excluded from sampling. The same request again is the same question.
     """
 
     session: Session
-    player: PlayerName = PlayerId("")
-    incarnation: Number = 0
-    request: Count = 0
+    player: PlayerName
+    incarnation: Number
+    request: Count
     ring: Ring = ""
-    over: bool = False  # nobody will draw: forget all, and take what comes without keeping it
 
 
-class Drawn(_Message, frozen=True, tag="drawn"):
-    """The answer to a Draw: the arrays of learners.replay.Sample follow, if anything is due.
+class SampleReply(_Message, frozen=True, tag="sample_reply"):
+    """The answer to a SampleRequest: the arrays of learners.replay.Sample follow, if anything is due.
 
     If decisions came in since the last answer, `lag` follows, too, with an entry for each.
     """
@@ -396,10 +409,18 @@ class Drawn(_Message, frozen=True, tag="drawn"):
     player: PlayerName
     incarnation: Number
     request: Count
-    ring: Ring  # the name of the replay: what another one says of a decision is of no use to it
+    ring: Ring  # the name of the replay: errors of decisions of another one are of no use to it
     left: Count  # minibatches that are due after this one, from all that came in
-    size: Count  # decisions to draw from
-    reuse: Seconds  # how often a decision was drawn, on average
+    size: Count  # decisions to sample from
+    reuse: Seconds  # how often a decision was sampled, on average
+
+
+class ReleasePlayer(_Message, frozen=True, tag="release_player"):
+    """A learner stops sampling a player: its buffer process drops the replay, and discards what still comes in."""
+
+    session: Session
+    player: PlayerName
+    incarnation: Number
 
 
 class Refused(_Message, frozen=True, tag="refused"):
@@ -410,5 +431,6 @@ class Refused(_Message, frozen=True, tag="refused"):
 
 Message = (
     Challenge | Report | Orders | Progress | Roster | Follow | Page | Note | FetchFold | FoldChunk | Command | Done
-    | SegmentsHead | Pull | Weights | Credit | Watch | Ask | Answer | Draw | Drawn | Refused
+    | SegmentsHead | Pull | Weights | Credit | Watch | Ask | Answer | FindBuffer | BufferStatus
+    | SampleRequest | SampleReply | ReleasePlayer | Refused
 )  # fmt: skip

@@ -37,6 +37,7 @@ from league.wire.admission import ClientKeys, Holder, Patience, ServerKeys, answ
 from league.wire.codec import MAX_FRAMES, Frame, WireError, WrongVersionError, decode, encode
 from league.wire.messages import Message, Refused
 from league.wire.ports import Arrays, Incoming
+from league.wire.unread import Unread
 
 Socket = zmq.Socket[bytes]
 Context = zmq.Context[Socket]
@@ -48,7 +49,8 @@ SEGMENTS_LIMIT = 1 << 28  # where segments and weights travel
 WISH_LIMIT = 1 << 14  # where viewers and trackers ask
 PAGE_LIMIT = 1 << 30  # where events travel: a result with all its actions is far larger than other messages
 
-STUCK_MS = 10_000  # milliseconds for which a peer may leave data unread, if its server limits that
+STUCK_MS = 10_000  # milliseconds for which a tcp peer may leave no room for more, if its server limits what is unread
+LATE = 1.0  # seconds between two looks at who has not taken its answers
 FLOOD = 10  # times as many messages are read at once as are wanted, if some peers send more than their share
 RENEWAL = 0.5  # seconds between two looks at which keys are admitted
 HASTY = 10  # looks in between, when an unknown key knocks: it may be new
@@ -109,7 +111,7 @@ class PeerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What a server allows each of its peers; None: as much as the high-water mark of its process."""
 
     share: int | None = None  # messages that one `receive` takes from a peer; it drops the rest
-    unread: int | None = None  # messages that wait for a peer; a connection that is stuck for 10 s is cut off
+    unread: int | None = None  # messages that wait for a peer; one that does not take them in time is cut off
 
 
 UNLIMITED = PeerLimits()
@@ -195,10 +197,11 @@ class ZmqServer:
         address: str,
         guard: tuple[_ZapHandler, _AdmittedKeys] | None,
         on_refusal: OnRefusal | None,
-        share: int | None = None,
+        limits: PeerLimits = UNLIMITED,
     ) -> None:
         self._socket = socket
-        self._share = share
+        self._share = limits.share
+        self._unread, self._looked = None if limits.unread is None else Unread(), time.monotonic()
         self._address = address
         self._zap: _ZapHandler | None = guard[0] if guard else None
         self._admitted: _AdmittedKeys | None = guard[1] if guard else None
@@ -227,11 +230,21 @@ class ZmqServer:
             if self._zap is not None:
                 self._zap.answer()
                 self._forget_peers()
+            self._cut_off()
             batch = [opened for opened in map(self._open, self._take(limit)) if opened is not None]
             left = deadline - time.monotonic()
             if batch or left <= 0:
                 return batch
             self._poller.poll(math.ceil(left * 1000))
+
+    def _cut_off(self) -> None:
+        """Close the connections of peers that do not take their answers, if it is time to look."""
+        now = time.monotonic()
+        if self._unread is None or now - self._looked < LATE:
+            return
+        self._looked = now
+        for peer in self._unread.cut(now):
+            _log.warning("cut off peer %s: it did not take its answer in time", peer.hex())
 
     def _take(self, limit: int) -> Iterator[list[zmq.Frame]]:
         """Yield up to `limit` messages that wait; with a share, drop what floods us instead of leaving it in line."""
@@ -254,6 +267,8 @@ class ZmqServer:
         peer = frames[0].bytes
         if self.patience.lost(peer):
             return None
+        if self._unread is not None:
+            self._unread.meet(peer, int(frames[0].get(zmq.SRCFD)))
         holder = None if self._admitted is None else self._admit(peer, str(frames[0].get("User-Id")))
         if self._admitted is not None and holder is None:
             return None
@@ -299,7 +314,11 @@ class ZmqServer:
             and self._admitted.holder(key) is None
         ):
             return False
-        return _send(self._socket, [peer, *encode(message, arrays)])
+        frames = encode(message, arrays)
+        sent = _send(self._socket, [peer, *frames])
+        if sent and self._unread is not None:
+            self._unread.sent(peer, sum(memoryview(frame).nbytes for frame in frames), time.monotonic())
+        return sent
 
     def close(self) -> None:
         """Close at once, dropping what was not sent yet."""
@@ -390,7 +409,7 @@ class Sockets:
         else:
             socket, guard = self._bound(address, check_tcp(address, keys), limits)
             address = advertised(address, str(socket.get_string(zmq.LAST_ENDPOINT)))
-        return ZmqServer(socket, address, guard, on_refusal, limits.share)
+        return ZmqServer(socket, address, guard, on_refusal, limits)
 
     def connect(self, address: str, keys: ClientKeys | None = None) -> ZmqClient:
         """Talk to a server, which need not be there yet: the connection is made and mended by itself."""

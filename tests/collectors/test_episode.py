@@ -61,7 +61,7 @@ def record(config, root: Path, tickets=6, episodes=6, slots=5):
         session="s",
         env=env,
         coordinator=exchange.client(coordinator.address),
-        links=LearnerClient("collector-0", "s", exchange.client),
+        learner_client=LearnerClient("collector-0", "s", exchange.client),
         actors=Actors(env.spec, PerPlayer(PolicyConfig(hidden=[8])), store, 1 << 20),
         run_seed=SEED,
         config=CollectorConfig(slots=slots),

@@ -7,8 +7,8 @@ from collectors.actors import Actors
 from collectors.collector import Collector
 from collectors.config import CollectorConfig
 from collectors.envs.native.recall import Recall
-from collectors.envs.turns import Turns
-from collectors.inference_client import PATIENCE, InferenceClient
+from collectors.envs.turns import TurnTakingEnvironment
+from collectors.inference_client import RESEND_SECONDS, InferenceClient
 from collectors.learner_client import LearnerClient
 from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig, initial
@@ -29,22 +29,24 @@ class World:
 
     def __init__(self, tmp_path):
         self.now, self.exchange = 100.0, Exchange()
-        self.env = Turns([Recall(slots=3, blanks=4), Recall(slots=2, blanks=4)])
+        self.env = TurnTakingEnvironment([Recall(slots=3, blanks=4), Recall(slots=2, blanks=4)])
         self.coordinator, self.learner = self.exchange.server("coordinator"), self.exchange.server("learner-0")
         self.flat = initial(POLICY, self.env.spec, 1)
         actors = Actors(self.env.spec, PerPlayer(POLICY), SnapshotStore(tmp_path / "snapshots"), 1 << 20)
-        links = LearnerClient("collector-0", "session", self.exchange.client, weights=False)
+        learner_client = LearnerClient("collector-0", "session", self.exchange.client, weights=False)
         self.collector = Collector(
             name="collector-0",
             session="session",
             env=self.env,
             coordinator=self.exchange.client(self.coordinator.address),
-            links=links,
+            learner_client=learner_client,
             actors=actors,
             run_seed=7,
             config=CollectorConfig(slots=5, ticks=4, flush_decisions=1, inference="central"),
             clock=lambda: self.now,
-            asking=InferenceClient("session", self.env.spec, actors, links.live, self.exchange.client),
+            inference_client=InferenceClient(
+                "session", self.env.spec, actors, learner_client.live, self.exchange.client
+            ),
         )
         self.lives, self.tickets, self.episodes = 0, 0, 0
         self.segments = []
@@ -131,7 +133,7 @@ def test_a_collector_without_an_answer_waits_and_asks_again(tmp_path):
     for _ in range(5):
         world.step()
     assert world.collector.env_steps <= before + 5
-    world.step(seconds=PATIENCE)
+    world.step(seconds=RESEND_SECONDS)
     for _ in range(40):
         world.step()
     assert world.collector.env_steps > before + 40

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from collectors.learner_client import BACKLOG, PATIENCE, LearnerClient
+from collectors.learner_client import BACKLOG, PULL_AGAIN_SECONDS, LearnerClient
 from league.segment import CUT, Segments
 from league.wire.in_memory import Exchange
 from league.wire.messages import Credit, Host, Pull, Refused, SegmentsHead, Weights
@@ -43,11 +43,11 @@ def segments_of(decisions=4, player="main", incarnation=0):
 
 
 class World:
-    """A collector's links, and a learner's end of the wire."""
+    """A collector's learner_client, and a learner's end of the wire."""
 
     def __init__(self):
         self.exchange = Exchange()
-        self.links = LearnerClient("collector-0", "session", self.exchange.client)
+        self.learner_client = LearnerClient("collector-0", "session", self.exchange.client)
         self.learner = self.exchange.server("learner-0")
         self.peer = None
 
@@ -66,15 +66,15 @@ class World:
         )
 
     def receive(self):
-        return [(player, version) for player, version, _ in self.links.receive(0.0)]
+        return [(player, version) for player, version, _ in self.learner_client.receive(0.0)]
 
 
 @pytest.fixture
 def world():
     """A player whose weights of version 0 have arrived, with credit for 100 decisions."""
     world = World()
-    world.links.follow([host()])
-    world.links.pull(0.0, ())
+    world.learner_client.follow([host()])
+    world.learner_client.pull(0.0, ())
     assert [type(message) for message in world.heard()] == [Pull]
     world.weights(0)
     world.credit(100)
@@ -84,27 +84,27 @@ def world():
 
 def test_without_weights_there_is_no_credit():
     world = World()
-    world.links.follow([host()])
-    world.links.pull(0.0, ())
+    world.learner_client.follow([host()])
+    world.learner_client.pull(0.0, ())
     world.heard()
     world.credit(100)
     world.receive()
-    assert world.links.credit("main", unsent=0) == 0
+    assert world.learner_client.credit("main", unsent=0) == 0
     world.weights(0)
     world.receive()
-    assert world.links.credit("main", unsent=0) == 100
+    assert world.learner_client.credit("main", unsent=0) == 100
 
 
 def test_credit_counts_what_was_recorded_sent_and_what_waits(world):
-    links = world.links
-    links.send([segments_of(10)])
-    assert links.credit("main", unsent=5) == 85
+    learner_client = world.learner_client
+    learner_client.send([segments_of(10)])
+    assert learner_client.credit("main", unsent=5) == 85
     world.learner.close()
-    links.send([segments_of(20)])
-    assert links.credit("main", unsent=5) == 65
+    learner_client.send([segments_of(20)])
+    assert learner_client.credit("main", unsent=5) == 65
     world.learner = world.exchange.server("learner-0")
-    links.send([])
-    assert links.credit("main", unsent=5) == 65, "what waited was sent, and counts all the same"
+    learner_client.send([])
+    assert learner_client.credit("main", unsent=5) == 65, "what waited was sent, and counts all the same"
     assert [message.decisions for message in world.heard()] == [20]
 
 
@@ -112,36 +112,36 @@ def test_a_credit_is_absolute_so_twice_is_once(world):
     world.credit(150)
     world.credit(150)
     world.receive()
-    assert world.links.credit("main", unsent=0) == 150
+    assert world.learner_client.credit("main", unsent=0) == 150
 
 
 def test_the_head_tells_all_that_the_session_ever_sent(world):
-    world.links.send([segments_of(4), segments_of(6)])
+    world.learner_client.send([segments_of(4), segments_of(6)])
     heads = world.heard()
     assert all(isinstance(head, SegmentsHead) for head in heads)
     assert [(head.decisions, head.sent, head.session) for head in heads] == [(4, 4, "session"), (6, 10, "session")]
 
 
 def test_weights_are_pulled_when_newer_ones_are_told_of_and_again_if_none_came(world):
-    links = world.links
-    links.pull(10.0, ())
+    learner_client = world.learner_client
+    learner_client.pull(10.0, ())
     assert world.heard() == []
     world.credit(100, version=2)
     world.receive()
-    links.pull(20.0, ())
-    links.pull(20.0 + PATIENCE / 2, ())
+    learner_client.pull(20.0, ())
+    learner_client.pull(20.0 + PULL_AGAIN_SECONDS / 2, ())
     (pull,) = world.heard()
     assert (pull.version, pull.player, pull.incarnation, pull.sent) == (0, "main", 0, 0)
-    links.pull(20.0 + PATIENCE, ())
+    learner_client.pull(20.0 + PULL_AGAIN_SECONDS, ())
     assert len(world.heard()) == 1
     world.weights(2)
     assert world.receive() == [("main", 2)]
-    links.pull(30.0, ())
+    learner_client.pull(30.0, ())
     assert world.heard() == []
 
 
 def test_a_starved_player_asks_for_credit(world):
-    world.links.pull(50.0, ("main",))
+    world.learner_client.pull(50.0, ("main",))
     assert [type(message) for message in world.heard()] == [Pull]
 
 
@@ -155,57 +155,57 @@ def test_older_weights_and_those_of_strangers_are_ignored(world):
 
 
 def test_a_reset_is_told_with_the_incarnation_that_is_over(world):
-    assert world.links.follow([host(incarnation=1)]) == [("main", 0)]
-    assert world.links.credit("main", unsent=0) == 0
-    world.links.pull(0.0, ())
+    assert world.learner_client.follow([host(incarnation=1)]) == [("main", 0)]
+    assert world.learner_client.credit("main", unsent=0) == 0
+    world.learner_client.pull(0.0, ())
     (pull,) = world.heard()
     assert (pull.incarnation, pull.version) == (1, -1)
-    world.links.send([segments_of(7)])
+    world.learner_client.send([segments_of(7)])
     assert world.heard() == []
-    assert world.links.dropped == 7
+    assert world.learner_client.dropped == 7
     world.weights(0, incarnation=1)
     assert world.receive() == [("main", 0)]
-    assert world.links.credit("main", unsent=0) == 100, "the count of what was sent goes on"
+    assert world.learner_client.credit("main", unsent=0) == 100, "the count of what was sent goes on"
 
 
 def test_a_learner_that_moved_is_followed_and_asked_at_once(world):
     moved = world.exchange.server("learner-1")
-    assert world.links.follow([host(address=moved.address)]) == []
-    world.links.pull(0.1, ("main",))
-    world.links.send([segments_of(3)])
+    assert world.learner_client.follow([host(address=moved.address)]) == []
+    world.learner_client.pull(0.1, ("main",))
+    world.learner_client.send([segments_of(3)])
     assert [type(i.message) for i in moved.receive(0)] == [Pull, SegmentsHead]
     assert world.heard() == []
-    assert world.links.live["main"].version == 0, "the weights are still good"
+    assert world.learner_client.live["main"].version == 0, "the weights are still good"
 
 
 def test_the_same_directory_again_changes_nothing(world):
-    assert world.links.follow([host()]) == []
-    assert world.links.follow([]) == []
-    assert world.links.live["main"].version == 0
+    assert world.learner_client.follow([host()]) == []
+    assert world.learner_client.follow([]) == []
+    assert world.learner_client.live["main"].version == 0
 
 
 def test_what_does_not_go_out_is_kept_up_to_a_bound_and_the_oldest_are_dropped(world):
     world.learner.close()
     for number in range(BACKLOG + 3):
-        world.links.send([segments_of(1 + number)])
-    assert world.links.dropped == 1 + 2 + 3
+        world.learner_client.send([segments_of(1 + number)])
+    assert world.learner_client.dropped == 1 + 2 + 3
     world.learner = world.exchange.server("learner-0")
-    world.links.send([])
+    world.learner_client.send([])
     heads = world.heard()
     assert [head.decisions for head in heads] == list(range(4, BACKLOG + 4))
-    assert world.links.live["main"].waiting == 0
-    (rank,) = world.links.live["main"].ranks.values()
+    assert world.learner_client.live["main"].waiting == 0
+    (rank,) = world.learner_client.live["main"].ranks.values()
     assert rank.sent == sum(range(4, BACKLOG + 4))
 
 
 def test_one_learner_that_does_not_read_leaves_the_others_alone(world):
     other = world.exchange.server("learner-1")
-    world.links.follow([host(), host("exploiter", address=other.address)])
+    world.learner_client.follow([host(), host("exploiter", address=other.address)])
     world.learner.close()
-    world.links.send([segments_of(2), segments_of(5, player="exploiter")])
+    world.learner_client.send([segments_of(2), segments_of(5, player="exploiter")])
     assert [i.message.decisions for i in other.receive(0)] == [5]
-    assert world.links.live["main"].waiting == 2
-    assert world.links.live["exploiter"].waiting == 0
+    assert world.learner_client.live["main"].waiting == 2
+    assert world.learner_client.live["exploiter"].waiting == 0
 
 
 def test_a_refusal_is_told(world, caplog):
@@ -216,27 +216,27 @@ def test_a_refusal_is_told(world, caplog):
 
 
 def test_close_leaves_no_client_behind(world):
-    world.links.close()
+    world.learner_client.close()
     assert not world.learner.send(world.peer, Refused(reason="x"))
 
 
 def test_every_rank_of_a_learner_gets_its_share():
     exchange = Exchange()
-    links = LearnerClient("collector-0", "session", exchange.client)
+    learner_client = LearnerClient("collector-0", "session", exchange.client)
     servers = [exchange.server("learner-0"), exchange.server("learner-0.1")]
-    links.follow([Host(player="main", incarnation=0, address=ADDRESS, more=("memory://learner-0.1",))])
-    links.pull(0.0, ())
+    learner_client.follow([Host(player="main", incarnation=0, address=ADDRESS, more=("memory://learner-0.1",))])
+    learner_client.pull(0.0, ())
     for server in servers:
         (pull,) = server.receive(0)
         assert pull.message.sent == 0
         server.send(pull.peer, Weights(player="main", incarnation=0, version=3), {"flat": np.zeros(3, np.float32)})
         server.send(pull.peer, Credit(player="main", incarnation=0, version=3, allowance=20))
-    assert [(player, version) for player, version, _ in links.receive(0.0)] == [("main", 3)], "once, not twice"
-    assert links.credit("main", unsent=0) == 40
+    assert [(player, version) for player, version, _ in learner_client.receive(0.0)] == [("main", 3)], "once, not twice"
+    assert learner_client.credit("main", unsent=0) == 40
     for _ in range(6):
-        links.send([segments_of(4)])
+        learner_client.send([segments_of(4)])
     assert [sum(i.message.decisions for i in server.receive(0)) for server in servers] == [12, 12]
-    assert links.credit("main", unsent=5) == 40 - 24 - 5
+    assert learner_client.credit("main", unsent=5) == 40 - 24 - 5
 
 
 def test_learners_are_heard_in_the_same_order_in_every_process():

@@ -10,7 +10,7 @@ from collectors.envs.outcomes import rank_alone
 from collectors.envs.rows import Ends, Rows
 from collectors.seating import (
     ACTION_BYTES,
-    Playing,
+    HeldTicket,
     Seating,
     episodes_to_record,
     pack_actions,
@@ -69,7 +69,7 @@ def seated(spec, episodes, slots=None, record=None):
     """Seat the first episodes of a ticket, one in each slot; entry i is played by actor 10 + i."""
     seating = Seating(spec, slots or episodes)
     ticket = ticket_of(spec, episodes)
-    playing = Playing(ticket, episodes if record is None else record)
+    playing = HeldTicket(ticket, episodes if record is None else record)
     begin(seating, playing, episodes)
     return seating, playing
 
@@ -81,7 +81,7 @@ def begin(seating, playing, room):
 
 
 def act(seating, *rows, actions=None):
-    return seating.note(rows_of(*rows), np.array(actions or [0] * len(rows), np.int32))
+    return seating.add_moves(rows_of(*rows), np.array(actions or [0] * len(rows), np.int32))
 
 
 def test_two_interchangeable_seats_are_swapped_in_every_other_episode():
@@ -92,12 +92,12 @@ def test_two_interchangeable_seats_are_swapped_in_every_other_episode():
 
 def test_episodes_of_several_tickets_begin_at_once():
     seating = Seating(DUEL, 4)
-    one, two = Playing(ticket_of(DUEL, 2), record=0), Playing(ticket_of(DUEL, 4), record=1)
+    one, two = HeldTicket(ticket_of(DUEL, 2), record=0), HeldTicket(ticket_of(DUEL, 4), record=1)
     slots = seating.begin([seating.reserve(one, [10, 11], room=4), seating.reserve(two, [12, 13], room=2)])
     assert slots.tolist() == [0, 1, 2, 3]
     assert seating.actor.tolist() == [[10, 11], [11, 10], [12, 13], [13, 12]]
-    assert all(found is one for found in seating.playing[:2])
-    assert all(found is two for found in seating.playing[2:])
+    assert all(found is one for found in seating.tickets[:2])
+    assert all(found is two for found in seating.tickets[2:])
     assert (one.unstarted, two.unstarted) == (0, 2)
 
 
@@ -192,7 +192,7 @@ def test_a_broken_slot_is_free_again():
     seating, playing = seated(DUEL, 2)
     assert seating.abandon(1) is playing
     assert list(seating.free) == [1]
-    assert seating.playing == [playing, None]
+    assert seating.tickets == [playing, None]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_one_tick_may_need_more_room_than_the_buffer_has():
     crowd = spec_of(Seat(tuple(range(300))), actions=400)
     seating, playing = seated(crowd, 1)
     rows = rows_of(*((0, agent, 0.0) for agent in range(300)))
-    assert seating.note(rows, np.arange(300, dtype=np.int32)) == 1
+    assert seating.add_moves(rows, np.arange(300, dtype=np.int32)) == 1
     seating.finish(ends_of(over=(0,)))
     assert unpack_actions(playing.result().episodes[0].actions, crowd).tolist() == list(range(300))
 
@@ -255,7 +255,7 @@ def test_only_the_first_episodes_keep_their_actions_if_so_told():
 
 
 def test_a_result_has_a_bound_of_bytes():
-    playing = Playing(ticket_of(DUEL, 3), 3)
+    playing = HeldTicket(ticket_of(DUEL, 3), 3)
     long = Episode((0, 1), (1.0, -1.0), 7, bytes(ACTION_BYTES // 2))
     playing.finished = {0: long, 2: long, 1: long}
     assert [len(e.actions) for e in playing.result().episodes] == [ACTION_BYTES // 2, ACTION_BYTES // 2, 0]
@@ -278,8 +278,8 @@ def test_with_team_spirit_the_rewards_of_a_side_are_mixed_for_learning_and_not_f
     seating = Seating(spec_of(*seats), slots=1)
     entries = tuple(Entry(f"player_{i}") for i in range(3))
     ticket = Ticket(number=1, purpose=Purpose.TRAIN, entries=entries, episodes=1, trains="player_0", spirit=spirit)
-    seating.begin([seating.reserve(Playing(ticket, record=0), [0, 1, 2], room=1)])
+    seating.begin([seating.reserve(HeldTicket(ticket, record=0), [0, 1, 2], room=1)])
     rows = rows_of((0, 0, 4.0), (0, 1, 0.0), (0, 2, 9.0))
-    assert seating.learnt(rows).reward.tolist() == learnt
-    seating.note(rows, np.zeros(3, np.int32))
-    assert seating._returns[0].tolist() == [4.0, 0.0, 9.0]
+    assert seating.with_training_rewards(rows).reward.tolist() == learnt
+    seating.add_moves(rows, np.zeros(3, np.int32))
+    assert seating._returns.totals[0].tolist() == [4.0, 0.0, 9.0]

@@ -96,7 +96,7 @@ class Bench:
             )
         )
 
-    def progress(self, *candidates, name="learner-0", address="memory://learner-0", session="s"):
+    def progress(self, *candidates, name="learner-0", address="memory://learner-0", session="s", finished=()):
         return self.handle(
             Progress(
                 request=next(self.requests),
@@ -104,8 +104,17 @@ class Bench:
                 session=session,
                 address=address,
                 candidates=tuple(candidates),
+                finished=tuple(finished),
             )
         )
+
+    def end_training(self, elapsed):
+        """Spend the budget, and let every learner say that its players have finished."""
+        self.tick(elapsed)
+        everybody = [player.id for player in self.state.population.learning()]
+        for name in self.learners:
+            self.progress(name=name, finished=everybody)
+        self.tick(elapsed)
 
     def candidate(self, player="main", version=0, decisions=0, incarnation=None):
         return Candidate(

@@ -2,7 +2,9 @@
 
 import pytest
 
-from coordinator.coordinator import BACK_OFF, UNPROVEN
+from coordinator.collector_reports import UNPROVEN
+from coordinator.last_candidates import SILENCE
+from coordinator.open_tickets import BACK_OFF
 from coordinator.promoting import KEPT_CANDIDATES
 from coordinator.workers import REPLACED, SILENT
 from league.events import (
@@ -155,7 +157,7 @@ def test_a_fault_gives_the_ticket_to_the_next_and_three_make_it_void(league):
 def test_a_void_pairing_rests(league):
     ticket = next(t for t in iter(lambda: take(league), None) if len({entry.player for entry in t.entries}) == 2)
     pair = [entry.player for entry in ticket.entries]
-    rests = league.coordinator.scheduler._rests
+    rests = league.coordinator.scheduler.resting.rests
     for attempt in range(3):
         assert not rests(*pair, league.now)
         league.report(faults=[Fault(ticket=ticket.number, attempt=attempt, reason="x")])
@@ -542,7 +544,7 @@ def test_when_training_ends_its_tickets_are_withdrawn_and_nobody_trains(bench, c
 def test_the_final_evaluation_plays_exactly_its_games_with_the_newest_candidates(bench, config):
     league = budgeted(bench, config, final_games=5, minutes=1.0)
     league.write(version=1, decisions=10)
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     tickets = league.play(100)
     assert all(t.purpose == Purpose.EVALUATE for t in tickets)
     everybody = league.coordinator.scheduler.contestants()
@@ -561,7 +563,7 @@ def test_the_final_evaluation_plays_exactly_its_games_with_the_newest_candidates
 def test_the_final_evaluation_ends_in_time(bench, config):
     """Half of the budget: then no more games begin, and what is under way is played to its end."""
     league = budgeted(bench, config, final_games=4000, minutes=2.0)
-    league.tick(elapsed=120.0)
+    league.end_training(120.0)
     league.play(6)
     (under_way,) = league.report(want=1).tickets
     league.tick(elapsed=179.0)
@@ -576,7 +578,7 @@ def test_the_final_evaluation_ends_in_time(bench, config):
 
 def test_in_a_final_evaluation_that_time_may_end_all_pairings_come_along(bench, config):
     league = budgeted(bench, config, final_games=4000, minutes=2.0)
-    league.tick(elapsed=120.0)
+    league.end_training(120.0)
     scheduler, episodes = league.coordinator.scheduler, league.state.config.evaluation.episodes
     done, wanted = scheduler.final_games()
     league.play(20)
@@ -595,7 +597,7 @@ def test_a_small_budget_leaves_time_for_a_final_evaluation(config):
 
 def test_the_final_evaluation_hands_out_no_game_too_many_while_others_are_under_way(bench, config):
     league = budgeted(bench, config, final_games=7, minutes=1.0)
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     tickets = league.report(want=50).tickets
     frozen = len(league.state.population.frozen())
     assert sum(t.episodes for t in tickets) == 2 * (7 + frozen * (7 // frozen))
@@ -612,7 +614,7 @@ def test_the_final_evaluation_hands_out_no_game_too_many_while_others_are_under_
 
 def test_a_last_candidate_is_evaluated_but_not_frozen(bench, config):
     league = budgeted(bench, config, final_games=4, minutes=1.0)
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     league.play(1)
     frozen = len(league.state.population.frozen())
     league.write("main", version=9, decisions=10**6)
@@ -626,19 +628,80 @@ def test_a_last_candidate_is_evaluated_but_not_frozen(bench, config):
     assert league.state.candidates["main"].version == 9
 
 
+def test_the_final_evaluation_is_about_the_last_candidate_however_few_its_games(bench, config):
+    league = budgeted(bench, config, final_games=2, minutes=1.0)
+    league.tick(elapsed=60.0)
+    assert league.play(9) == [], "there is nothing to evaluate yet"
+    league.tick(elapsed=61.0)
+    assert league.state.phase == FINAL
+    league.progress(league.candidate("main", 9, 100), finished=["main"])
+    league.tick(elapsed=62.0)
+    assert league.play(9) == [], "the exploiter still trains"
+    league.progress(league.candidate("main", 9, 100), finished=["main", "exploiter"])
+    league.tick(elapsed=63.0)
+    played = {entry.snapshot for ticket in league.play(99) for entry in ticket.entries if entry.player == "main"}
+    assert played == {"main-0-9"}
+    league.tick(elapsed=64.0)
+    assert league.state.phase == OVER
+    assert league.state.candidates["main"].version == 9
+
+
+def test_a_last_candidate_whose_file_is_not_there_yet_is_waited_for(bench, config):
+    league = budgeted(bench, config, final_games=2, minutes=1.0)
+    league.tick(elapsed=60.0)
+    league.coordinator.inspect = lambda candidate: None
+    league.progress(league.candidate("main", 9, 100), finished=["main", "exploiter"])
+    league.tick(elapsed=61.0)
+    assert league.play(9) == []
+    league.coordinator.inspect = lambda candidate: ""
+    league.progress(league.candidate("main", 9, 100), finished=["main", "exploiter"])
+    league.tick(elapsed=62.0)
+    assert "main-0-9" in {entry.snapshot for ticket in league.play(99) for entry in ticket.entries}
+
+
+def test_a_learner_that_died_does_not_hold_up_the_end(bench, config):
+    league = budgeted(bench, config, final_games=2, minutes=1.0)
+    league.tick(elapsed=60.0)
+    league.now = SILENCE
+    league.tick(elapsed=60.0 + SILENCE)
+    assert league.play(99)
+    league.tick(elapsed=61.0 + SILENCE)
+    assert league.state.phase == OVER
+
+
+def test_the_time_of_the_final_evaluation_begins_with_its_games(bench, config):
+    league = budgeted(bench, config, final_games=4000, minutes=2.0)
+    league.tick(elapsed=120.0)
+    league.tick(elapsed=145.0)
+    league.end_training(145.0)
+    league.tick(elapsed=204.0)
+    assert league.play(1)
+    league.tick(elapsed=205.0)
+    assert not league.play(1)
+
+
+def test_after_a_restart_in_the_final_phase_last_candidates_are_waited_for_again(bench, config):
+    league = budgeted(bench, config, final_games=2, minutes=1.0)
+    league.tick(elapsed=60.0)
+    league.crash()
+    assert league.play(1) == [], "not even before the first tick"
+    league.end_training(60.0)
+    assert league.play(1)
+
+
 def test_a_league_without_an_anchor_is_over_at_once(bench, config):
     rules = config(main=PlayerConfig())
     rules.budget.minutes = 1.0
     league = bench(config=rules)
     league.write()
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     assert league.state.phase == OVER
 
 
 def test_a_poisonous_final_pairing_ends_the_league_in_the_end(bench, config):
     league = budgeted(bench, config, final_games=4, minutes=1.0)
     league.config.lease.attempts, league.config.lease.give_up = 1, 3
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     for _ in range(3):
         ticket = take(league)
         league.report(faults=[Fault(ticket=ticket.number, attempt=0, reason="x")])
@@ -648,7 +711,7 @@ def test_a_poisonous_final_pairing_ends_the_league_in_the_end(bench, config):
 
 def test_a_league_that_was_over_goes_on_with_more_budget(bench, config):
     league = budgeted(bench, config, final_games=2, minutes=1.0)
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     league.play(10)
     league.tick()
     assert league.state.phase == OVER
@@ -666,7 +729,7 @@ def test_a_league_that_was_over_goes_on_with_more_budget(bench, config):
 
 def test_nobody_holds_up_the_end_of_a_final_evaluation_by_holding_its_games(bench, config):
     league = budgeted(bench, config, final_games=40, minutes=1.0)
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     (ticket, *_) = league.report(want=5).tickets
     allowed = league.state.config.final_seconds()
     for second in range(1, int(allowed + league.coordinator.leases.seconds)):

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from coordinator.scheduler import LEAD, Scheduler
+from coordinator.scheduler import Scheduler
+from coordinator.scheduling.training import LEAD
 from league.rulebook import PlayerConfig
 from league.ticket import Purpose
 
@@ -238,7 +239,7 @@ def final(bench, config, env, players, final_games=6):
     rules.budget.minutes, rules.evaluation.final_games = 1.0, final_games
     league = bench(config=rules, env=env)
     league.write()
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     return league
 
 
@@ -263,7 +264,7 @@ def test_in_the_final_evaluation_candidates_meet_pasts_as_often_as_anchors(bench
         league.write(version=version, decisions=version)
     pasts = [player.id for player in league.state.population.frozen()]
     assert len(pasts) == frozen
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     league.play(100)
     met = {player: sum(tally) for player, tally in league.state.latest["main"].items()}
     assert met == {"bot": 6, "other": 6} | dict.fromkeys(pasts[-12:], each)
@@ -310,7 +311,7 @@ def test_a_void_pair_is_left_out_while_there_are_others(bench, config):
     league.write()
     scheduler = league.coordinator.scheduler
     for other in ("a.0", "b.0", "bot"):
-        scheduler.backed_off[frozenset(("a", other))] = 50.0
+        scheduler.resting.until[frozenset(("a", other))] = 50.0
     pairs = {frozenset(entry.player for entry in t.entries) for t in league.play(60)}
     assert frozenset(("a", "b")) in pairs
     assert not pairs & {frozenset(("a", "a.0")), frozenset(("a", "b.0")), frozenset(("a", "bot"))}
@@ -325,5 +326,5 @@ def test_a_void_pair_is_drawn_when_nothing_else_is_left(bench, config):
     league = bench(config=rules)
     league.write()
     scheduler = league.coordinator.scheduler
-    scheduler.backed_off = {frozenset(("main", "main.0")): 1e9, frozenset(("main",)): 1e9}
+    scheduler.resting.until = {frozenset(("main", "main.0")): 1e9, frozenset(("main",)): 1e9}
     assert len(league.play(5)) == 5

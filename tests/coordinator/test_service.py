@@ -1,6 +1,7 @@
 """The service: one commit for many messages, answers only after it, and what happens when it fails."""
 
 import hashlib
+import json
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ from coordinator import service as module
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league, refold
 from coordinator.pages import PAGE_BYTES
-from coordinator.service import BROKEN, FEED_REST, METRICS, TICK, Service
+from coordinator.service import BROKEN, FEED_REST, LATE, METRICS, TICK, Service
 from launch.viewers.live import status_text
 from launch.viewers.tables import status_json
 from launch.viewers.view import View
@@ -380,9 +381,39 @@ def test_the_first_minute_has_tens_of_rows_of_metrics_and_the_first_hour_some_hu
     figure("30 rows of metrics of each process in the first minute (12 before), one in 5 s after an hour")
 
 
+def test_the_speeds_in_the_ledger_add_up_to_the_steps_whenever_collectors_report(world):
+    """One reports twice as often as rows are written, one half as often: no row has half of the league's speed."""
+    world.begin()
+    for number in range(1, 241):
+        world.now += 0.5
+        fast = {"env_steps_per_second": 200.0 * (number // 2 % 2), "seconds": 1.0}  # every other second it rests
+        slow = {"env_steps_per_second": 30.0, "seconds": 4.0}
+        world.ask("c0", world.report(metrics=fast if number % 2 == 0 else {}))
+        world.ask("c1", world.report("c1", metrics=slow if number % 8 == 0 else {}))
+    rows = world.ledger.query("select elapsed, source, body from metrics where source != 'coordinator' order by id")
+    speeds = {}
+    for elapsed, _, body in rows:
+        speeds.setdefault(elapsed, []).append(json.loads(body)["env_steps_per_second"])
+    assert len(speeds) >= 20
+    assert set(map(sum, list(speeds.values())[2:])) == {130.0}, "from the first report of each on"
+
+
+def test_a_collector_that_died_holds_up_the_metrics_of_the_others_only_for_a_while(world):
+    world.begin()
+    world.ask("c1", world.report("c1", metrics={"wait_share": 0.1}))
+    written = []
+    for _ in range(60):
+        world.now += 0.5
+        world.ask("c0", world.report(metrics={"wait_share": 0.5}))
+        written.append(dict(world.ledger.query("select source, count(*) from metrics group by source")).get("c0", 0))
+    assert written[-1] > 8
+    assert max(written.count(rows) for rows in set(written)) * 0.5 <= LATE + METRICS[0]
+
+
 def test_what_was_not_measured_again_is_not_written_again(world):
     world.begin()
     count_of_rows(world, 10.0)
+    world.now += LATE  # nobody is waited for any more
     written = []
     for _ in range(5):
         world.now += METRICS[1]

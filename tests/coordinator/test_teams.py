@@ -137,7 +137,7 @@ def test_the_final_evaluation_is_cross_play(bench, config):
     rules.budget.minutes, rules.evaluation.final_games = 1.0, 6
     league = bench(config=rules, env=PAIR)
     league.write()
-    league.tick(elapsed=60.0)
+    league.end_training(60.0)
     tickets = []
     while not league.tick() and len(tickets) < 100:
         tickets += league.report(want=1).tickets

@@ -36,26 +36,26 @@ def test_a_name_is_admitted_by_its_key_or_by_the_roster(workers, name, proven, h
 
 def test_a_session_that_is_silent_and_has_a_successor_is_over(workers):
     note(workers, session="old", now=0.0)
-    assert workers.over(100.0) == [], "nobody came after it"
+    assert workers.replaced(100.0) == [], "nobody came after it"
     note(workers, session="new", now=REPLACED)
-    assert workers.over(REPLACED) == []
-    assert workers.over(REPLACED + 0.1) == [holder_of("collector-0", "old")]
-    assert workers.over(REPLACED + 0.1) == [], "once"
+    assert workers.replaced(REPLACED) == []
+    assert workers.replaced(REPLACED + 0.1) == [holder_of("collector-0", "old")]
+    assert workers.replaced(REPLACED + 0.1) == [], "once"
 
 
 def test_a_late_message_of_a_session_that_is_over_takes_nothing_from_its_successor(workers):
     note(workers, session="old", now=0.0)
     note(workers, session="new", now=9.0)
-    assert workers.over(9.0) == [holder_of("collector-0", "old")]
+    assert workers.replaced(9.0) == [holder_of("collector-0", "old")]
     note(workers, session="old", now=10.0)
-    assert workers.over(20.0) == [holder_of("collector-0", "old")], "not the new one, which plays a long move"
+    assert workers.replaced(20.0) == [holder_of("collector-0", "old")], "not the new one, which plays a long move"
 
 
 def test_two_sessions_that_both_speak_both_live(workers):
     for now in range(100):
         note(workers, session="one", now=float(now))
         note(workers, session="two", now=float(now))
-        assert workers.over(float(now)) == []
+        assert workers.replaced(float(now)) == []
 
 
 def test_sessions_of_one_name_are_bounded(workers):
@@ -65,14 +65,14 @@ def test_sessions_of_one_name_are_bounded(workers):
     assert "8 processes call themselves 'collector-0'" in workers.refusal("collector-0", "one more", None)
     assert workers.refusal("collector-0", "s0", None) == "", "those that are there stay"
     assert workers.refusal("collector-1", "s", None) == ""
-    workers.over(REPLACED + 0.1)
+    workers.replaced(REPLACED + 0.1)
     assert workers.refusal("collector-0", "one more", None) == "", "a process that crashes in a loop comes back"
 
 
 def test_humans_are_not_remembered(workers):
     for number in range(1000):
         note(workers, name=f"human-{number}")
-    assert list(workers.told(0.0)) == []
+    assert list(workers.listed(0.0)) == []
 
 
 def test_who_is_silent_for_long_is_forgotten(workers):
@@ -87,3 +87,33 @@ def test_the_newest_metrics_of_each_are_taken_once(workers):
         note(workers, speed=float(number))
     assert workers.take_metrics() == [("collector-0", {"speed": 99.0})]
     assert workers.take_metrics() == []
+
+
+def test_a_speed_is_the_mean_over_all_reports_since_it_was_taken_last(workers):
+    """A collector that played for 3 s, and rested in the second before the row is written, did not stand still."""
+    note(workers, env_steps_per_second=100.0, seconds=3.0, env_steps=300.0)
+    note(workers, env_steps_per_second=0.0, seconds=1.0, env_steps=300.0)
+    (taken,) = workers.take_metrics()
+    assert taken == ("collector-0", {"env_steps_per_second": 75.0, "seconds": 4.0, "env_steps": 300.0})
+    note(workers, env_steps_per_second=10.0, seconds=1.0, env_steps=310.0)
+    assert workers.take_metrics()[0][1]["env_steps_per_second"] == 10.0, "what was taken is told"
+
+
+def test_a_report_that_measured_no_time_takes_nothing_from_the_one_before(workers):
+    note(workers, updates_per_second=4.0, seconds=2.0)
+    note(workers, version=3.0)
+    assert workers.take_metrics()[0][1] == {"updates_per_second": 4.0, "seconds": 2.0, "version": 3.0}
+    note(workers, updates_per_second=4.0, seconds=-1e100)
+    note(workers, updates_per_second=2.0, seconds=1.0)
+    assert workers.take_metrics()[0][1]["updates_per_second"] == 2.0
+
+
+def test_a_collector_is_behind_if_it_lives_and_told_nothing_since_the_last_row(workers):
+    note(workers, "collector-0", speed=1.0)
+    note(workers, "collector-1")
+    assert not workers.behind(1.0, 10.0), "one that never measures is not waited for"
+    workers.take_metrics()
+    assert workers.behind(1.0, 10.0)
+    assert not workers.behind(10.0, 10.0), "it may be dead"
+    note(workers, "collector-0", now=2.0, speed=1.0)
+    assert not workers.behind(2.0, 10.0)

@@ -158,6 +158,17 @@ def test_every_module_is_on_the_map():
         assert [name for name in names if f"`{name}`" not in house] == [], package
 
 
+def test_the_files_to_touch_exist():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    table = page[page.index("## What to touch") : page.index("## Layers")]
+    rows = [line for line in table.splitlines() if re.match(r"\| an? ", line)]
+    added = ["environment", "matchmaker", "network", "algorithm", "message", "metric", "command", "tracker", "recipe"]
+    assert [name for name in added if not any(re.match(rf"\| an? {name} ", row) for row in rows)] == []
+    paths = [path for row in rows for path in re.findall(r"`([\w/.-]+)`", row)]
+    assert len(paths) > 30
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 @pytest.mark.parametrize("name", re.findall(r"league\.(\w+)\(", "".join(fenced(ROOT / "README.md", "python"))))
 def test_the_readme_calls_what_there_is(name):
     assert callable(getattr(League, name))

@@ -36,7 +36,7 @@ def test_a_new_run_is_told_and_not_made(tmp_path, capsys):
         "environment  tic_tac_toe, 2 seats; played at random for a moment: it works",
         "learning     main, main_exploiter, league_exploiter",
         "scripted     random",
-        "launch       local: 5 processes on this machine: 1 coordinator, 1 learner, 2 collectors, 1 tracker",
+        "launch       local: 6 processes on this machine: 1 coordinator, 1 replica, 1 learner, 2 collectors, 1 tracker",
         "budget       0.75 minutes of play",
         "at the end   400 games of each learning player against each anchor",
         "nothing was started, and nothing was written",
@@ -48,8 +48,8 @@ def test_it_counts_the_processes_of_the_topology(capsys):
     words = ["env=tic_tac_toe", "launch=slurm/cluster", "launch.ranks=2", "collector.inference=central"]
     assert main(["run", "--dry-run", "--json", *words]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["processes"] == {"coordinator": 1, "learner": 6, "inference": 3, "collector": 64}
-    assert sum(found["processes"].values()) == sum(part.ranks for part in topology(compose(words)))
+    assert found["processes"] == {"coordinator": 1, "replica": 1, "learner": 6, "inference": 3, "collector": 64}
+    assert sum(found["processes"].values()) == 1 + sum(part.ranks for part in topology(compose(words)))
     assert (found["launch"], found["new"], found["changes"]) == ("slurm", True, [])
 
 

@@ -13,7 +13,19 @@ from league.ids import derive_seed
 from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig, initial
 from league.wire.in_memory import Exchange
-from league.wire.messages import Credit, Draw, Drawn, Pull, Refused, Role, SegmentsHead, Watch, Weights
+from league.wire.messages import (
+    BufferStatus,
+    Credit,
+    FindBuffer,
+    Pull,
+    Refused,
+    ReleasePlayer,
+    Role,
+    SampleReply,
+    SampleRequest,
+    SegmentsHead,
+    Weights,
+)
 from league.wire.ports import Incoming
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.ppo_config import PPOConfig
@@ -98,15 +110,14 @@ class World:
     def step(self):
         self.buffer.step(0)
 
-    def ask(self, session="l", incarnation=0, ring="", arrays=None, **more):
-        draw = Draw(
-            session=session, player="hero", incarnation=incarnation, request=next(self.requests), ring=ring, **more
-        )
-        self.learner.send(draw, arrays)
+    def ask(self, session="l", incarnation=0, ring="", arrays=None):
+        request = next(self.requests)
+        message = SampleRequest(session=session, player="hero", incarnation=incarnation, request=request, ring=ring)
+        self.learner.send(message, arrays)
         self.step()
 
     def drawn(self):
-        return [(m, arrays) for m, arrays in self.learner.receive(0) if isinstance(m, Drawn)]
+        return [(m, arrays) for m, arrays in self.learner.receive(0) if isinstance(m, SampleReply)]
 
     def feeder(self, session="c"):
         feeder = Feeder(self.exchange.client(self.buffer.server.address), session)
@@ -223,7 +234,7 @@ def test_a_buffer_that_comes_back_begins_anew(world):
     world.restart()
     world.ask(ring=head.ring, arrays={"index": arrays["index"], "error": np.ones(32)})
     ((watch, _),) = world.learner.receive(0)
-    assert watch == Watch(session="b2", address="memory://buffer", known={}, metrics=watch.metrics)
+    assert watch == BufferStatus(session="b2", address="memory://buffer", known={}, metrics=watch.metrics)
     world.publish()
     world.ask(ring=head.ring, arrays={"index": arrays["index"], "error": np.ones(32)})
     assert not world.drawn(), "it has nothing yet"
@@ -280,7 +291,8 @@ def test_play_goes_on_for_a_player_that_nobody_trains(world):
     world.ask()
     world.ask()
     assert world.stored.replay.size
-    world.ask(over=True)
+    world.learner.send(ReleasePlayer(session="l", player="hero", incarnation=0))
+    world.step()
     assert world.stored.replay.size == 0
     before = feeder.allowance
     for seed in range(4):
@@ -323,7 +335,12 @@ def test_a_player_without_a_replay_does_not_belong_here(world):
 @pytest.mark.parametrize("role", [Role.COLLECTOR, Role.VIEWER, Role.INFERENCE, Role.OPERATOR])
 def test_only_a_learner_may_draw_or_bring_weights(world, role):
     server = world.buffer.server
-    forged = [Draw(session="x", player="hero", incarnation=0), Weights(player="hero", incarnation=9, version=9)]
+    forged = [
+        FindBuffer(session="x"),
+        SampleRequest(session="x", player="hero", incarnation=0, request=0),
+        ReleasePlayer(session="x", player="hero", incarnation=0),
+        Weights(player="hero", incarnation=9, version=9),
+    ]
     for message in forged:
         peer = world.exchange.client(server.address)
         world.buffer._segments.malformed = 0
@@ -338,7 +355,7 @@ def test_only_a_learner_may_draw_or_bring_weights(world, role):
 def test_a_learner_does_not_wait_for_ever():
     rests = count()
     served = RemoteReplay(lambda timeout: timeout and next(rests), ahead=2)
-    served.ask()
+    served.open_requests()
     assert sorted(served.open) == [0, 1, 2]
     assert not served.due()
     assert next(rests) == RESTS
@@ -351,7 +368,7 @@ def test_a_learner_does_not_wait_for_ever():
 @pytest.mark.parametrize("leads", [True, False])
 def test_an_update_ends_where_the_buffer_of_the_leading_rank_says(leads):
     served, rests = RemoteReplay(lambda timeout: timeout and next(rests), ahead=3, leads=leads), count()
-    served.ask()
+    served.open_requests()
     mask, zeros = {"mask": np.ones((2, 3), bool)}, np.zeros(2)
     sample = Sample(np.arange(2), mask, zeros, zeros, zeros, mask, np.ones(2))
     served.arrived(_answer(0, left=1), {**sample.arrays(), "lag": np.zeros(5, np.int64)})
@@ -370,10 +387,10 @@ def test_an_update_ends_where_the_buffer_of_the_leading_rank_says(leads):
 
 
 def test_the_next_minibatches_are_under_way_while_one_is_learned_from():
-    served = RemoteReplay(lambda timeout: served.ask(), ahead=2)
+    served = RemoteReplay(lambda timeout: served.open_requests(), ahead=2)
     mask, zeros = {"mask": np.ones((2, 3), bool)}, np.zeros(2)
     sample = Sample(np.arange(2), mask, zeros, zeros, zeros, mask, np.ones(2))
-    served.ask()
+    served.open_requests()
     for request in range(3):
         served.arrived(_answer(request, left=9), sample.arrays())
     served.begin()
@@ -384,4 +401,6 @@ def test_the_next_minibatches_are_under_way_while_one_is_learned_from():
 
 
 def _answer(request, left=0):
-    return Drawn(session="l", player="hero", incarnation=0, request=request, ring="b/0", left=left, size=10, reuse=1.0)
+    return SampleReply(
+        session="l", player="hero", incarnation=0, request=request, ring="b/0", left=left, size=10, reuse=1.0
+    )

@@ -319,6 +319,9 @@ def test_progress_tells_losses_lag_and_waiting(hero, play):
     assert merged["player/hero/lag_max"] == 1
     assert merged["player/hero/decisions"] == 2 * BATCH
     assert any(report.metrics.get("updates_per_second") == pytest.approx(0.2) for report in world.progress)
+    told = [report.metrics for report in world.progress if "seconds" in report.metrics]
+    updates = sum(metrics["updates_per_second"] * metrics["seconds"] for metrics in told)
+    assert updates == pytest.approx(world.metrics["player/hero/version"])
     assert 0 <= merged["wait_share"] <= 1
 
 
@@ -369,6 +372,23 @@ def test_train_no_more_means_one_last_candidate(hero, play):
     world.run(resting, steps=3)
     assert world.metrics["player/hero/version"] == 1
     assert len(world.store.hashes()) == 2
+
+
+def test_that_a_player_has_finished_is_told_at_once_and_with_its_last_candidate(hero, play):
+    world, collector = hero
+    feed(world, collector, play)
+    assert world.progress[-1].finished == ()
+    world.now += 5.0
+    world.learner.step(0)
+    world.answer(replace_train(HERO))
+    world.learner.step(0)  # at the same moment: no heartbeat is due
+    world.answer(replace_train(HERO))
+    assert world.progress[-1].finished == ("hero",)
+    assert world.progress[-1].candidates[0].version == 1
+    world.run(replace_train(HERO))
+    assert world.progress[-1].finished == ("hero",), "in every report, as any may be lost"
+    world.run(HERO, steps=2)
+    assert world.progress[-1].finished == (), "it trains again"
 
 
 def replace_train(assignment):
@@ -769,6 +789,15 @@ def test_a_last_version_that_cannot_be_written_is_told_though_others_were_before
     world.learner.ask_to_stop()
     assert not world.learner.step(0)
     assert "version 3 cannot be written" in caplog.text
+
+
+def test_a_last_candidate_that_cannot_be_written_is_written_as_soon_as_it_can(world, store, play):
+    fill_disk(world, store, play)
+    world.run(replace_train(HERO), steps=4)
+    assert (world.progress[-1].finished, world.candidates()[-1].version) == ((), 0)
+    store.full = False
+    world.run(replace_train(HERO), steps=2)
+    assert (world.progress[-1].finished, world.candidates()[-1].version) == (("hero",), 3)
 
 
 @pytest.mark.parametrize("wrong", [{"heartbeat": 0.0}, {"candidate_decisions": 0}])

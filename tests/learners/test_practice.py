@@ -265,7 +265,7 @@ def test_who_is_dead_is_zeros_to_a_central_critic():
 @pytest.mark.slow
 @pytest.mark.parametrize("critic", ["shared", "central"])
 def test_a_team_learns_simple_spread(critic):
-    """The beginning of the curves in docs/algorithms.md; random play returns -26.2."""
+    """The beginning of the curves in docs/results.md; random play returns -26.2."""
     policy = PolicyConfig(hidden=[64, 64], activation="relu", critic=critic)
     algo = PPOConfig(batch=9600, minibatch=1920, lr=7e-4, epochs=10, gamma=0.95, normalise_values=True)
     practice = Practice(SimpleSpread(slots=128, state=True), policy, algo, seed=1)

@@ -39,6 +39,14 @@ def test_a_quiet_league_prints_nothing(tmp_path):
     assert on_a_terminal(tmp_path, "resume", "tiny", "--quiet") == (0, ""), "it was over already, which is no error"
 
 
+def test_a_league_counts_the_processes_that_it_starts(tmp_path):
+    code, printed = on_a_terminal(tmp_path, "run", *TINY, "--plain")
+    assert code == 0
+    assert "4 processes start" in printed, "coordinator, replica, learner, collector"
+    logs = {path.name.split("-")[0] for path in (tmp_path / "runs" / "tiny" / "logs").iterdir()}
+    assert logs == {"coordinator", "replica", "learner", "collector"}
+
+
 def test_a_quiet_league_prints_its_errors(tmp_path):
     code, printed = on_a_terminal(tmp_path, "run", *TINY, "algo.lr=-1", "--quiet")
     assert code == 2

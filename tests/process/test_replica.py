@@ -20,6 +20,7 @@ from league.wire.codec import encode
 from league.wire.keys import load_client_keys
 from league.wire.messages import Done, FetchFold, Follow, Note, Report
 from league.wire.sockets import PAGE_LIMIT
+from league.wire.unread import SCRAP
 
 TCP = ("launch.transport=tcp", "track.to=[csv]")
 FLOODS, QUESTIONS = 20, 3000
@@ -78,6 +79,16 @@ def megabytes(pid, what="VmRSS"):
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith(f"{what}:"))) / 1024
 
 
+def connections(run):
+    """Return how many bytes wait in each connection of the replica's viewers, by inode, as the kernel sees them."""
+    port, found = int(run.read_rendezvous("replica").address.rpartition(":")[2]), {}
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, ours, _, state, queues, *_, inode = line.split()[:10]
+        if int(ours.rpartition(":")[2], 16) == port and state == "01":
+            found[inode] = int(queues.partition(":")[0], 16)
+    return found
+
+
 def latencies(honest, count):
     """Let the honest ones report, and return how many seconds each answer took."""
     taken = []
@@ -133,13 +144,21 @@ def test_viewers_that_do_not_read_cost_play_nothing(coordinator, work_honestly, 
     small = megabytes(process.pid), megabytes(replica)
     with hostile() as context:
         ends = [attacker(context, run, "replica", "viewer") for _ in range(DEAF)]
-        for _ in range(50):
+
+        def ask_on():
+            """Ask until more is there than a peer takes without being read; it looks alive all the time."""
             for end in ends:
                 end.send_multipart(encode(Follow(request=1, since=0)))
                 end.send_multipart(encode(FetchFold(request=1)))
-        patiently(lambda: all(end.poll(0) for end in ends), 30, "an answer for each of them, which nobody reads")
+            stuck.update(inode for inode, unread in connections(run).items() if unread > SCRAP)
+            return len(stuck) >= DEAF
+
+        stuck = set()
+        patiently(ask_on, 60, "answers for each of them that nobody reads")
         crowded = latencies(honest, PLAY)
         patiently(lambda: open_view(run).live, 30, "an honest viewer being served")
+        first = frozenset(stuck)
+        patiently(lambda: ask_on() and not first & connections(run).keys(), 60, "the end of their connections")
         large = megabytes(process.pid, "VmHWM"), megabytes(replica, "VmHWM")
 
     assert honest.counted >= 2 * counted - PLAY / 10, "as many results as without them"
@@ -149,7 +168,8 @@ def test_viewers_that_do_not_read_cost_play_nothing(coordinator, work_honestly, 
     assert large[1] < small[1] + 150
     figure(
         f"{DEAF} deaf viewers: p99 of an honest exchange {p99(alone)} without, {p99(crowded)} with them; coordinator "
-        f"{small[0]:.0f} -> {large[0]:.0f} MB, replica {small[1]:.0f} -> {large[1]:.0f} MB"
+        f"{small[0]:.0f} -> {large[0]:.0f} MB, replica {small[1]:.0f} -> {large[1]:.0f} MB; "
+        f"all of their connections were cut off"
     )
 
 

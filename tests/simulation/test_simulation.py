@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from coordinator.coordinator import Coordinator
+from coordinator.learner_reports import LearnerReports
 from coordinator.leases import Leases
+from coordinator.open_tickets import OpenTickets
 from coordinator.opening import open_league, refold
 from coordinator.service import Service
 from coordinator.workers import holder_of
@@ -409,26 +411,26 @@ def test_planted_bugs_are_found(tmp_path, monkeypatch, planted):
     """The net itself is tested: with a bug planted, some check must fail."""
     if planted == "no attempt check":
         monkeypatch.setattr(
-            Coordinator,
-            "_verdict",
-            lambda self, ticket, attempt, holder: Verdict.ACCEPTED if ticket in self.state.open else Verdict.DUPLICATE,
+            OpenTickets,
+            "verdict",
+            lambda self, ticket, attempt, holder: Verdict.ACCEPTED if ticket in self._state.open else Verdict.DUPLICATE,
         )
     elif planted == "leases without end":
         monkeypatch.setattr(Leases, "expired", lambda self, now: [])
     elif planted == "candidates lost":
-        candidate = Coordinator._candidate
+        candidate = LearnerReports._count
 
         def forgetful(self, found):
             if found.version < 3:
                 candidate(self, found)
 
-        monkeypatch.setattr(Coordinator, "_candidate", forgetful)
+        monkeypatch.setattr(LearnerReports, "_count", forgetful)
     else:
         real = Service._commit
 
         def late(self, metrics, now):  # answers a batch at once and commits it with the next one
             batch, self.late = getattr(self, "late", []), self.coordinator.take()
-            self.coordinator._pending = batch
+            self.coordinator.league._pending = batch
             return real(self, metrics, now)
 
         monkeypatch.setattr(Service, "_commit", late)

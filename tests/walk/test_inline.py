@@ -8,13 +8,15 @@ from launch.config.compose import compose
 from launch.config.config import to_plain
 from launch.processes.inline import play
 from launch.verify.verify import verify
-from launch.viewers.view import open_view
+from launch.viewers.curves import Curves
+from launch.viewers.view import open_view, read_offline
 from league.events import PhaseBegan
 from league.player import Kind
 from league.state import FINAL, OVER, TRAINING
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
+from learners.checkpoint import load
 
 SMALL = [
     "experiment=tic_tac_toe",
@@ -98,6 +100,18 @@ def test_main_learns(walked):
     assert (wins + draws / 2) / (wins + draws + losses) > 0.62
 
 
+def test_a_short_league_has_tens_of_points_in_its_curves(walked, figure):
+    config, run, _ = walked
+    rows = []
+    curves = Curves(config.track, rows.append)
+    read_offline(run, curves.observe, curves)
+    losses = [row.values["losses/policy_loss/main"] for row in rows if "losses/policy_loss/main" in row.values]
+    speeds = [row.values["charts/SPS"] for row in rows if "charts/SPS" in row.values]
+    figure(f"{len(set(losses))} different losses of main in {len(losses)} points, {len(speeds)} points of speed")
+    assert len(set(losses)) >= 20
+    assert all(speeds[1:-1]), "collectors play in every window"
+
+
 def test_verify_finds_nothing(walked):
     _, run, _ = walked
     assert verify(run) == 0
@@ -113,6 +127,20 @@ def test_the_same_seed_gives_the_same_league(tmp_path):
     config, run = start(tmp_path / "c", "league.budget.env_steps=15000", "launch.collectors=2", "seed=2")
     play(config, run, on_round=lambda state: state.env_steps < 1000)
     assert set(fingerprint(run)[1]).isdisjoint(prints[0][1]), "another seed begins with other weights"
+
+
+def test_the_final_evaluation_is_about_the_last_candidate_of_every_player(tmp_path):
+    """Two games are over long before a learner's next report, which would bring the last weights."""
+    config, run = start(tmp_path, "league.budget.env_steps=15000", "league.evaluation.final_games=2")
+    state = play(config, run)
+    assert state.phase == OVER
+    for player in state.population.learning():
+        newest = load(run.checkpoints / f"{player.id}.safetensors")
+        assert (state.candidates[player.id].version, state.candidates[player.id].snapshot) == (
+            newest.version,
+            newest.candidate,
+        )
+        assert sum(state.latest[player.id]["random"]) >= 2
 
 
 def test_a_league_that_was_stopped_goes_on(tmp_path):

@@ -20,7 +20,7 @@ BoolArray = npt.NDArray[np.bool_]
 Space = spaces.Space[Any]
 Play = Callable[[Any], Any]  # from an action as rows have it to one of the environment
 
-UNBOUNDED = 1e6  # a bound beyond it is none
+UNBOUNDED = 1e6  # larger bounds count as none
 
 
 class ActionError(ValueError):
@@ -37,7 +37,7 @@ class SpaceParts:
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """What all agents have in common, and how each of them acts."""
+    """The parts of an action that all agents share, and how each agent's actions are converted."""
 
     kind: SpaceParts
     plays: Mapping[str, Play]
@@ -55,7 +55,7 @@ class Actions:
         return sum(self.kind.choices)
 
     def own(self, agent: str) -> npt.NDArray[np.intp]:
-        """Return where the options of an agent's own choices stand among all, in the order of its choices."""
+        """Return the places of an agent's own options among all, in the order of its choices."""
         offsets = [0, *accumulate(self.kind.choices)]
         counts = [count for leaf in _leaves(self.spaces[agent]) for count in _counts(leaf)]
         places = [offset + np.arange(count) for offset, count in zip(offsets, counts, strict=False)]
@@ -206,7 +206,7 @@ def bounds(space: spaces.Box) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.f
 
 
 def flat_mask(space: Space, given: Any) -> BoolArray:
-    """Return a mask as an environment tells it as one array over the options of all choices of its space.
+    """Return a mask, as an environment gives it, as one array over the options of all choices of its space.
 
     It may be one such array already, or have the form of the space: a tuple with an array for each choice of a
     MultiDiscrete, a dict for a Dict; what is None or left out is all legal. For a MultiBinary, gymnasium's
@@ -232,7 +232,7 @@ def flat_mask(space: Space, given: Any) -> BoolArray:
 
 
 def _choice_masks(space: Space, given: Any) -> list[BoolArray]:
-    """Return the masks of the choices of a plain space, told one by one or one after the other."""
+    """Return the masks of the choices of a plain space, given one by one or concatenated."""
     counts = _counts(space)
     if not isinstance(given, Sequence | np.ndarray):
         raise ActionError(f"expected an array, got a {type(given).__name__}")

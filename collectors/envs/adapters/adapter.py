@@ -1,4 +1,4 @@
-"""A batch of slots, each with an environment of its own. What breaks in one slot stays in that slot."""
+"""A batch of slots, each with an environment of its own. A failure in one slot does not touch the others."""
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,17 +22,17 @@ from league.spec import EnvSpec
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """What all slots share: the spec, the API, how to read what each agent sees and to play what it chose."""
+    """What all slots share: the spec, the kind of game, and how to read observations and pass on actions."""
 
     spec: EnvSpec
     game: Callable[[Any, SlotWriter], Game]
     readers: Mapping[str, Read]
     plays: Mapping[str, Play]
-    fresh: bool = False  # build the environment anew for each episode: its reset forgets something
+    fresh: bool = False  # rebuild the environment for each episode: its reset is incomplete
 
 
 class Adapter:
-    """An `Environment` of environments of their own. An environment is built when its slot is first started."""
+    """An `Environment` made of single environments, each built when its slot is first started."""
 
     def __init__(self, blueprint: Blueprint, build: Callable[[], Any], slots: int, first: Any = None) -> None:
         self.spec = blueprint.spec
@@ -40,18 +40,18 @@ class Adapter:
         self._blueprint = blueprint
         self._build = build
         self._spare = first  # the environment whose spaces were read serves the first slot
-        self._table = RowBuffer(blueprint.spec, slots)
+        self._buffer = RowBuffer(blueprint.spec, slots)
         self._games: dict[int, Game] = {}
         self._busy = np.zeros(slots, dtype=np.bool_)
-        self._index: Index | None = None  # the rows that `rows` told last
+        self._index: Index | None = None  # of the rows that `rows` returned last
 
     @property
     def active(self) -> bool:
-        """Whether any slot plays an episode, or broke and has not told so yet."""
+        """Whether any slot plays an episode, or broke and has not reported it yet."""
         return bool(self._busy.any())
 
     def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
-        """Begin an episode in each of these free slots; a slot that fails is told by the next `step`."""
+        """Begin an episode in each of these free slots; the next `step` reports slots that failed."""
         index = check_start(self.spec.name, slots, seeds, self._busy)
         for slot, seed in zip(index.tolist(), np.asarray(seeds).tolist(), strict=True):
             self._busy[slot] = True
@@ -60,23 +60,23 @@ class Adapter:
                 game.begin(seed)
                 game.look()
             except Exception as error:
-                self._table.news.faults[slot] = _reason(self.spec.name, "reset", error)
+                self._buffer.pending.faults[slot] = _reason(self.spec.name, "reset", error)
         if len(index):
-            self._silence_faults()
+            self._drop_faulty()
             self._index = None
 
     def rows(self) -> Rows:
         """Return the rows of all agents that must act now."""
-        self._index = self._table.index()
-        return self._table.rows(self._index)
+        self._index = self._buffer.index()
+        return self._buffer.rows(self._index)
 
     def step(self, actions: npt.NDArray[Any]) -> Ends:
         """Take one action for each row, slot by slot."""
-        table = self._table
-        index = table.index() if self._index is None else self._index
+        buffer = self._buffer
+        index = buffer.index() if self._index is None else self._index
         slot = index // len(self.spec.agents)
-        moves = self._check(actions, slot, table.masks(index))
-        table.act(index)
+        moves = self._check(actions, slot, buffer.masks(index))
+        buffer.act(index)
         moved = []
         for one, parts in _by_slot(slot, moves):
             try:
@@ -84,15 +84,15 @@ class Adapter:
                 game.act(parts)
                 moved.append((one, game))
             except Exception as error:
-                table.news.faults[one] = _reason(self.spec.name, "step", error)
+                buffer.pending.faults[one] = _reason(self.spec.name, "step", error)
         for one, game in moved:
             try:
                 game.look()
             except Exception as error:
-                table.news.faults[one] = _reason(self.spec.name, "step", error)
-        self._silence_faults()
+                buffer.pending.faults[one] = _reason(self.spec.name, "step", error)
+        self._drop_faulty()
         self._index = None
-        return self._tell()
+        return self._take_ends()
 
     def _check(self, actions: npt.NDArray[Any], slot: Index, legal: npt.NDArray[np.bool_]) -> Sequence[Any]:
         if self.spec.single:
@@ -100,22 +100,22 @@ class Adapter:
             return moves
         return list(check_parts(self.spec, actions, slot, legal))
 
-    def _tell(self) -> Ends:
-        ends = self._table.take_news()
+    def _take_ends(self) -> Ends:
+        ends = self._buffer.take_ends()
         self._busy[ends.over] = False
         for fault in ends.faults:
             self._busy[fault.slot] = False
         return ends
 
-    def _silence_faults(self) -> None:
-        """Find what broke; those slots have no rows, and their environments are built anew next time."""
-        self._table.find_faults()
-        for slot in self._table.news.faults:
-            self._table.ready[slot] = False
+    def _drop_faulty(self) -> None:
+        """Find the slots that broke; they have no rows, and their environments are rebuilt for the next episode."""
+        self._buffer.find_faults()
+        for slot in self._buffer.pending.faults:
+            self._buffer.ready[slot] = False
             self._drop(slot)
 
     def _drop(self, slot: int) -> None:
-        """Forget the environment of a slot; how it closes does not matter any more."""
+        """Drop the environment of a slot; errors of its close() do not matter."""
         game = self._games.pop(slot, None)
         if game is not None:
             with suppress(Exception):
@@ -128,35 +128,37 @@ class Adapter:
         if game is None:
             env, self._spare = self._build() if self._spare is None else self._spare, None
             plan = self._blueprint
-            game = plan.game(env, SlotWriter(self._table, slot, plan.readers, plan.plays))
+            game = plan.game(env, SlotWriter(self._buffer, slot, plan.readers, plan.plays))
             self._games[slot] = game
         return game
 
     def render(self, slot: int) -> str:
-        """Return the environment's own text if it has one, else what each agent that must act sees."""
+        """Return the environment's own text if it has one, else the observation of each agent that must act."""
         game = self._games.get(slot)
         if game is not None and (text := game.render()):
             return text
-        agents = np.flatnonzero(self._table.ready[slot]).tolist()
-        seen = [(self.spec.agents[agent], self._table.observation[slot, agent]) for agent in agents]
+        agents = np.flatnonzero(self._buffer.ready[slot]).tolist()
+        seen = [(self.spec.agents[agent], self._buffer.observation[slot, agent]) for agent in agents]
         return "\n".join(f"{agent} sees\n{board(array) or array}" for agent, array in seen)
 
     @property
     def render_modes(self) -> tuple[str, ...]:
-        """How the environment says it can be rendered."""
+        """The render modes that the environment lists."""
         env = next((game.env for game in self._games.values()), self._spare)
         return tuple(getattr(env, "metadata", {}).get("render_modes") or ())
 
     def infos(self, slot: int) -> dict[str, Mapping[str, Any]]:
         """Return the last info of each agent of the episode that ended in a slot."""
-        return self._games[slot].chair.infos
+        return self._games[slot].writer.infos
 
     def picture(self, slot: int) -> npt.NDArray[Any] | None:
-        """Return the environment's own picture, [height, width, 3]; None if it draws none."""
+        """Return the environment's own picture, [height, width, 3]; None if it renders none."""
         game = self._games.get(slot)
         if game is None or getattr(game.env, "render_mode", None) != "rgb_array":
             return None
-        picture = np.asarray(game.env.unwrapped.render())  # a wrapper may not know that we reset what it wraps
+        picture = np.asarray(
+            game.env.unwrapped.render()
+        )  # a wrapper may not know that the environment inside was reset
         return picture if picture.ndim == 3 and picture.dtype.kind in "iu" else None
 
     def close(self) -> None:
@@ -196,10 +198,10 @@ def board(seen: npt.NDArray[Any]) -> str:
 
 
 def _reason(name: str, doing: str, error: Exception) -> str:
-    """Say what broke, and where in the environment's code."""
+    """Return what broke, and where in the environment's code."""
     if isinstance(error, BrokenError):
         return f"{name}: {error}"
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(place.filename).name}:{place.lineno}"
-    said = f": {error}" if str(error) else ""
-    return f"{name}: {doing} raised {type(error).__name__}{said} ({where})"
+    message = f": {error}" if str(error) else ""
+    return f"{name}: {doing} raised {type(error).__name__}{message} ({where})"

@@ -16,10 +16,10 @@ CHECKERS = (AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWra
 
 
 def strip(env: Any) -> Any:
-    """Take off the outer wrappers that do nothing but check what a batch of slots has checked already.
+    """Remove the outer wrappers that only check what a batch of slots has checked already.
 
-    Order, bounds and legality are settled here for all slots at once; PettingZoo's wrappers settle them again at
-    two to four times the cost of the game. Any other wrapper may change the game: it stays, with all inside it.
+    Order, bounds and legality are checked for all slots at once; PettingZoo's wrappers check them again, at two to four
+    times the cost of the game. Any other wrapper may change the game: it stays, with all inside it.
     """
     while type(env) in CHECKERS:
         env = env.env
@@ -27,33 +27,33 @@ def strip(env: Any) -> Any:
 
 
 def own_text(env: Any) -> str:
-    """Return what an environment renders, if that is text."""
+    """Return the text that an environment renders, if any."""
     if getattr(env, "render_mode", None) != "ansi":
         return ""
-    shown = env.unwrapped.render()  # a wrapper may not know that we reset what it wraps
+    shown = env.unwrapped.render()  # a wrapper may not know that the environment inside was reset
     return "" if shown is None else str(shown)
 
 
 class AecGame:
     """An AEC environment in one slot: one `observe` for each move, no `last`, no needless dead steps."""
 
-    def __init__(self, env: Any, chair: SlotWriter) -> None:
+    def __init__(self, env: Any, writer: SlotWriter) -> None:
         self.env = env
         self._inner = strip(env)
-        self.chair = chair
-        self._plays, self._tells_state = chair.plays, chair.tells_state
+        self.writer = writer
+        self._plays, self._has_state = writer.plays, writer.has_state
         self._mover = 0
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
-        self.chair.clear()
+        self.writer.clear()
         self._inner.reset(seed=seed)
-        self.chair.check(self._inner)
+        self.writer.check(self._inner)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
         self._inner.step(self._plays[self._mover](actions[0]))
-        self.chair.reward(self._inner.rewards)  # not in `look`: after a reset they may be those of the last episode
+        self.writer.reward(self._inner.rewards)  # not in `look`: after a reset they may be those of the last episode
 
     def look(self) -> None:
         """Find the next agent that must act, after those that are done."""
@@ -62,17 +62,17 @@ class AecGame:
             return self._finish()
         agent = env.agent_selection
         if env.terminations[agent] or env.truncations[agent]:
-            return self._bury()
-        self._mover = self.chair.ready(agent, env.observe(agent), env.infos[agent])
-        if self._tells_state:
-            self.chair.whole(env)
+            return self._end_selected()
+        self._mover = self.writer.ready(agent, env.observe(agent), env.infos[agent])
+        if self._has_state:
+            self.writer.write_state(env)
         return None
 
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""
         return own_text(self.env)
 
-    def _bury(self) -> None:
+    def _end_selected(self) -> None:
         """Give the selected agent, which is done, its end; if all are done, the episode is over at once."""
         env = self._inner
         if all(env.terminations[agent] or env.truncations[agent] for agent in env.agents):
@@ -82,19 +82,19 @@ class AecGame:
         env.step(None)
         if agent in env.agents:
             raise BrokenError(f"agent {agent!r} is done but step(None) did not remove it from env.agents")
-        self.chair.reward({one: reward for one, reward in env.rewards.items() if one != agent})
+        self.writer.reward({one: reward for one, reward in env.rewards.items() if one != agent})
         return self.look()
 
     def _finish(self) -> None:
-        for agent in self.chair.unended():
+        for agent in self.writer.unended():
             self._end(agent)
-        self.chair.over()
-        if self._tells_state:
-            self.chair.whole(self._inner)
+        self.writer.over()
+        if self._has_state:
+            self.writer.write_state(self._inner)
 
     def _end(self, agent: str) -> None:
         env = self._inner
         # An agent with both flags reached a true end: there is no future to estimate.
         truncated = bool(env.truncations.get(agent, False)) and not env.terminations.get(agent, False)
         seen = env.observe(agent) if truncated else None
-        self.chair.end(agent, truncated, seen, env.infos.get(agent, {}))
+        self.writer.end(agent, truncated, seen, env.infos.get(agent, {}))

@@ -7,8 +7,8 @@ pictures as channels (rows, columns, pictures), 108,000 frames at most. Rewards 
 `env.kwargs` are those of the game (`repeat_action_probability`, `full_action_space`, `difficulty`) and of the
 preprocessing: `noop_max`, `frame_skip`, `screen_size`, `stack`, `terminal_on_life_loss`.
 
-ALE plays many games at once in C++, picture for picture as Gymnasium's wrappers make of them one at a time (only the
-no-ops of a seed differ), and nearly twice as fast. What it cannot do, such as to draw, is done by the wrappers.
+ALE plays many games at once in C++, with the same pictures as Gymnasium's wrappers one at a time (only the no-ops of a
+seed differ), and nearly twice as fast. What it cannot do, such as rendering, the wrappers do.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ BATCHED = {
     "repeat_action_probability": "repeat_action_probability",
     "stack": "stack_num",
 }
-"""What ALE's own batches can be told, besides the size of the screen, and what they call it."""
+"""The options of ALE's own batches, besides the size of the screen, and their names there."""
 
 Batches = Callable[[int], AtariVectorEnv]
 
@@ -56,14 +56,14 @@ def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **op
 
 
 def batches(id: str, kwargs: Mapping[str, Any]) -> Batches | None:
-    """Return the function that builds ALE's own batch of so many games; None if it cannot do what is asked for."""
+    """Return the function that builds ALE's own batch of games; None if it lacks one of the options."""
     registered = dict(gymnasium.spec(id).kwargs)
     game, _ = registered.pop("game"), registered.pop("frameskip")  # that of the preprocessing counts
-    told = registered | dict(kwargs)
-    size = told.pop("screen_size", 84)
-    if not told.keys() <= BATCHED.keys() or not isinstance(size, int):
+    options = registered | dict(kwargs)
+    size = options.pop("screen_size", 84)
+    if not options.keys() <= BATCHED.keys() or not isinstance(size, int):
         return None
-    named: dict[str, Any] = {BATCHED[key]: value for key, value in told.items()}
+    named: dict[str, Any] = {BATCHED[key]: value for key, value in options.items()}
     return partial(
         AtariVectorEnv,
         game,
@@ -77,7 +77,7 @@ def batches(id: str, kwargs: Mapping[str, Any]) -> Batches | None:
 
 
 def returns(build: Batches, seed: int, ticks: Sequence[Mapping[str, Any]]) -> Mapping[str, float]:
-    """Return what ALE pays for these actions, as rows have them."""
+    """Return the return that ALE gives for these actions, as rows have them."""
     env = build(1)
     env.reset(seed=np.array([seed]))
     paid = sum(float(env.step(np.array([int(tick[AGENT])]))[1][0]) for tick in ticks)
@@ -152,7 +152,7 @@ class Atari:
         )
 
     def _views(self, slots: Index) -> npt.NDArray[np.uint8]:
-        """Return the last pictures; before the first one of its episode a slot saw that one."""
+        """Return the last pictures; the first one of an episode is repeated until there are enough."""
         pictures = self._seen[slots]  # [slots, stack, height, width]
         young = np.flatnonzero(self._age[slots] < self._stack - 1)
         oldest = self._stack - 1 - self._age[slots[young]]

@@ -31,11 +31,11 @@ class Solo(ParallelEnv):  # type: ignore[misc]
         self.render_mode = env.render_mode
 
     def observation_space(self, agent: str) -> Any:
-        """Return what the agent sees."""
+        """Return the observation space."""
         return self.env.observation_space
 
     def action_space(self, agent: str) -> Any:
-        """Return what the agent may do."""
+        """Return the action space."""
         return self.env.action_space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
@@ -46,10 +46,10 @@ class Solo(ParallelEnv):  # type: ignore[misc]
 
     def step(self, actions: Mapping[str, Any]) -> tuple[Any, Any, Any, Any, Any]:
         """Take the agent's action."""
-        told = self.env.step(actions[AGENT])
-        if told[2] or told[3]:
+        results = self.env.step(actions[AGENT])
+        if results[2] or results[3]:
             self.agents = []
-        seen, reward, terminated, truncated, info = ({AGENT: one} for one in told)
+        seen, reward, terminated, truncated, info = ({AGENT: one} for one in results)
         return seen, reward, terminated, truncated, info
 
     def render(self) -> Any:

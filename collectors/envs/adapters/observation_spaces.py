@@ -1,4 +1,4 @@
-"""Observation spaces and masks: from what an agent sees to one row of an array.
+"""Observation spaces and masks: from an agent's observation to one row of an array.
 
 Agents whose observation is the same Box keep its shape and dtype (float64 becomes float32): an image stays an
 image. All else, images of different sizes too, becomes a flat float32 vector: one-hot for Discrete and
@@ -24,7 +24,7 @@ OBSERVATION = "observation"
 
 
 class BrokenError(Exception):
-    """The environment broke its own word in one slot: a wrong shape, a dead agent that came back."""
+    """The environment broke its own rules in one slot: a wrong shape, a dead agent that came back."""
 
 
 def observation_layout(name: str, found: Mapping[str, spaces.Space[Any]]) -> tuple[Array, dict[str, Write]]:
@@ -55,7 +55,7 @@ def without_mask(space: spaces.Space[Any]) -> spaces.Space[Any]:
 def reader(
     space: spaces.Space[Any], write: Write, write_mask: Write, legal: npt.NDArray[np.bool_], single: bool
 ) -> Read:
-    """Return the function that writes what an agent sees into its row of observations and of masks.
+    """Return the function that writes an agent's observation and mask into its rows.
 
     The mask is looked for in the observation, then in the info; without one all that the agent has is legal. `single`
     says whether an action is one choice.
@@ -67,19 +67,19 @@ def reader(
     shape, dtype = (box.shape, box.dtype) if isinstance(box, spaces.Box) else (None, None)
 
     def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
-        told, given = seen[OBSERVATION] if bare else seen, seen[MASK]
-        # Most are arrays of the shapes that are expected. What is not, the writers know to read, or to refuse.
+        value, given = seen[OBSERVATION] if bare else seen, seen[MASK]
+        # Most are arrays of the expected shapes. The writers convert or refuse all others.
         if (
-            type(told) is np.ndarray
+            type(value) is np.ndarray
             and type(given) is np.ndarray
-            and told.shape == shape == row.shape
-            and told.dtype == dtype
+            and value.shape == shape == row.shape
+            and value.dtype == dtype
             and given.shape == mask.shape
         ):
-            row[...] = told
+            row[...] = value
             mask[...] = given
         else:
-            write(told, row)
+            write(value, row)
             write_mask(given, mask)
 
     return read
@@ -97,7 +97,7 @@ def _read_plain(write: Write, write_mask: Write, legal: npt.NDArray[np.bool_]) -
 
 
 def mask_writer(actions: Actions, agent: str) -> Write:
-    """Return the function that writes a mask, in whatever form an agent is told it, into its row."""
+    """Return the function that writes a mask, in any form that an environment may give it, into its row."""
     space, legal = actions.spaces[agent], actions.legal[agent]
     if actions.single and isinstance(space, spaces.Discrete):
         return _single_mask(int(space.n))

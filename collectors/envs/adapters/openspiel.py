@@ -1,11 +1,11 @@
-"""OpenSpiel games by name, in turns or all at once, with the moves of chance drawn from the episode's seed.
+"""OpenSpiel games by name, turn-based or simultaneous, with moves of chance sampled from the episode's seed.
 
 env = make(slots=64, id="go(board_size=9)")
 env = make(slots=64, id="leduc_poker", kwargs={"players": 3})
 
-An agent of a game with hidden information sees its information state (all that it knows), of an open game the
-observation (the position); `env.kwargs.observation` says `information_state` or `observation` if you want the
-other. Planes come as rows, columns, planes, like PettingZoo's boards.
+In a game with hidden information an agent sees its information state (all that it knows), in an open game the
+observation (the position); `env.kwargs.observation` chooses `information_state` or `observation` instead. Planes are in
+the order rows, columns, planes, like PettingZoo's boards.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ KINDS = ("information_state", "observation")
 
 
 @dataclass(frozen=True, slots=True)
-class Spiel:
+class LoadedGame:
     """A game, and which of its tensors agents see."""
 
     game: Any
@@ -54,7 +54,7 @@ def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **op
     return adapt(builder(id, kwargs), slots, name=id, **options)
 
 
-def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Callable[[], Spiel]:
+def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Callable[[], LoadedGame]:
     """Return the function that loads the game; `env.kwargs` are its parameters, as those in brackets are."""
     given = dict(kwargs or {})
     kind = given.pop("observation", "")
@@ -62,9 +62,9 @@ def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[st
     parameters.update(given)
     plain("pyspiel", "env.kwargs", parameters, allow, texts=False)
 
-    def build() -> Spiel:
+    def build() -> LoadedGame:
         game = pyspiel.load_game(parameters["name"], {key: value for key, value in parameters.items() if key != "name"})
-        return Spiel(game, _kind(id, game, kind))
+        return LoadedGame(game, _kind(id, game, kind))
 
     return build
 
@@ -105,7 +105,13 @@ def _kind(id: str, game: Any, wanted: str) -> str:
 
 
 def adapt(
-    build: Callable[[], Spiel], slots: int, name: str, *, state: bool = False, fresh: bool | None = None, **seating: Any
+    build: Callable[[], LoadedGame],
+    slots: int,
+    name: str,
+    *,
+    state: bool = False,
+    fresh: bool | None = None,
+    **seating: Any,
 ) -> Adapter:
     """Return a batch of slots of the game that `build` loads; every episode is a fresh state of it anyway."""
     first = build()
@@ -131,7 +137,7 @@ def _board(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (*shape[1:], shape[0]) if len(shape) == 3 else shape
 
 
-def _reader(spiel: Spiel, player: int) -> Callable[[Any, Mapping[str, Any], Row, Row], None]:
+def _reader(spiel: LoadedGame, player: int) -> Callable[[Any, Mapping[str, Any], Row, Row], None]:
     """Return the function that writes what a player sees in a state, and what it may do there."""
     shape, tensor = spiel.shape, f"{spiel.kind}_tensor"
 
@@ -147,9 +153,9 @@ def _reader(spiel: Spiel, player: int) -> Callable[[Any, Mapping[str, Any], Row,
 class SpielGame:
     """A game in one slot."""
 
-    def __init__(self, env: Spiel, chair: SlotWriter) -> None:
+    def __init__(self, env: LoadedGame, writer: SlotWriter) -> None:
         self.env = env
-        self.chair = chair
+        self.writer = writer
         self._state: Any = None
         self._rng = np.random.default_rng(0)
         self._paid = np.zeros(len(env.agents))
@@ -157,7 +163,7 @@ class SpielGame:
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
-        self.chair.clear()
+        self.writer.clear()
         self._rng = np.random.default_rng(seed)
         self._state = self.env.game.new_initial_state()
         self._paid[:] = 0
@@ -177,39 +183,39 @@ class SpielGame:
         return str(self._state)
 
     def look(self) -> None:
-        """Let chance move, pay, and find who must act next."""
-        state, chair = self._state, self.chair
+        """Sample the moves of chance, pay rewards, and find who must act next."""
+        state, writer = self._state, self.writer
         while state.is_chance_node():
-            state.apply_action(draw(state, self._rng))
+            state.apply_action(sample_chance(state, self._rng))
         returns = np.array(state.returns())
-        chair.reward(dict(zip(chair.agents, (returns - self._paid).tolist(), strict=True)))
+        writer.reward(dict(zip(writer.agents, (returns - self._paid).tolist(), strict=True)))
         self._paid = returns
         if state.is_terminal():
-            for agent in chair.unended():
-                chair.end(agent, False, None, {})
-            return chair.over()
+            for agent in writer.unended():
+                writer.end(agent, False, None, {})
+            return writer.over()
         together = state.is_simultaneous_node()
         players = range(len(self._paid)) if together else (state.current_player(),)
         self._movers = [player for player in players if state.legal_actions(player)]
         for player in self._movers:
-            chair.ready(chair.agents[player], state, {})
+            writer.ready(writer.agents[player], state, {})
         return None
 
 
-def draw(state: Any, rng: np.random.Generator) -> int:
-    """Return what chance does."""
+def sample_chance(state: Any, rng: np.random.Generator) -> int:
+    """Return a move of chance."""
     outcomes, chances = zip(*state.chance_outcomes(), strict=True)
     point = rng.random() * sum(chances)
     return int(outcomes[min(int(np.searchsorted(np.cumsum(chances), point, side="right")), len(outcomes) - 1)])
 
 
-def returns(build: Callable[[], Spiel], seed: int, ticks: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Play these actions with OpenSpiel alone; return what it pays each player."""
+def returns(build: Callable[[], LoadedGame], seed: int, ticks: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Play these actions with OpenSpiel alone; return the return of each player."""
     spiel, rng = build(), np.random.default_rng(seed)
     state = spiel.game.new_initial_state()
     for tick in [*ticks, {}]:
         while state.is_chance_node():
-            state.apply_action(draw(state, rng))
+            state.apply_action(sample_chance(state, rng))
         if tick and state.is_simultaneous_node():
             state.apply_actions([tick.get(agent, 0) for agent in spiel.agents])
         elif tick:

@@ -12,7 +12,7 @@ from collectors.envs.adapters.slot_writer import SlotWriter
 Dicts = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
 
-class Rounds:
+class ParallelRounds:
     """A cycle of an AEC environment as one parallel step, with one `observe` for each agent.
 
     PettingZoo's own wrapper observes every agent twice in each step, and checks each action twice.
@@ -41,68 +41,69 @@ class Rounds:
             env.step(actions[agent])
             for one, reward in env.rewards.items():
                 rewards[one] = rewards.get(one, 0.0) + reward
-        told = (dict(env.terminations), dict(env.truncations), dict(env.infos))
+        flags = (dict(env.terminations), dict(env.truncations), dict(env.infos))
         observations = {agent: env.observe(agent) for agent in env.agents}
         while env.agents and (env.terminations[env.agent_selection] or env.truncations[env.agent_selection]):
             env.step(None)
         self.agents = list(env.agents)
-        return observations, rewards, *told
+        return observations, rewards, *flags
 
     def state(self) -> Any:
-        """Return the state of the whole."""
+        """Return the state of the whole environment."""
         return self._env.state()
 
 
 class ParallelGame:
     """A Parallel environment in one slot."""
 
-    def __init__(self, env: Any, chair: SlotWriter) -> None:
+    def __init__(self, env: Any, writer: SlotWriter) -> None:
         self.env = env
-        self._inner = Rounds(strip(env.aec_env)) if type(env) is aec_to_parallel_wrapper else env
-        self.chair = chair
+        self._inner = ParallelRounds(strip(env.aec_env)) if type(env) is aec_to_parallel_wrapper else env
+        self.writer = writer
         self._acting: list[str] = []
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
-        self.chair.clear()
+        self.writer.clear()
         seen, infos = self._inner.reset(seed=seed)
-        self.chair.check(self.env)
-        self._settle(list(self._inner.agents), seen, infos)
+        self.writer.check(self.env)
+        self._write(list(self._inner.agents), seen, infos)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all agents that were ready, in the order of agents."""
-        chair = self.chair
+        writer = self.writer
         chosen = {
-            agent: chair.plays[chair.number[agent]](action) for agent, action in zip(self._acting, actions, strict=True)
+            agent: writer.plays[writer.number[agent]](action)
+            for agent, action in zip(self._acting, actions, strict=True)
         }
         seen, rewards, terminations, truncations, infos = self._inner.step(chosen)
-        chair.reward(rewards)
+        writer.reward(rewards)
         live = []
         for agent in self._inner.agents:
             if not (terminations.get(agent) or truncations.get(agent)):
                 live.append(agent)
-        for agent in chair.unended():
+        for agent in writer.unended():
             if agent not in live:
                 # An agent with both flags reached a true end: there is no future to estimate.
                 truncated = bool(truncations.get(agent)) and not terminations.get(agent)
-                chair.end(agent, truncated, seen.get(agent), infos.get(agent, {}))
-        self._settle(live, seen, infos)
+                writer.end(agent, truncated, seen.get(agent), infos.get(agent, {}))
+        self._write(live, seen, infos)
 
     def look(self) -> None:
-        """Write the state of the whole; all else came with the step, and might not outlast the next one elsewhere."""
-        self.chair.whole(self._inner)
+        """Write the state of the whole; `act` wrote all else, as another slot's step might overwrite it."""
+        self.writer.write_state(self._inner)
 
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""
         return own_text(self.env)
 
-    def _settle(self, live: list[str], seen: Mapping[str, Any], infos: Mapping[str, Any]) -> None:
-        chair = self.chair
+    def _write(self, live: list[str], seen: Mapping[str, Any], infos: Mapping[str, Any]) -> None:
+        writer = self.writer
         if not live:
-            return chair.over()
+            return writer.over()
         for agent in live:
             if agent not in seen:
                 raise BrokenError(f"agent {agent!r} is in env.agents but was given no observation")
-            chair.ready(agent, seen[agent], infos.get(agent, {}))
-        self._acting = sorted(live, key=chair.number.__getitem__)
+            writer.ready(agent, seen[agent], infos.get(agent, {}))
+        self._acting = sorted(live, key=writer.number.__getitem__)
         return None

@@ -1,4 +1,4 @@
-"""PettingZoo environments as batches of slots: the door for every AEC and Parallel environment.
+"""PettingZoo environments as batches of slots, for every AEC and Parallel environment.
 
 env = make(slots=128, id="classic/connect_four_v3")
 env = make(slots=16, id="mpe2/simple_tag_v3", seats=[["adversary_0", "adversary_1", "adversary_2"], ["agent_0"]])
@@ -27,7 +27,7 @@ from league.spec import Array, EnvSpec, Seat
 Build = Callable[[], Any]
 
 LEAKY = ("knights_archers_zombies",)
-"""Environments that play otherwise after other episodes, whatever the seed: they are built anew for each one."""
+"""Environments whose episodes depend on earlier ones, whatever the seed: they are rebuilt for each episode."""
 
 KINDS = (pettingzoo.AECEnv, pettingzoo.ParallelEnv)
 
@@ -42,7 +42,7 @@ def adapt(
 ) -> Adapter:
     """Return a batch of slots of what `build` returns, an AEC or a Parallel environment.
 
-    `state` carries its `state()` along; `fresh` builds it anew for each episode (None: where that is known to be
+    `state` adds its `state()` to the rows; `fresh` rebuilds it for each episode (None: where that is known to be
     needed); `seats`, `roles` and `sides` are those of `make_seats`.
     """
     first = build()
@@ -83,11 +83,11 @@ def _mpe2(id: str, options: Mapping[str, Any], allow: Sequence[str]) -> Build:
     try:
         return maker(f"{id.replace('/', '.', 1)}:parallel_env", options, KINDS, allow)
     except PluginError as error:
-        raise PluginError(f"cannot load {id!r}: {error}. Is it installed (pip install 'ludus[mpe]')?") from error
+        raise PluginError(f"cannot load {id!r}: {error}. Is it installed (pip install 'ludus-league[mpe]')?") from error
 
 
-def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]], state: bool) -> Blueprint:
-    """Read the spaces of an environment; `table` seats its agents."""
+def _blueprint(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state: bool) -> Blueprint:
+    """Read the spaces of an environment; `seat` returns the seats of its agents."""
     agents = list(getattr(env, "possible_agents", ()))
     if not agents:
         raise ValueError(
@@ -104,7 +104,7 @@ def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]], stat
     spec = EnvSpec(
         name=name,
         agents=tuple(agents),
-        seats=table(name, kinds, guess_layout(known, agents, turn_based)),
+        seats=seat(name, kinds, guess_layout(known, agents, turn_based)),
         observation=array,
         actions=actions.options,
         choices=() if actions.single else actions.kind.choices,
@@ -125,7 +125,7 @@ def _blueprint(env: Any, name: str, table: Callable[..., tuple[Seat, ...]], stat
 
 
 def _check_names(name: str, agents: Sequence[Any]) -> None:
-    """Refuse agents that are not told apart by names."""
+    """Refuse agents whose names are no texts, or not unique."""
     for agent in agents:
         if not isinstance(agent, str):
             raise ValueError(
@@ -140,7 +140,7 @@ def _check_names(name: str, agents: Sequence[Any]) -> None:
 
 
 def _state(env: Any, name: str) -> Array:
-    """Return what `state()` tells: the whole of the game, for critics only."""
+    """Return the array of `state()`: the whole game, for critics only."""
     try:
         space = env.state_space
     except (AttributeError, NotImplementedError):

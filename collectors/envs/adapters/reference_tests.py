@@ -1,4 +1,4 @@
-"""PettingZoo's own word on an environment: its API tests, and what its own loop pays each agent."""
+"""PettingZoo's reference tests of an environment: its API tests, and the returns of its own loop."""
 
 import io
 import warnings
@@ -16,16 +16,16 @@ from collectors.envs.adapters.action_spaces import Play, read_actions
 Build = Callable[[], Any]
 Ticks = Sequence[Mapping[str, Any]]
 Look = Callable[[Any, str, Any], None]
-"""Sees the environment, an agent, and what that agent sees."""
+"""Called with the environment, an agent, and the agent's observation."""
 
 
 def returns(build: Build, seed: int, ticks: Ticks) -> dict[str, float]:
-    """Play these actions, as rows have them, in PettingZoo's own loop; return the sum of rewards of each agent."""
+    """Play these actions, as rows have them, in PettingZoo's own loop; return the return of each agent."""
     return _played(build, seed, ticks, lambda env, agent, seen: None)
 
 
 def outside(build: Build, seed: int, ticks: Ticks) -> dict[str, str]:
-    """Play these actions in PettingZoo's own loop; return which agents see what is not in their space, and what."""
+    """Play these actions in PettingZoo's own loop; return for each agent the first observation outside its space."""
     found: dict[str, str] = {}
 
     def look(env: Any, agent: str, seen: Any) -> None:
@@ -37,19 +37,19 @@ def outside(build: Build, seed: int, ticks: Ticks) -> dict[str, str]:
 
 
 def _stray(space: Any, seen: Any, part: str = "") -> str:
-    """Return what lies outside of a space, and how far; nothing if all is inside.
+    """Return the first value outside of a space and the bounds there; nothing if all are inside.
 
     >>> _stray(Box(0.0, 1.0, (2,)), [0.5, 3.0])
     '3, but its Box goes from 0 to 1'
     """
     if isinstance(space, Dict) and isinstance(seen, Mapping):
         parts = ((name, space[name], seen[name]) for name in space if name in seen)
-        return next((told for name, inner, value in parts if (told := _stray(inner, value, f" in {name!r}"))), "")
+        return next((stray for name, inner, value in parts if (stray := _stray(inner, value, f" in {name!r}"))), "")
     if not isinstance(space, Box):
         return ""
     values = np.asarray(seen, dtype=np.float64)
     if values.shape != space.shape:
-        return ""  # that is a problem, not a warning, and told as one
+        return ""  # that is reported elsewhere, as a problem and not as a warning
     wrong = (values < space.low) | (values > space.high)
     if not wrong.any():
         return ""
@@ -105,7 +105,7 @@ def _look_at(seen: Mapping[str, Any], env: Any, look: Look) -> None:
 
 
 def spaces(build: Build) -> dict[str, tuple[str, str]]:
-    """Return the observation and the action space of each agent, as the environment writes them."""
+    """Return the observation and the action space of each agent, as text."""
     env = build()
     try:
         return {
@@ -116,7 +116,7 @@ def spaces(build: Build) -> dict[str, tuple[str, str]]:
 
 
 def complaints(build: Build, cycles: int = 100) -> list[str]:
-    """Run PettingZoo's API and seed tests; return what they found, and nothing if all is well."""
+    """Run PettingZoo's API and seed tests; return the problems they found."""
     env = build()
     if isinstance(env, ParallelEnv):
         tests = [("parallel_api_test", env), ("parallel_seed_test", build)]

@@ -1,6 +1,7 @@
-"""The table: preallocated arrays for every agent in every slot, into which slots write and which rows copy."""
+"""The row buffer: preallocated arrays for every agent in every slot. Slots write into them, rows are copies."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,10 @@ from league.spec import EnvSpec
 
 
 @dataclass(slots=True)
-class News:
-    """What happened in one step.
+class PendingEnds:
+    """What the next END rows will report.
 
-    END rows as (slot, agent, truncated), slots that are over, slots that broke, agents that earned and never acted.
+    END rows as (slot, agent, truncated), slots that are over, slots that broke, rewards of agents that never acted.
     """
 
     ends: list[tuple[int, int, bool]] = field(default_factory=list)
@@ -24,7 +25,7 @@ class News:
 
 
 class RowBuffer:
-    """All that is known of each agent in each slot; `[s, a]` everywhere."""
+    """The arrays of all agents in all slots, `[s, a]` everywhere."""
 
     def __init__(self, spec: EnvSpec, slots: int) -> None:
         size = (slots, len(spec.agents))
@@ -35,7 +36,7 @@ class RowBuffer:
         self.ready = np.zeros(size, dtype=np.bool_)  # must act now
         self.acted = np.zeros(size, dtype=np.bool_)
         self.state = None if spec.state is None else np.zeros((slots, *spec.state.shape), dtype=spec.state.dtype)
-        self.news = News()
+        self.pending = PendingEnds()
 
     def clear(self, slot: int) -> None:
         """Forget the episode of a slot."""
@@ -67,7 +68,7 @@ class RowBuffer:
         return self.mask.reshape(self.ready.size, self.spec.actions).take(index, axis=0)
 
     def act(self, index: Index) -> None:
-        """Note that these agents decide now: their rewards begin anew."""
+        """Mark these agents as acting: their rewards start from zero."""
         self.ready.reshape(-1)[index] = False
         self.acted.reshape(-1)[index] = True
         self.reward.reshape(-1)[index] = 0
@@ -75,30 +76,34 @@ class RowBuffer:
     def find_faults(self) -> None:
         """Find slots with an empty mask or a number that is not finite, among acting and ended agents.
 
-        This looks at whole arrays after all slots have moved, which costs far less than a look at every move.
+        Checking whole arrays after all slots have moved costs far less than checking every move.
         """
         index = self.index()
         self._fault(index, no_option(self.spec, self.masks(index)), "its action mask allows no action")
-        ends = [slot * self.ready.shape[1] + agent for slot, agent, _ in self.news.ends]
+        ends = [slot * self.ready.shape[1] + agent for slot, agent, _ in self.pending.ends]
         index = np.concatenate([index, np.array(ends, dtype=np.intp)]) if ends else index
-        self._fault(index, ~np.isfinite(self.reward.reshape(-1)[index]), "its reward is NaN or infinite")
-        if self.observation.dtype.kind == "f":
-            seen = self._observations(index).reshape(len(index), self.spec.observation.size)
-            self._fault(index, np.asarray(~np.isfinite(seen).all(axis=1)), "its observation holds NaN or infinity")
-        if self.state is not None and self.state.dtype.kind == "f":
-            states = self.state[index // self.ready.shape[1]].reshape(len(index), self.state[0].size)
-            self._fault(index, np.asarray(~np.isfinite(states).all(axis=1)), "state() holds NaN or infinity")
+        self._check_finite(index, index, self.reward.reshape(-1), "its reward is NaN or infinite")
+        seen = self.observation.reshape(-1, *self.spec.observation.shape)
+        self._check_finite(index, index, seen, "its observation holds NaN or infinity")
+        if self.state is not None:
+            self._check_finite(index, index // self.ready.shape[1], self.state, "state() holds NaN or infinity")
+
+    def _check_finite(self, index: Index, rows: Index, values: npt.NDArray[Any], reason: str) -> None:
+        """Note a fault for each of these agents whose row of the values has a number that is not finite."""
+        if values.dtype.kind == "f":
+            finite = np.isfinite(values.take(rows, axis=0))
+            self._fault(index, np.asarray(~finite.all(axis=tuple(range(1, finite.ndim)))), reason)
 
     def _fault(self, index: Index, wrong: npt.NDArray[np.bool_], reason: str) -> None:
         if np.count_nonzero(wrong):
             for place in index[wrong].tolist():
                 slot, agent = divmod(place, self.ready.shape[1])
-                self.news.faults.setdefault(slot, f"{self.spec.name}: agent {self.spec.agents[agent]!r}: {reason}")
+                self.pending.faults.setdefault(slot, f"{self.spec.name}: agent {self.spec.agents[agent]!r}: {reason}")
 
-    def take_news(self) -> Ends:
-        """Return what happened since the last call. A slot that broke has no END rows and is not over."""
-        news, self.news = self.news, News()
-        ends = [end for end in news.ends if end[0] not in news.faults]
+    def take_ends(self) -> Ends:
+        """Return the END rows since the last call. A slot that broke has none and is not over."""
+        pending, self.pending = self.pending, PendingEnds()
+        ends = [end for end in pending.ends if end[0] not in pending.faults]
         slot, agent, truncated = np.array(ends, dtype=np.intp).reshape(-1, 3).T.copy()
         index = slot * self.ready.shape[1] + agent
         return Ends(
@@ -107,8 +112,8 @@ class RowBuffer:
             reward=self.reward.reshape(-1)[index].astype(np.float32),
             truncated=truncated.astype(np.bool_),
             observation=self._observations(index),
-            over=np.array([one for one in news.over if one not in news.faults], dtype=np.intp),
-            faults=tuple(SlotFault(slot, reason) for slot, reason in news.faults.items()),
-            idle=tuple(one for one in news.idle if one.slot not in news.faults),
+            over=np.array([one for one in pending.over if one not in pending.faults], dtype=np.intp),
+            faults=tuple(SlotFault(slot, reason) for slot, reason in pending.faults.items()),
+            idle=tuple(one for one in pending.idle if one.slot not in pending.faults),
             state=None if self.state is None else self.state[slot],
         )

@@ -1,6 +1,6 @@
-"""Who sits where, when nobody says: which agents form a seat, which seats share a role, which form a side.
+"""Default seats: which agents form a seat, which seats share a role, and which form a side.
 
-Names and spaces tell a lot, but not who shares a reward. So known environments are in a table, and for all others:
+Names and spaces do not show who shares a reward. So known environments are in a table, and for all others:
 
 - Agents that move in turns each have a seat of their own, and are on their own.
 - Agents that move at once and have different names are teams by name: `wolf_0, wolf_1` against `sheep_0`.
@@ -22,7 +22,7 @@ from league.spec import Seat
 ALIKE = frozenset(
     ("first", "second", "third", "fourth", "red", "blue", "green", "yellow", "black", "white", "left", "right")
 )
-"""Names that only tell agents apart: with equal spaces they are interchangeable."""
+"""Names that only distinguish agents: with equal spaces they are interchangeable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ KNOWN = {
     "multiwalker": ONE_TEAM,
     "pursuit": ONE_TEAM,
     "waterworld": ONE_TEAM,
-    "pistonball": ONE_TEAM,  # twenty partners from the pool would say nothing of any of them
+    "pistonball": ONE_TEAM,  # twenty partners from the pool would show nothing about any of them
     # Partners come from the pool: few seats, and playing with strangers is the point.
     "cooperative_pong": SeatLayout(cooperative=True),
     "hanabi": SeatLayout(cooperative=True),
@@ -74,7 +74,7 @@ def agent_roles(spaces: Mapping[str, Any], turn_based: bool) -> dict[str, str]:
     """Return the role of each agent: its name without the number, if the spaces are equal, too.
 
     `spaces` has for each agent what makes it different from others. The two sides of a turn-based game with
-    equal spaces are interchangeable, whatever they are called; elsewhere, names that only tell agents apart.
+    equal spaces are interchangeable, whatever they are called; elsewhere, so are names that only distinguish agents.
 
     >>> agent_roles({"wolf_0": 1, "wolf_1": 1, "sheep_0": 2}, turn_based=False)
     {'wolf_0': 'wolf', 'wolf_1': 'wolf', 'sheep_0': 'sheep'}
@@ -104,7 +104,7 @@ def _base(agent: str) -> str:
 
 
 def guess_layout(name: str, agents: Sequence[str], turn_based: bool) -> SeatLayout:
-    """Return who sits together, as the table or the rule has it.
+    """Return which agents share a seat, from the table or by the rules.
 
     >>> guess_layout("my.game:env", ["red_0", "red_1", "blue_0", "blue_1"], turn_based=False).teams
     (('red_0', 'red_1'), ('blue_0', 'blue_1'))
@@ -126,7 +126,7 @@ def make_seats(
     roles: Sequence[str] | None = None,
     sides: Sequence[str] | None = None,
 ) -> tuple[Seat, ...]:
-    """Return the seats: as the config says, and where it says nothing, as the layout has them.
+    """Return the seats of the config, and by the layout where it sets none.
 
     `roles_of` has the role of each agent; a team is named after those of its agents.
     """

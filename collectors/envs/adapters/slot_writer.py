@@ -1,4 +1,4 @@
-"""A chair: what one slot's environment writes into the table, whatever its API."""
+"""The slot writer: how the environment of one slot writes into the row buffer, whatever its API."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -15,15 +15,15 @@ class Game(Protocol):
     """One environment in one slot.
 
     game.begin(seed)
-    game.look()                         # agents that must act now are ready in the table
+    game.look()                         # agents that must act now are ready in the buffer
     game.act([action, ...])             # one for each agent that was ready, in the order of agents
     game.look()
 
-    All slots act before one looks: each half keeps the processor's caches warm for itself.
+    All slots act before any looks: each half keeps the processor's caches warm.
     """
 
     env: Any
-    chair: "SlotWriter"
+    writer: "SlotWriter"
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
@@ -32,31 +32,31 @@ class Game(Protocol):
         """Take the actions of all agents that were ready."""
 
     def look(self) -> None:
-        """Write into the table what came of it: rewards and ends, who must act now, what they see."""
+        """Write rewards, ends, and the observations of agents that must act now into the buffer."""
 
     def render(self) -> str:
         """Return the position as text; empty if the environment has none."""
 
 
 class SlotWriter:
-    """The place of one slot in the table."""
+    """Writes the rows of one slot into the buffer."""
 
-    def __init__(self, table: RowBuffer, slot: int, readers: Mapping[str, Read], plays: Mapping[str, Play]) -> None:
-        agents = table.spec.agents
-        self.table = table
+    def __init__(self, buffer: RowBuffer, slot: int, readers: Mapping[str, Read], plays: Mapping[str, Play]) -> None:
+        agents = buffer.spec.agents
+        self.buffer = buffer
         self.slot = slot
         self.agents = agents
-        self.tells_state = table.state is not None
+        self.has_state = buffer.state is not None
         self.plays = [plays[agent] for agent in agents]  # from an action of a row to one of the environment
         self.number = {agent: number for number, agent in enumerate(agents)}
         # Of each agent: its number, how to read what it sees, and where that is written.
         self._places = {
-            agent: (number, readers[agent], table.observation[slot, number], table.mask[slot, number])
+            agent: (number, readers[agent], buffer.observation[slot, number], buffer.mask[slot, number])
             for agent, number in self.number.items()
         }
-        self._ready = table.ready[slot]
-        self._reward = table.reward[slot]
-        self._acted = table.acted[slot]
+        self._ready = buffer.ready[slot]
+        self._reward = buffer.reward[slot]
+        self._acted = buffer.acted[slot]
         self._ended = [False] * len(agents)
         self.infos: dict[str, Mapping[str, Any]] = {}  # the last one of each agent that ended
 
@@ -70,13 +70,13 @@ class SlotWriter:
             )
 
     def clear(self) -> None:
-        """Make ready for a new episode."""
-        self.table.clear(self.slot)
+        """Prepare for a new episode."""
+        self.buffer.clear(self.slot)
         self._ended = [False] * len(self.agents)
         self.infos = {}
 
     def reward(self, rewards: Mapping[str, Any]) -> None:
-        """Add to what the agents got since their last decisions."""
+        """Add to the rewards of agents since their last decisions."""
         try:
             if not any(rewards.values()):  # most rewards of most games are zero; NaN is not
                 return
@@ -84,13 +84,13 @@ class SlotWriter:
                 if reward:
                     self._reward[self._place(agent)] += reward
         except (TypeError, ValueError) as error:
-            raise _no_number(rewards) from error
+            raise _not_a_number(rewards) from error
 
     def ready(self, agent: str, seen: Any, info: Mapping[str, Any]) -> int:
-        """Write what an agent sees; it must act now. Return its number."""
+        """Write the observation of an agent that must act now; return its number."""
         place = self._places.get(agent)
         if place is None:
-            raise self._stranger(agent)
+            raise self._unknown(agent)
         number, read, row, mask = place
         if self._ended[number]:
             raise BrokenError(f"agent {agent!r} came back after its end; PettingZoo wants a new agent with a new name")
@@ -102,57 +102,57 @@ class SlotWriter:
         return number
 
     def end(self, agent: str, truncated: bool, seen: Any, info: Mapping[str, Any]) -> None:
-        """Give an agent its END row, if it ever acted. What it sees is read only if it was truncated."""
+        """Give an agent its END row, if it ever acted. Its observation is read only if it was truncated."""
         number = self._place(agent)
         if self._acted[number] and not self._ended[number]:
             if truncated:
                 self.ready(agent, seen, info)
                 self._ready[number] = False
-            self.table.news.ends.append((self.slot, number, truncated))
+            self.buffer.pending.ends.append((self.slot, number, truncated))
         self._ended[number] = True
         self.infos[agent] = info
 
     def unended(self) -> list[str]:
         """Return the agents that acted and have no END row yet."""
-        told = zip(self.agents, self._acted.tolist(), self._ended, strict=True)
-        return [agent for agent, acted, ended in told if acted and not ended]
+        states = zip(self.agents, self._acted.tolist(), self._ended, strict=True)
+        return [agent for agent, acted, ended in states if acted and not ended]
 
     def over(self) -> None:
         """Free the slot: its episode is complete."""
         acted = self._acted.tolist()
         if not any(acted):
             raise BrokenError("the episode ended before any agent could act")
-        self.table.news.over.append(self.slot)
+        self.buffer.pending.over.append(self.slot)
         if not all(acted):
             earned = enumerate(zip(self._reward.tolist(), acted, strict=True))
             idle = [Idle(self.slot, number, reward) for number, (reward, had) in earned if reward and not had]
-            self.table.news.idle.extend(idle)
+            self.buffer.pending.idle.extend(idle)
 
-    def whole(self, env: Any) -> None:
-        """Write the state of the whole slot, if the spec tells of one."""
-        if self.table.state is not None and self.table.spec.state is not None:
+    def write_state(self, env: Any) -> None:
+        """Write the state of the whole slot, if the spec has one."""
+        if self.buffer.state is not None and self.buffer.spec.state is not None:
             state = np.asarray(env.state())
-            if state.shape != self.table.spec.state.shape:
+            if state.shape != self.buffer.spec.state.shape:
                 raise BrokenError(
-                    f"state() has shape {state.shape}, but state_space says {self.table.spec.state.shape}; "
+                    f"state() has shape {state.shape}, but state_space says {self.buffer.spec.state.shape}; "
                     "fix the environment, or set env.state=false"
                 )
-            self.table.state[self.slot] = state
+            self.buffer.state[self.slot] = state
 
     def _place(self, agent: str) -> int:
         number = self.number.get(agent)
         if number is None:
-            raise self._stranger(agent)
+            raise self._unknown(agent)
         return number
 
-    def _stranger(self, agent: str) -> BrokenError:
+    def _unknown(self, agent: str) -> BrokenError:
         return BrokenError(
             f"agent {agent!r} is not among possible_agents {list(self.agents)}, so it has no seat; list it there"
         )
 
 
-def _no_number(rewards: Mapping[str, Any]) -> BrokenError:
-    """Say whose reward is no number."""
+def _not_a_number(rewards: Mapping[str, Any]) -> BrokenError:
+    """Return an error that names the agent whose reward is no number."""
     odd = [
         agent for agent, reward in rewards.items() if np.ndim(reward) or not isinstance(reward, int | float | np.number)
     ]

@@ -9,7 +9,7 @@ Build = Callable[[], Any]
 
 
 def wrap(build: Build, wrappers: Sequence[Any], kinds: tuple[type, ...], allow: Collection[str] = ()) -> Build:
-    """Return the function that builds an environment and puts the wrappers on, the first one innermost.
+    """Return the function that builds an environment and wraps it, the first wrapper innermost.
 
     A wrapper is the name of a function or class that takes an environment and returns one of `kinds`, or a
     pair of that name and its keyword arguments.
@@ -21,7 +21,7 @@ def wrap(build: Build, wrappers: Sequence[Any], kinds: tuple[type, ...], allow: 
     def wrapped() -> Any:
         env = build()
         for name, step in steps:
-            env = _put_on(name, step, env, kinds)
+            env = _apply(name, step, env, kinds)
         return env
 
     return wrapped
@@ -39,7 +39,7 @@ def _read(wrapper: Any) -> tuple[str, Mapping[str, Any]]:
     )
 
 
-def _put_on(name: str, step: Callable[[Any], Any], env: Any, kinds: tuple[type, ...]) -> Any:
+def _apply(name: str, step: Callable[[Any], Any], env: Any, kinds: tuple[type, ...]) -> Any:
     try:
         result = step(env)
     except Exception as error:

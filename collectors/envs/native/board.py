@@ -10,8 +10,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from collectors.envs.native.skeleton import NativeGame
 from collectors.envs.rows import BoolArray, Ends, IntArray, Rows
-from collectors.envs.slots import Index, check_shape, check_start, illegal, in_range
+from collectors.envs.slots import Index, check_shape, illegal, in_range
 from league.spec import Array, EnvSpec, Seat
 
 Board = npt.NDArray[np.int64]
@@ -50,12 +51,11 @@ def board_spec(name: str, agents: tuple[str, str], shape: tuple[int, int], actio
     )
 
 
-class AlternatingBoard:
+class AlternatingBoard(NativeGame):
     """An `Environment` of board games. The first agent moves first; a win is +1 and -1, a draw 0 and 0."""
 
     def __init__(self, spec: EnvSpec, rules: Rules, slots: int) -> None:
-        self.spec = spec
-        self.slots = slots
+        super().__init__(spec, slots)
         self._rules = rules
         self._cells = spec.observation.size // 2
         self._planes = np.zeros((slots * 2, self._cells * 2), dtype=np.int8)  # row slot * 2 + view
@@ -64,25 +64,13 @@ class AlternatingBoard:
         self._across: Index = np.array([width + 1, 1 - width], dtype=np.intp)
         self._boards: Board = np.zeros(slots * 2, dtype=np.int64)  # at slot * 2 + mover
         self._ply = np.zeros(slots, dtype=np.intp)
-        self._busy = np.zeros(slots, dtype=np.bool_)
-        self._playing: Index = np.zeros(0, dtype=np.intp)
-        self._agents: Index = np.tile(np.array([0, 1], dtype=np.intp), slots)
-        self._nothing = self._ends(self._playing, self._playing, self._busy[:0])
 
-    @property
-    def active(self) -> bool:
-        """Whether any slot plays an episode."""
-        return len(self._playing) > 0
-
-    def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
-        """Begin an episode in each of these free slots; nothing here is random, so seeds change nothing."""
-        index = check_start(self.spec.name, slots, seeds, self._busy)
-        self._rules.clear(index)
-        self._planes.reshape(self.slots, -1)[index] = 0
-        self._boards.reshape(self.slots, 2)[index] = 0
-        self._ply[index] = 0
-        self._busy[index] = True
-        self._playing = self._busy.nonzero()[0]
+    def _reset(self, slots: Index, seeds: npt.NDArray[np.int64]) -> None:
+        """Empty the boards; nothing here is random, so seeds change nothing."""
+        self._rules.clear(slots)
+        self._planes.reshape(self.slots, -1)[slots] = 0
+        self._boards.reshape(self.slots, 2)[slots] = 0
+        self._ply[slots] = 0
 
     def rows(self) -> Rows:
         """Return one row for each slot: the player to move."""
@@ -115,7 +103,7 @@ class AlternatingBoard:
         won = self._rules.won(board)
         over = won | (ply == self._cells - 1)
         if not np.count_nonzero(over):
-            return self._nothing
+            return self._no_ends
         return self._ends(slots[over], mover[over], won[over])
 
     def _put(self, view: Index, mover: Index, place: Index) -> None:
@@ -125,8 +113,7 @@ class AlternatingBoard:
         pieces[own + self._across.take(mover)] = 1  # the other plane, in the view of the other player
 
     def _ends(self, over: Index, mover: Index, won: BoolArray) -> Ends:
-        self._busy[over] = False
-        self._playing = self._busy.nonzero()[0]
+        self._free(over)
         slot, agent = over.repeat(2), self._agents[: 2 * len(over)]
         return Ends(
             slot=slot,
@@ -145,6 +132,3 @@ class AlternatingBoard:
         height, width, _ = self.spec.observation.shape
         planes = self._planes[slot * 2].reshape(height, width, 2)
         return "\n".join(" ".join(".XO"[own + 2 * other] for own, other in line) for line in planes.tolist())
-
-    def close(self) -> None:
-        """Nothing is held."""

@@ -7,8 +7,9 @@ game but its length, so the end is a truncation.
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import Ends, FloatArray, IntArray, Rows
-from collectors.envs.slots import Index, check_actions, check_start
+from collectors.envs.native.skeleton import Reward, SimultaneousGame
+from collectors.envs.rows import FloatArray
+from collectors.envs.slots import Index
 from league.spec import Array, EnvSpec, Seat
 
 NAMES = ("ROCK", "PAPER", "SCISSORS", "SPOCK", "LIZARD")
@@ -37,7 +38,7 @@ def payoffs(actions: int) -> FloatArray:
     return np.asarray(np.sign(own - other) * higher_wins, dtype=np.float32)
 
 
-class RockPaperScissors:
+class RockPaperScissors(SimultaneousGame):
     """Rock-paper-scissors as an `Environment`: two rows for each slot in every tick.
 
     >>> env = RockPaperScissors(slots=4, max_cycles=15)
@@ -51,77 +52,27 @@ class RockPaperScissors:
             raise ValueError(f"rock_paper_scissors: num_actions must be odd and at least 3, got {num_actions}")
         if max_cycles < 1:
             raise ValueError(f"rock_paper_scissors: max_cycles must be at least 1, got {max_cycles}")
-        self.spec = _spec(num_actions)
-        self.slots = slots
-        self._max_cycles = max_cycles
+        super().__init__(_spec(num_actions), slots, length=max_cycles, truncates=True)
         self._payoffs = payoffs(num_actions)
         self._one_hot = np.eye(num_actions + 1, dtype=np.float32)
         self._last = np.full((slots, 2), num_actions, dtype=np.intp)  # each agent's last action
-        self._reward = np.zeros((slots, 2), dtype=np.float32)
-        self._cycle = np.zeros(slots, dtype=np.intp)
-        self._busy = np.zeros(slots, dtype=np.bool_)
-        self._playing: Index = np.zeros(0, dtype=np.intp)
 
-    @property
-    def active(self) -> bool:
-        """Whether any slot plays an episode."""
-        return len(self._playing) > 0
+    def _reset(self, slots: Index, seeds: npt.NDArray[np.int64]) -> None:
+        """Forget the last actions; nothing here is random, so seeds change nothing."""
+        self._last[slots] = self.spec.actions
 
-    def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
-        """Begin an episode in each of these free slots; nothing here is random, so seeds change nothing."""
-        index = check_start(self.spec.name, slots, seeds, self._busy)
-        self._last[index] = self.spec.actions
-        self._reward[index] = 0
-        self._cycle[index] = 0
-        self._busy[index] = True
-        self._playing = np.flatnonzero(self._busy)
-
-    def rows(self) -> Rows:
-        """Return both agents of every slot that plays."""
-        slots = self._playing
-        return Rows(
-            slot=np.repeat(slots, 2),
-            agent=np.tile(np.array([0, 1], dtype=np.intp), len(slots)),
-            observation=self._views(slots),
-            mask=np.ones((2 * len(slots), self.spec.actions), dtype=np.bool_),
-            reward=self._reward[slots].reshape(-1),
-            first=np.repeat(self._cycle[slots] == 0, 2),
-        )
-
-    def _views(self, slots: Index) -> FloatArray:
+    def _observe(self, slots: Index) -> FloatArray:
         return self._one_hot[self._last[slots, ::-1].reshape(-1)]
 
-    def step(self, actions: IntArray) -> Ends:
-        """Play one round in every slot that plays."""
-        slots = self._playing
-        legal = np.ones((2 * len(slots), self.spec.actions), dtype=np.bool_)
-        moves = check_actions(self.spec.name, actions, np.repeat(slots, 2), legal).reshape(-1, 2)
-        self._last[slots] = moves
-        won = self._payoffs[moves[:, 0], moves[:, 1]]
-        self._reward[slots, 0] = won
-        self._reward[slots, 1] = 0 - won  # not -won: a draw is 0, not -0
-        self._cycle[slots] += 1
-        return self._ends(slots[self._cycle[slots] >= self._max_cycles])
-
-    def _ends(self, over: Index) -> Ends:
-        if len(over):
-            self._busy[over] = False
-            self._playing = np.flatnonzero(self._busy)
-        return Ends(
-            slot=np.repeat(over, 2),
-            agent=np.tile(np.array([0, 1], dtype=np.intp), len(over)),
-            reward=self._reward[over].reshape(-1),
-            truncated=np.ones(2 * len(over), dtype=np.bool_),
-            observation=self._views(over),
-            over=over,
-        )
+    def _advance(self, slots: Index, actions: Index) -> Reward:
+        """Play one round."""
+        self._last[slots] = actions
+        won = self._payoffs[actions[:, 0], actions[:, 1]]
+        return np.stack([won, 0 - won], axis=1)  # not -won: a draw is 0, not -0
 
     def render(self, slot: int) -> str:
         """Return the last round as text."""
         names = [*NAMES, *(f"ACTION_{number}" for number in range(6, self.spec.actions + 1))]
         names[self.spec.actions :] = ["none"]
         first, second = (names[action] for action in self._last[slot])
-        return f"round {self._cycle[slot]}: {first} v {second}"
-
-    def close(self) -> None:
-        """Nothing is held."""
+        return f"round {self._age[slot]}: {first} v {second}"

@@ -1,23 +1,32 @@
-"""The two-step game of the QMIX paper (Rashid et al. 2018): a team of two that has to trust a mate to earn more.
+"""The two-step game of the QMIX paper (Rashid et al. 2018): a team of two earns more if each can rely on the other.
 
 In the first step only the first agent's choice counts: 0 leads to a room in which any two choices pay 7, and 1 leads to
-one that pays 8 if both choose 1, 1 if one of them does, and 0 else. What a choice is worth there depends on the mate's,
-which a sum of two values cannot say: whoever adds values up, or learns alone, finds the first room better.
+one that pays 8 if both choose 1, 1 if one of them does, and 0 else. The value of a choice there depends on the
+partner's choice, which a sum of two values cannot express: a learner that adds values, or trains each agent alone,
+prefers the first room.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import Ends, FloatArray, IntArray, Rows
-from collectors.envs.slots import Index, check_actions, check_start
+from collectors.envs.native.skeleton import Reward, SimultaneousGame
+from collectors.envs.rows import FloatArray
+from collectors.envs.slots import Index
 from league.spec import Array, EnvSpec, Seat
 
 PAYOFF = np.array([[[7, 7], [7, 7]], [[0, 1], [1, 8]]], np.float32)  # of each room, for both choices
 FIRST = 0  # where an episode begins; the rooms are 1 and 2
+SPEC = EnvSpec(
+    name="two_step",
+    agents=("player_0", "player_1"),
+    seats=(Seat(agents=(0, 1)),),
+    observation=Array(shape=(3,), dtype="float32"),
+    actions=2,
+)
 
 
-class TwoStep:
-    """The two-step game as an `Environment`: both agents act in every tick, see where they are, and are paid alike.
+class TwoStep(SimultaneousGame):
+    """The two-step game as an `Environment`: both agents act in every tick, see their room, and get the same reward.
 
     >>> env = TwoStep(slots=1)
     >>> env.start(np.arange(1, dtype=np.int32), np.arange(1))
@@ -26,68 +35,25 @@ class TwoStep:
     [8.0, 8.0]
     """
 
-    spec = EnvSpec(
-        name="two_step",
-        agents=("player_0", "player_1"),
-        seats=(Seat(agents=(0, 1)),),
-        observation=Array(shape=(3,), dtype="float32"),
-        actions=2,
-    )
-
     def __init__(self, slots: int = 256) -> None:
-        self.slots = slots
+        super().__init__(SPEC, slots, length=2, truncates=False)
         self._room = np.zeros(slots, np.intp)
-        self._busy = np.zeros(slots, np.bool_)
 
-    @property
-    def active(self) -> bool:
-        """Whether any slot plays an episode."""
-        return bool(self._busy.any())
+    def _reset(self, slots: Index, seeds: npt.NDArray[np.int64]) -> None:
+        """Put the team at the start; all episodes begin alike, whatever the seed."""
+        self._room[slots] = FIRST
 
-    def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
-        """Begin an episode in each of these free slots; all begin alike, whatever the seed."""
-        index = check_start(self.spec.name, slots, seeds, self._busy)
-        self._room[index] = FIRST
-        self._busy[index] = True
+    def _observe(self, slots: Index) -> FloatArray:
+        return np.eye(3, dtype=np.float32)[self._room[slots]].repeat(2, axis=0)
 
-    def rows(self) -> Rows:
-        """Return both agents of every slot that plays."""
-        slots = np.flatnonzero(self._busy)
-        count = 2 * len(slots)
-        return Rows(
-            slot=slots.repeat(2),
-            agent=np.tile(np.array([0, 1], np.intp), len(slots)),
-            observation=self._views(slots).repeat(2, axis=0),
-            mask=np.ones((count, 2), np.bool_),
-            reward=np.zeros(count, np.float32),
-            first=(self._room[slots] == FIRST).repeat(2),
-        )
-
-    def _views(self, slots: Index) -> FloatArray:
-        return np.eye(3, dtype=np.float32)[self._room[slots]]
-
-    def step(self, actions: IntArray) -> Ends:
-        """Go into a room, or be paid for what both chose in it."""
-        slots = np.flatnonzero(self._busy)
-        legal = np.ones((2 * len(slots), 2), np.bool_)
-        chosen = check_actions(self.spec.name, actions, slots.repeat(2), legal).reshape(-1, 2)
-        done = self._room[slots] != FIRST
-        over, moved = slots[done], slots[~done]
-        paid = PAYOFF[self._room[over] - 1, chosen[done, 0], chosen[done, 1]]
-        self._busy[over] = False
-        self._room[moved] = 1 + chosen[~done, 0]
-        return Ends(
-            slot=over.repeat(2),
-            agent=np.tile(np.array([0, 1], np.intp), len(over)),
-            reward=paid.repeat(2),
-            truncated=np.zeros(2 * len(over), np.bool_),
-            observation=self._views(over).repeat(2, axis=0),
-            over=over,
-        )
+    def _advance(self, slots: Index, actions: Index) -> Reward:
+        """Go into a room, or pay for the two choices made in it."""
+        room = self._room[slots]
+        starts = room == FIRST
+        self._room[slots[starts]] = 1 + actions[starts, 0]
+        paid = np.where(starts, np.float32(0), PAYOFF[room - 1, actions[:, 0], actions[:, 1]])
+        return paid[:, None].repeat(2, axis=1)
 
     def render(self, slot: int) -> str:
         """Return where the team is."""
         return ("at the start", "in the room that pays 7", "in the room that pays up to 8")[int(self._room[slot])]
-
-    def close(self) -> None:
-        """Nothing is held."""

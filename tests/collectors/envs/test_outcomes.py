@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from collectors.envs.config import EnvConfig, EnvError, make_environment
 from collectors.envs.outcomes import Referee, rank_alone, rank_sides, team_spirit
-from collectors.seating import Playing, Seating
+from collectors.seating import HeldTicket, Seating
 from league.plugins import PluginError
 from league.spec import EnvSpec
 from league.ticket import Entry, Purpose, Ticket
@@ -142,13 +142,13 @@ def test_ranks_are_told_for_entries_wherever_they_sit():
     env = referee(lambda episode: {"player_0": 1.0, "player_1": 0.0})  # the first seat always wins
     entries = (Entry("a"), Entry("b"))
     ticket = Ticket(number=1, purpose=Purpose.EVALUATE, entries=entries, episodes=2)
-    seating, playing = Seating(env.spec, 1), Playing(ticket, record=0)
+    seating, playing = Seating(env.spec, 1), HeldTicket(ticket, record=0)
     for _ in range(2):
         seating.begin([seating.reserve(playing, [0, 1], room=1)])
         env.start(np.array([0], np.int32), np.array([1]))
-        while seating.playing[0] is not None:
+        while seating.tickets[0] is not None:
             rows = env.rows()
-            seating.note(rows, np.zeros(2, np.int32))
+            seating.add_moves(rows, np.zeros(2, np.int32))
             seating.finish(env.step(np.zeros(2, np.int32)))
     assert [playing.finished[i].ranks for i in range(2)] == [(0, 1), (1, 0)]
 

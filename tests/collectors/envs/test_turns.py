@@ -5,11 +5,11 @@ import numpy as np
 from collectors.conformance import conform
 from collectors.envs.native.connect_four import ConnectFour
 from collectors.envs.native.recall import Recall
-from collectors.envs.turns import Turns
+from collectors.envs.turns import TurnTakingEnvironment
 
 
 def test_each_turn_has_its_own_rows_and_waits_for_its_own_step():
-    env = Turns([Recall(slots=2), Recall(slots=3)])
+    env = TurnTakingEnvironment([Recall(slots=2), Recall(slots=3)])
     assert (env.slots, len(env), env.slots_of(1)) == (5, 2, range(2, 5))
     env.start(np.array([4, 0], np.int32), np.array([1, 2]))
     first = env.rows()
@@ -27,7 +27,7 @@ def test_each_turn_has_its_own_rows_and_waits_for_its_own_step():
 
 
 def test_what_ends_is_told_by_its_slot():
-    env = Turns([ConnectFour(slots=1), ConnectFour(slots=1)])
+    env = TurnTakingEnvironment([ConnectFour(slots=1), ConnectFour(slots=1)])
     env.start(np.arange(2, dtype=np.int32), np.arange(2))
     env.turn = 1
     column = 0
@@ -43,4 +43,4 @@ def test_what_ends_is_told_by_its_slot():
 
 
 def test_one_turn_is_an_environment_like_any_other():
-    assert not conform(lambda slots: Turns([ConnectFour(slots=slots)]), seeds=[1, 2, 3]).problems
+    assert not conform(lambda slots: TurnTakingEnvironment([ConnectFour(slots=slots)]), seeds=[1, 2, 3]).problems

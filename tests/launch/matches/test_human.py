@@ -5,8 +5,9 @@ import re
 import msgspec
 import pytest
 
+from coordinator.challenges import CHALLENGES
 from coordinator.challenging import HUMANS
-from coordinator.coordinator import CHALLENGES, Coordinator
+from coordinator.coordinator import Coordinator
 from launch.matches.human import play_human
 from launch.verify.verify import verify
 from launch.viewers.view import ViewError, open_view
@@ -147,10 +148,10 @@ def test_a_flood_of_challenges_does_not_fill_the_ledger(run):
 
 
 def test_a_human_that_went_away_does_not_hold_up_the_end(run):
-    coordinator = Coordinator(open_view(run).state, ["learner-0"])
+    coordinator = Coordinator(open_view(run).state, learners=[])
     coordinator.reopen()
     coordinator.handle(None, challenge(), 0.0)
-    coordinator._finish("enough", 1.0)
+    coordinator.phases.finish("enough", 1.0)
     coordinator.tick(1.0)
     assert coordinator.state.phase == "over"
     assert not coordinator.state.open

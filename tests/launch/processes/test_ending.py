@@ -3,9 +3,10 @@
 import pytest
 
 from launch.cli import main
-from launch.config.config import Config
-from launch.processes.ending import untrained
+from launch.config.config import Config, stored, to_plain
+from launch.processes.ending import OVER_ALREADY, finished, untrained
 from launch.processes.failing import Failures, last_traceback
+from launch.viewers.view import read_offline
 from league.events import (
     CandidateWritten,
     LeagueFounded,
@@ -161,3 +162,27 @@ def test_the_traceback_of_a_rank_is_found_below_that_of_its_launcher():
     found = last_traceback(rank + agent)
     assert found.splitlines()[0] == "Traceback (most recent call last):"
     assert found.endswith("ValueError: x")
+
+
+@pytest.mark.parametrize("launch", ["local", "inline"])
+def test_a_league_that_is_over_and_has_no_budget_left_is_not_started(run, state, launch, capsys):
+    config = stored(run)
+    config.launch.name = launch
+    run.write_config(to_plain(config))
+    assert main(["resume", str(run.root), "--plain"]) == 0
+    told = capsys.readouterr()
+    assert OVER_ALREADY in told.out + told.err
+    assert "processes start" not in told.out + told.err
+    assert "first is over" in told.out, "and how it ended"
+    assert read_offline(run).state.term == state.term
+    assert not run.logs.exists() or not list(run.logs.iterdir())
+
+
+def test_a_league_with_budget_left_or_without_a_ledger_is_not_finished(run):
+    assert finished(run).phase == OVER
+    config = stored(run)
+    config.league.budget.env_steps *= 2
+    run.write_config(to_plain(config))
+    assert finished(run) is None
+    run.ledger.unlink()
+    assert finished(run) is None

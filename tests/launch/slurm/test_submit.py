@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from launch.cli import main
+from launch.processes.ending import OVER_ALREADY
 from launch.slurm import commands, control, record
 from launch.slurm.commands import SlurmError, queue
 from league.store.run_directory import RunDirectory
@@ -200,3 +201,16 @@ def test_an_array_that_was_cancelled_as_a_whole_is_no_process(slurm):
     name = record.read(run)[-1].name
     slurm(squeue=f"103|{name}|CANCELLED||None|0|0:00|\n103_2|{name}|RUNNING|node1|None|0|0:00|\n")
     assert [process for process, _ in record.look(run)] == ["collector-2"]
+
+
+def test_a_league_that_is_over_is_not_submitted_again(slurm, run, tmp_path, capsys):
+    called = slurm()
+    assert main([*RUN[:-1], "launch.slurm.probe=0"]) == 0
+    submitted = called()
+    run.ledger.rename(RunDirectory.find("first").ledger)
+    raised = RunDirectory.find("first")
+    raised.write_config({**raised.read_config(), "league": run.read_config()["league"]})
+    capsys.readouterr()
+    assert main(["resume", "first", "--trust"]) == 0
+    assert OVER_ALREADY in capsys.readouterr().out
+    assert [call for call in called()[len(submitted) :] if call.startswith("sbatch")] == []

@@ -125,7 +125,7 @@ def test_what_cannot_be_swept_is_refused_in_one_line(words, message, capsys, tmp
 
 def test_a_missing_launcher_is_told_with_its_remedy(monkeypatch):
     monkeypatch.setattr(sweeping, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"pip install 'ludus\[sweep\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'ludus-league\[sweep\]'"):
         sweeping.sweep(["seed=1,2", "hydra/launcher=submitit_slurm"])
 
 

@@ -10,7 +10,7 @@ from league.standings import standings
 from league.store.ledger import Ledger, open_copy
 
 VALUES = {
-    "collector-0": {"env_steps_per_second": 100.0, "wait_share": 0.25},
+    "collector-0": {"env_steps_per_second": 100.0, "wait_share": 0.25, "seconds": 2.0},
     "collector-1": {"env_steps_per_second": 50.0, "wait_share": 0.5},
     "learner-0": {"wait_share": 0.1, "player/main/losses/policy_loss": -0.01, "player/main/lag_mean": 0.5},
     "coordinator": {"busy_share": 0.02, "open_tickets": 12.0, "load_per_core": 0.7},

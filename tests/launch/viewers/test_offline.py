@@ -95,7 +95,7 @@ def test_every_command_that_reads_a_run_begins_at_the_checkpoint(run, command, c
         command, lambda: getattr(reading, command)(run)
     )
     assert look() == 0
-    expected, stop = capsys.readouterr().out, head_of(run) - 20
+    expected, stop = capsys.readouterr().out, end_of_a_commit(run, head_of(run) - 20)
     checkpoint_at(run, stop)
     change(run, "update events set body = '{\"event\":\"unknown\"}' where seq < ? and kind != 'ticket_issued'", stop)
     assert look() == 0

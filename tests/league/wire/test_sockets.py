@@ -15,6 +15,7 @@ import pytest
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
+from league.wire import unread
 from league.wire.addresses import LONGEST_PATH, AddressError, advertised
 from league.wire.codec import VERSION_FRAME, encode
 from league.wire.keys import load_client_keys, load_server_keys, make_keys, renew_key, revoke_key
@@ -346,6 +347,44 @@ def test_a_flood_is_read_but_only_a_share_of_it_is_taken(sockets, keys, raw):
     assert server.dropped > 0
 
 
+def shake_hands(end, path):
+    """Become a peer without libzmq, on a bare ipc connection."""
+    end.connect(str(path))
+    end.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x01NULL" + bytes(48))
+    end.recv(64, socket.MSG_WAITALL)
+    ready = b"\x05READY\x0bSocket-Type" + (6).to_bytes(4) + b"DEALER"
+    end.sendall(bytes([4, len(ready)]) + ready)
+    end.recv(1000)
+
+
+def test_a_peer_that_talks_and_reads_a_few_bytes_at_a_time_is_cut_off(sockets, tmp_path, monkeypatch):
+    """What it says counts as an answer to a PING, and over ipc the kernel has no timeout."""
+    monkeypatch.setattr(unread, "TAKEN", 1.0)
+    monkeypatch.setattr(unread, "SLOWEST", 1 << 24)
+    server = sockets.serve(f"ipc://{tmp_path}/folder/x", limits=PeerLimits(share=8, unread=1))
+    honest = sockets.connect(server.address)
+    version, head = (bytes(frame) for frame in encode(pull()))
+    word = bytes([1, len(version)]) + version + bytes([0, len(head)]) + head
+    with socket.socket(socket.AF_UNIX) as end:
+        shake_hands(end, tmp_path / "folder" / "x")
+        end.sendall(word)
+        (incoming,) = server.receive(PATIENCE)
+        assert server.send(incoming.peer, credit(), {"flat": np.zeros(1 << 18, np.float32)})
+
+        def trickle():
+            """Say something and read a little, until that is not possible any more."""
+            try:
+                end.sendall(word)
+                end.recv(64)
+            except (BrokenPipeError, ConnectionResetError):
+                return True
+            return ask(honest, server, 1) is None
+
+        serve_until(server, trickle)
+    serve_until(server, lambda: not server.send(incoming.peer, credit()))
+    assert ask(honest, server, 9999) == [], "who reads its answers stays"
+
+
 FLOODED = """
 import sys
 import time
@@ -368,12 +407,7 @@ def test_a_peer_that_closes_amid_its_flood_does_not_end_the_process(tmp_path):
     with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as process:
         assert process.stdout.readline() == "ready\n"
         with socket.socket(socket.AF_UNIX) as end:
-            end.connect(str(path))
-            end.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x01NULL" + bytes(48))
-            end.recv(64, socket.MSG_WAITALL)
-            ready = b"\x05READY\x0bSocket-Type" + (6).to_bytes(4) + b"DEALER"
-            end.sendall(bytes([4, len(ready)]) + ready)
-            end.recv(1000)
+            shake_hands(end, path)
             message, ping = b"\x00\x10" + bytes(16), b"\x04\x07\x04PING" + bytes(2)
             end.sendall(message * 150 + (message + ping) * 1000)
         _, errors = process.communicate("go\n", timeout=60)

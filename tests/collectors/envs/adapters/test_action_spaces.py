@@ -176,3 +176,8 @@ def test_nothing_to_choose_is_refused():
 def test_wrong_mask_errors_name_the_counts():
     with pytest.raises(ActionError, match=r"\[2, 2\] options.*\[2, 3\]"):
         flat_mask(MultiDiscrete([2, 3]), ([1, 0], [1, 1]))
+
+
+def test_unknown_action_spaces_are_refused_with_agent_space_and_remedy():
+    with pytest.raises(ValueError, match=r"agent 'walker_0' has the action space Sequence.*Wrap.*env.wrappers"):
+        adapt(odd.unknown_actions, 1)

@@ -1,0 +1,104 @@
+"""The slot filler: lets free slots begin the next episodes of the tickets that may be played now."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from collectors.actors import Actors
+from collectors.envs.rows import Environment
+from collectors.episode_closer import EpisodeCloser
+from collectors.held_tickets import HeldTickets
+from collectors.recorder import Owner, Recorder
+from collectors.seating import HeldTicket, Seating, Start
+from collectors.training_credit import TrainingCredit
+from league.store.snapshots import SnapshotError
+from league.ticket import Ticket
+
+FILL_SHARE = 1 / 8  # of the slots are free before episodes begin in them: few array calls for many episodes
+FILL_TICKS = 4  # after so many ticks episodes begin in any free slot
+
+
+class SlotFiller:
+    """Begins episodes.
+
+    filler.fill(player.ticks, now)
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        seating: Seating,
+        recorder: Recorder,
+        tickets: HeldTickets,
+        actors: Actors,
+        credit: TrainingCredit,
+        closer: EpisodeCloser,
+    ) -> None:
+        self._env, self._seating, self._recorder, self._tickets = env, seating, recorder, tickets
+        self._actors, self._credit, self._closer = actors, credit, closer
+        self._filled_at = 0  # the tick in which episodes began last
+
+    def fill(self, tick: int, now: float) -> None:
+        """Let free slots take the next unstarted episodes of the oldest tickets that may be played now."""
+        free = self._seating.room + self._closer.waiting
+        if not free or (free < FILL_SHARE * self._env.slots and tick - self._filled_at < FILL_TICKS):
+            return
+        self._closer.close_waiting()
+        if self._tickets.full:
+            return
+        starved = self._credit.starved()
+        starts: list[Start] = []
+        # First into slots that trained the same player, so that its lanes run on; then into any other.
+        for anywhere in (False, True):
+            for held in self._tickets.queue:
+                room = self._seating.room if anywhere else self._seating.room_beside(held.ticket.trains)
+                if room and held.unstarted and held.ticket.trains not in starved:
+                    actors = self._actors_of(held, starts)
+                    if actors is not None:
+                        starts.append(self._seating.reserve(held, actors, room))
+                if not self._seating.room:
+                    break
+        if starts:
+            self._begin(starts, now)
+            self._filled_at = tick
+            self._tickets.queue = [held for held in self._tickets.queue if held.unstarted]
+        if starved and self._seating.room:
+            # Without this, credit might be used up by decisions in lanes that wait for the credit to be filled.
+            self._recorder.rest(np.array(self._seating.free, np.int32), starved, now)
+
+    def _begin(self, starts: Sequence[Start], now: float) -> None:
+        seeds: list[int] = []
+        for start in starts:
+            seeds += start.held.seeds[start.episodes.start : start.episodes.stop]
+        slots = self._seating.begin(starts)
+        owners = [self._owners(start.held.ticket) for start in starts]
+        self._recorder.assign(slots, owners, [len(start.slots) for start in starts], now)
+        self._env.start(slots, np.array(seeds, np.int64))
+
+    def _actors_of(self, held: HeldTicket, starts: Sequence[Start]) -> list[int] | None:
+        """Return the actors of a ticket; None if one of them has not arrived. Those of `starts` keep their numbers."""
+        found: list[int] = []
+        for entry in held.ticket.entries:
+            try:
+                number = self._actors.number(entry, lambda: self._in_use(starts).union(found))
+            except (ValueError, OSError, SnapshotError) as error:
+                self._tickets.fail(
+                    held, f"{error}", again=False
+                )  # every ticket with a damaged snapshot fails like this
+                return None
+            if number is None:
+                return None
+            found.append(number)
+        return found
+
+    def _in_use(self, starts: Sequence[Start]) -> set[int]:
+        """Return the numbers of actors in slots that play or are about to begin."""
+        busy = [slot for slot, held in enumerate(self._seating.tickets) if held is not None]
+        return {*np.unique(self._seating.actor[busy]).tolist(), *(n for start in starts for n in start.actors)}
+
+    def _owners(self, ticket: Ticket) -> list[Owner | None]:
+        """Return who owns the lane of each entry: the trained player where it plays live, else nobody."""
+        return [
+            self._credit.owner(entry.player) if entry.player == ticket.trains and entry.snapshot is None else None
+            for entry in ticket.entries
+        ]

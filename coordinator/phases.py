@@ -1,0 +1,88 @@
+"""The phases of a league: training until the budget is spent, the final evaluation, and the end."""
+
+from coordinator.challenging import is_human
+from coordinator.directory import Directory
+from coordinator.last_candidates import LastCandidates
+from coordinator.open_tickets import OpenTickets
+from coordinator.running_league import RunningLeague
+from coordinator.workers import Workers
+from league.events import PhaseBegan
+from league.state import FINAL, OVER, TRAINING
+from league.ticket import Purpose
+
+
+class Phases:
+    """Begins the next phase of a league when it is time to. `last` are the candidates that the final one is about."""
+
+    def __init__(
+        self, league: RunningLeague, tickets: OpenTickets, directory: Directory, workers: Workers, last: LastCandidates
+    ) -> None:
+        self._league, self._state, self._final = league, league.state, league.scheduler.final
+        self._tickets, self._directory, self._workers, self._last = tickets, directory, workers, last
+        self._final_since: float | None = None  # the time of play when this term saw the final evaluation begin
+        self._final.waiting = league.state.phase == FINAL
+
+    def tick(self, now: float, elapsed: float) -> None:
+        """Let phases end. `elapsed` is the time of play, all terms together."""
+        state = self._state
+        if state.phase == TRAINING:
+            why = state.config.budget.spent(elapsed, state.env_steps) or self._hopeless(now)
+            if why:
+                self.finish(why, now)
+        self._await_last(now)
+        self._time_final(elapsed)
+        if state.phase == FINAL and (self._final_is_done() or self._hopeless(now)):
+            for number, ticket in list(state.open.items()):
+                if is_human(state, ticket):
+                    self._tickets.withdraw(number)
+            self._league.emit(PhaseBegan(phase=OVER, why=state.why))
+
+    def finish(self, why: str, now: float) -> None:
+        """Withdraw open training tickets and begin the final evaluation; a league that is hopeless is over."""
+        for number, ticket in list(self._state.open.items()):
+            if ticket.purpose == Purpose.TRAIN:
+                self._tickets.withdraw(number)
+        self._league.emit(PhaseBegan(phase=OVER if self._hopeless(now) else FINAL, why=why))
+
+    def reopen(self) -> None:
+        """Go back to training: the league was resumed with budget left."""
+        self._league.emit(PhaseBegan(phase=TRAINING, why="resumed"))
+
+    def spent(self, elapsed: float) -> float:
+        """Return the share of the budget that is spent, by the limit that will be reached first; 0 without a budget."""
+        budget = self._state.config.budget
+        shares = [
+            0.0 if budget.minutes is None else elapsed / (budget.minutes * 60),
+            0.0 if budget.env_steps is None else self._state.env_steps / budget.env_steps,
+        ]
+        return min(1.0, max(shares))
+
+    def _hopeless(self, now: float) -> str:
+        return self._tickets.hopeless(self._workers.collectors(), now)
+
+    def _final_is_done(self) -> bool:
+        """Whether the final evaluation has been played out; games of humans do not count."""
+        others = any(not is_human(self._state, ticket) for ticket in self._state.open.values())
+        return not others and self._final.done()
+
+    def _await_last(self, now: float) -> None:
+        """Let the final evaluation begin when the last candidates are there that it is about."""
+        if self._state.phase != FINAL:
+            self._last.forget()
+            self._final.waiting = False
+            return
+        assigned = {learner: self._directory.assigned(learner) for learner in self._directory.learners}
+        self._final.waiting = bool(self._last.awaited(assigned, now))
+
+    def _time_final(self, elapsed: float) -> None:
+        """Hand out no more games of a final evaluation that takes longer than it may; a new term counts from 0."""
+        if self._state.phase != FINAL or self._final.waiting:
+            self._final_since, self._final.closing = None, False
+            return
+        self._final_since = elapsed if self._final_since is None else self._final_since
+        allowed = self._state.config.final_seconds()
+        lasted = elapsed - self._final_since
+        self._final.closing = allowed is not None and lasted >= allowed
+        if allowed is not None and lasted >= allowed + self._tickets.leases.seconds:
+            for number in [n for n, ticket in self._state.open.items() if not is_human(self._state, ticket)]:
+                self._tickets.withdraw(number)  # whoever holds it makes progress, but nobody knows for how long

@@ -1,0 +1,1 @@
+"""Which ticket comes next: training, evaluation, and the final evaluation."""

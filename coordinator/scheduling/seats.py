@@ -1,0 +1,75 @@
+"""Where players can sit, alone and in pairs: their roles say so. Pure: it reads the state."""
+
+from league.ids import PlayerId
+from league.lineup import pair_lineup
+from league.matchmaking.pool import fits
+from league.spec import EnvSpec
+from league.state import LeagueState
+from league.ticket import Entry
+
+
+class Seats:
+    """The seats of a league's environment. What a player can take never changes, so it is computed once."""
+
+    def __init__(self, state: LeagueState) -> None:
+        self._state = state
+        self._places: dict[PlayerId, list[int]] = {}
+
+    @property
+    def env(self) -> EnvSpec:
+        """The environment; a league has one as soon as it is founded."""
+        assert self._state.env is not None
+        return self._state.env
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The role of every seat."""
+        return self.env.roles
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """The side of every seat."""
+        return self.env.sides
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether all seats are on one side."""
+        return self.env.cooperative
+
+    def fits(self, player: PlayerId, role: str) -> bool:
+        """Whether a player can take a role."""
+        return fits(self._state.population[player], frozenset({role}))
+
+    def places(self, player: PlayerId) -> list[int]:
+        """Return where a player can sit: one seat of each kind, as entries rotate among those of a kind."""
+        if player in self._places:
+            return self._places[player]
+        roles, sides = self.roles, self.sides
+        kinds: dict[tuple[str, ...], int] = {}
+        for seat, role in enumerate(roles):
+            if self.fits(player, role):
+                company = sorted(other for other, side in zip(roles, sides, strict=True) if side == sides[seat])
+                kinds.setdefault((role, *company), seat)
+        self._places[player] = list(kinds.values())
+        return self._places[player]
+
+    def lineup(self, first: Entry, second: Entry, place: int) -> list[Entry] | None:
+        """Return a match of two, as `pair_lineup` seats them; None if somebody's role does not allow it.
+
+        Where all are on one side, seats whose role neither of them has go to the newest candidate of that role.
+        """
+        entries = []
+        pair = pair_lineup(self.env, place, first, second, lambda entry, role: self.fits(entry.player, role))
+        for seat, found in enumerate(pair):
+            entry = found
+            if entry is None and self.cooperative and first != second:
+                entry = self._newest(self.roles[seat])
+            if entry is None:
+                return None
+            entries.append(entry)
+        return entries if second in entries else None
+
+    def _newest(self, role: str) -> Entry | None:
+        """Return the newest candidate of the first learning player that has a role and a candidate."""
+        bound = (player.id for player in self._state.population.learning() if self.fits(player.id, role))
+        return next((entry for entry in map(self._state.contestant, bound) if entry is not None), None)

@@ -1,0 +1,109 @@
+"""Training tickets: whose turn it is by the rates of the players, and with whom by matchmaking."""
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from coordinator.scheduling.choosing import any_of
+from coordinator.scheduling.resting import RestingPairs
+from coordinator.scheduling.seats import Seats
+from league.ids import PlayerId, TicketNumber
+from league.matchmaking.choice import Choice, draw
+from league.matchmaking.recipes import matchmaker
+from league.player import Player
+from league.state import LeagueState
+from league.ticket import Entry, Purpose, Ticket
+
+LEAD = 64  # tickets of the whole league by which a player may be ahead of its rate
+
+
+class TrainingTickets:
+    """Chooses the next training ticket."""
+
+    def __init__(self, state: LeagueState, seats: Seats, resting: RestingPairs) -> None:
+        self._state, self._seats, self._resting = state, seats, resting
+        self._matchmaker: Callable[..., list[Choice]] = matchmaker(state.config.matchmaking)
+        self._cached: dict[tuple[PlayerId, str, bool], list[Choice]] = {}  # choices that hold for this batch
+        self._ready: list[Player] | None = None  # learning players that could train, in this batch as well
+
+    def choices(self, player: Player, roles: frozenset[str] | None = None, mates: bool = False) -> list[Choice]:
+        """Return whom the player would meet now, or play with, with exact probabilities and reasons."""
+        return self._matchmaker(player, self._state.population, self._state.training, roles, mates)
+
+    def next(
+        self, number: TicketNumber, rng: np.random.Generator, now: float, starved: Collection[PlayerId]
+    ) -> Ticket | None:
+        """Return a ticket that trains the player furthest behind its rate; None if nobody can train."""
+        for player in self._hungry(starved):
+            entries = self._match(player, rng, now)
+            if entries is not None:
+                return Ticket(
+                    number=number,
+                    purpose=Purpose.TRAIN,
+                    entries=entries,
+                    episodes=self._state.config.episodes,
+                    trains=player.id,
+                    spirit=self._spirit(player.id),
+                )
+        return None
+
+    def forget(self) -> None:
+        """Ask matchmakers again from now on: a batch of messages is over, or the pool has changed.
+
+        In between, all tickets of a player are chosen with the same probabilities, as if its results came in at the
+        end of the batch. A busy coordinator would spend most of its time on them otherwise.
+        """
+        self._cached.clear()
+        self._ready = None
+
+    def _spirit(self, player: PlayerId) -> float:
+        newest = self._state.candidate(player)
+        return self._state.config.team.at(0 if newest is None else newest.decisions)
+
+    def _hungry(self, starved: Collection[PlayerId]) -> list[Player]:
+        """Return the learning players that can train now, the one furthest behind its rate first.
+
+        Nobody runs far ahead of a player that its learner starves: where learners are the limit, rates are kept,
+        too, and collectors rest.
+        """
+        state = self._state
+        if self._ready is None:
+            learning = state.population.learning()
+            self._ready = [p for p in learning if p.rate > 0 and state.candidate(p.id) is not None]
+        ready = self._ready
+        had = {p.id: state.asked[p.id] / p.rate for p in ready}
+        limit = min(had.values(), default=0.0) + LEAD * state.config.episodes / (sum(p.rate for p in ready) or 1.0)
+        return sorted((p for p in ready if p.id not in starved and had[p.id] <= limit), key=lambda p: had[p.id])
+
+    def _match(self, player: Player, rng: np.random.Generator, now: float) -> tuple[Entry, ...] | None:
+        """Return the player among others; None while one of them could only be somebody without weights."""
+        place, sides = any_of(self._seats.places(player.id), rng), self._seats.sides
+        entries = []
+        for seat, role in enumerate(self._seats.roles):
+            mate = sides[seat] == sides[place]
+            entry = Entry(player.id) if seat == place else self._other(player, role, mate, rng, now)
+            if entry is None:
+                return None
+            entries.append(entry)
+        return tuple(entries)
+
+    def _other(self, player: Player, role: str, mate: bool, rng: np.random.Generator, now: float) -> Entry | None:
+        choices = self._playable_choices(player, role, mate)
+        rested = choices  # most leagues never see a void pairing: then there is nothing to leave out
+        if self._resting:
+            rested = [c for c in choices if not self._resting.rests(player.id, c.opponent, now)]
+        return self._entry(draw(rested or choices, rng).opponent) if choices else None
+
+    def _playable_choices(self, player: Player, role: str, mate: bool) -> list[Choice]:
+        found = self._cached.get((player.id, role, mate))
+        if found is None:
+            found = [c for c in self.choices(player, frozenset({role}), mate) if self._playable(c)]
+            self._cached[player.id, role, mate] = found
+        return found
+
+    def _playable(self, choice: Choice) -> bool:
+        return not choice.live or self._state.candidate(choice.opponent) is not None
+
+    def _entry(self, player: PlayerId) -> Entry:
+        found = self._state.population[player]
+        return Entry(player, found.snapshot, found.bot)
