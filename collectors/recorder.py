@@ -40,9 +40,8 @@ class Recorder:
         self._memory, self._state = memory, state
         self._pool = DecisionPool(spec, ticks, agents=int(self._place.max()) + 1)
         lanes = slots * self._entries
-        self._first = np.zeros(
-            slots * len(spec.agents), np.intp
-        )  # the place of every agent if all seats have one agent
+        # The place of every agent if all seats have one agent.
+        self._first = np.zeros(slots * len(spec.agents), np.intp)
         self._block = self._pool.lease(lanes)  # into which each lane is written
         self._owner = np.full(lanes, NOBODY, np.intp)
         self._owners: list[Owner] = []
