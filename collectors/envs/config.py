@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from collectors.envs.names import BACKENDS, check_id, read_name
-from collectors.envs.outcomes import Referee
 from collectors.envs.plan import Plan, plan_exactly
+from collectors.envs.referee import Referee
 from collectors.envs.rows import Environment, HasInfos
 from league.plugins import PluginError, resolve
 

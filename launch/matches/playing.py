@@ -14,7 +14,7 @@ import numpy as np
 from collectors.acting import Acting
 from collectors.actors import Actors
 from collectors.envs.config import EnvConfig, EnvError, make_environment
-from collectors.envs.rows import Environment, IntArray, Rows
+from collectors.envs.rows import Environment, HasRenderModes, IntArray, Rows
 from collectors.episode import Choose, Frame, Frames, difference, play
 from collectors.episode import replay as replay_episode
 from launch.config.config import Config, from_plain, policies_of
@@ -220,7 +220,8 @@ def parse_match(text: str) -> tuple[int, int | None]:
 def showing_environment(config: EnvConfig, allow: Collection[str] = ()) -> Environment:
     """Return an environment that shows positions as text of its own, if it says that it can."""
     env = make_environment(config, 1, allow)
-    if TEXT not in getattr(env, "render_modes", ()) or "render_mode" in config.kwargs:
+    modes = env.render_modes if isinstance(env, HasRenderModes) else ()
+    if TEXT not in modes or "render_mode" in config.kwargs:
         return env
     try:
         showing = make_environment(replace(config, kwargs={**config.kwargs, "render_mode": TEXT}), 1, allow)

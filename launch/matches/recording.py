@@ -14,14 +14,14 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.config import EnvConfig, EnvError, make_environment
-from collectors.envs.rows import Environment
+from collectors.envs.rows import Environment, HasPicture, HasRenderModes
 from collectors.episode import Frame, Frames, play, replay
 from launch.config.config import stored
 from launch.matches.playing import TEXT, casting, find_entry, seat, told
@@ -126,7 +126,7 @@ def _small(picture: Picture) -> Picture:
 def drawing_environment(config: EnvConfig, allow: Collection[str]) -> Environment:
     """Return an environment that draws pictures, if it says that it can; else one that is drawn from its text."""
     env = make_environment(config, 1, allow)
-    told = getattr(env, "render_modes", ())
+    told = env.render_modes if isinstance(env, HasRenderModes) else ()
     modes = told or ((PICTURE,) if config.name == "pettingzoo" else ())  # who says nothing may draw all the same
     for mode in (PICTURE, TEXT):
         if mode in modes and "render_mode" not in config.kwargs:
@@ -141,7 +141,6 @@ def drawing_environment(config: EnvConfig, allow: Collection[str]) -> Environmen
 
 def _pictures(env: Environment, ticket: Ticket, frames: Frames) -> Iterator[Picture]:
     """Yield a picture of each position; the last one has the outcome below."""
-    draw: Callable[[int], Any] = getattr(env, "picture", lambda slot: None)
     number, last = 0, Frame((), "")
     while True:
         try:
@@ -149,7 +148,7 @@ def _pictures(env: Environment, ticket: Ticket, frames: Frames) -> Iterator[Pict
         except StopIteration as stop:
             yield text_picture([*_lines(env.spec, ticket, last, number - 1), "", told(ticket, stop.value).strip()])
             return
-        found = draw(0)
+        found = env.picture(0) if isinstance(env, HasPicture) else None
         yield text_picture(_lines(env.spec, ticket, last, number)) if found is None else np.asarray(found, np.uint8)
         number += 1
 

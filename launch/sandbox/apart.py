@@ -19,8 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from collectors.check import EnvReport
 from collectors.conformance import Problem
+from collectors.env_report import EnvReport
 from collectors.envs.config import EnvError
 from collectors.envs.names import is_ours
 from collectors.envs.watched import BUILD, CLOSE, LOOP, RESET, STEP, TESTS, Tell, silent
