@@ -26,6 +26,7 @@ from collectors.learner_client import LearnerClient
 from collectors.recorder import Owner, Recorder
 from collectors.seating import Playing, Seating, Start
 from league.ids import PlayerId, derive_seed
+from league.metrics import DROPPED_DECISIONS, ENV_STEPS, ENV_STEPS_PER_SECOND, EPISODES, SECONDS, SLOTS_BUSY, WAIT_SHARE
 from league.store.snapshots import SnapshotError
 from league.ticket import Ticket
 from league.wire.messages import Ack, Orders
@@ -351,13 +352,13 @@ class Collector:
         self._reported = (now, self.env_steps, self.waited)
         wall = max(now - before, 1e-9)
         return {
-            "seconds": wall,
-            "env_steps": float(self.env_steps),
-            "env_steps_per_second": (self.env_steps - steps) / wall,
-            "wait_share": (self.waited - waited) / wall,
-            "episodes": float(self.episodes),
-            "slots_busy": float(self._env.slots - self._seating.room),
-            "dropped_decisions": float(self._links.dropped),
+            SECONDS: wall,
+            ENV_STEPS: float(self.env_steps),
+            ENV_STEPS_PER_SECOND: (self.env_steps - steps) / wall,
+            WAIT_SHARE: (self.waited - waited) / wall,
+            EPISODES: float(self.episodes),
+            SLOTS_BUSY: float(self._env.slots - self._seating.room),
+            DROPPED_DECISIONS: float(self._links.dropped),
         }
 
     def _farewell(self, now: float) -> None:

@@ -18,6 +18,7 @@ from coordinator.opening import refold
 from coordinator.pages import first_page
 from league.events import LedgerDamaged, SnapshotPruned
 from league.ids import Hash
+from league.metrics import BUSY_SHARE, LOAD_PER_CORE, LONGEST_STEP_MS, OPEN_TICKETS, WAITING_TICKETS
 from league.store.chain import to_text
 from league.store.fold import encode_fold, publish_fold
 from league.store.ledger import Ledger, LedgerError, LedgerFull, Measured
@@ -236,11 +237,11 @@ class Service:
         busy, longest = self._busy, self._longest
         self._busy = self._longest = 0.0
         return {
-            "busy_share": busy / seconds,
-            "longest_step_ms": 1000 * longest,
-            "open_tickets": float(len(self.coordinator.state.open)),
-            "waiting_tickets": float(len(self.coordinator.leases.waiting)),
-            "load_per_core": os.getloadavg()[0] / (os.cpu_count() or 1),
+            BUSY_SHARE: busy / seconds,
+            LONGEST_STEP_MS: 1000 * longest,
+            OPEN_TICKETS: float(len(self.coordinator.state.open)),
+            WAITING_TICKETS: float(len(self.coordinator.leases.waiting)),
+            LOAD_PER_CORE: os.getloadavg()[0] / (os.cpu_count() or 1),
         }
 
     def _commit(self, metrics: Sequence[tuple[float, str, dict[str, float]]], now: float) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from league.ids import PlayerId
 from league.limits import within
+from league.metrics import BUFFER, INFERENCE, MALFORMED, SECONDS, UPDATES_PER_SECOND, WAIT_SHARE, WRITE_FAILURES
 from league.policies.layout import PolicyConfig
 from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
@@ -366,14 +367,14 @@ class Learner:
                 self._told.setdefault(candidate.player, self._request)
 
     def _metrics(self, now: float) -> dict[str, float]:
-        metrics = {"malformed": float(self._feed.malformed), "write_failures": float(self.write_failures)}
-        metrics |= {f"inference/{name}": value for name, value in self._feed.inference_metrics.items()}
+        metrics = {MALFORMED: float(self._feed.malformed), WRITE_FAILURES: float(self.write_failures)}
+        metrics |= {INFERENCE + name: value for name, value in self._feed.inference_metrics.items()}
         if self._line is not None:
-            metrics |= {f"buffer/{name}": value for name, value in self._line.metrics.items()}
+            metrics |= {BUFFER + name: value for name, value in self._line.metrics.items()}
         if self._reported_at is not None and now > self._reported_at:
             elapsed = now - self._reported_at
-            shares = {"wait_share": self._waited / elapsed, "updates_per_second": self._updates / elapsed}
-            metrics |= {"seconds": elapsed} | shares
+            shares = {WAIT_SHARE: self._waited / elapsed, UPDATES_PER_SECOND: self._updates / elapsed}
+            metrics |= {SECONDS: elapsed} | shares
         for trainee in self._trainees.values():
             metrics |= trainee.metrics()
         return metrics
