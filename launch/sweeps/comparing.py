@@ -24,7 +24,7 @@ from league.standings import MeanReturn, Standing
 from league.state import LeagueState
 
 CONFIDENCE = 0.95
-SCORE, ELO, RETURN, SPEED = "score/", "elo/", "return/", SPEED
+SCORE, ELO, RETURN = "score/", "elo/", "return/"
 CAPTION = "Mean over seeds with its 95 % t interval; of a single run, the interval of its own games."
 
 

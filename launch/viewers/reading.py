@@ -26,7 +26,7 @@ from league.payoff import head_to_head
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
-from league.ticket import Episode, Ticket
+from league.ticket import Episode, Ticket, total_return
 from league.wire.messages import Worker
 
 WIDE = 160  # columns of a table of jobs that no terminal limits
@@ -176,7 +176,9 @@ def match_json(
         "scores": [_score(episodes, seat, players, where) for seat in seats]
         if episodes and len(set(where)) > 1
         else None,
-        "returns": [sum(e.returns[seat] for e in episodes) / len(episodes) for seat in seats] if episodes else None,
+        "returns": [sum(total_return(e, [seat]) for e in episodes) / len(episodes) for seat in seats]
+        if episodes
+        else None,
         "lengths": [episode.length for episode in episodes],
         "recorded": [i for i, episode in enumerate(episodes) if episode.actions],
         "void": void,
