@@ -12,7 +12,7 @@ KEPT_CANDIDATES = 3  # of each learning player; frozen ones and those in use sta
 
 
 def promote(state: LeagueState, player: Player) -> list[Event]:
-    """Freeze the newest candidate if the rules say so, and only then reset the player, perhaps."""
+    """Freeze the newest candidate if that is due, and only then perhaps reset the player."""
     if player.kind == Kind.MAIN and not state.population.frozen_of(player.id):
         return [_freeze(state, player, "the pool starts with one frozen player for every main")]
     assert state.env is not None

@@ -181,7 +181,7 @@ def _apply_rare(state: LeagueState, event: Event) -> None:
             state.quarantined[event.name] = event.why
         case PhaseBegan():
             state.phase, state.why = event.phase, event.why
-            if event.phase != OVER:  # at the end they say whether it was given up
+            if event.phase != OVER:  # at the end they show whether it was given up
                 state.voids_in_a_row = 0
         case OperatorActed():
             state.paused = event.action == "pause" or (state.paused and event.action != "resume")

@@ -1,4 +1,4 @@
-"""Actions drawn in numpy: choices by a race, continuous numbers from Gaussians squashed by tanh.
+"""Actions sampled in numpy: choices by a race, continuous numbers from Gaussians squashed by tanh.
 
 A network gives `actions + continuous` numbers for each row: a logit for each option of each choice, then the
 mean of each Gaussian. The torch side, which must find the same log-probabilities, is league.policies.distribution.
@@ -13,7 +13,7 @@ from league.policies.layout import EDGE, ILLEGAL, LARGEST, LOG_STD_RANGE, FloatA
 from league.spec import EnvSpec
 
 Actions = npt.NDArray[Any]  # int32 [rows] for one choice, else float32 [rows, parts]
-NEVER_ZERO = np.float32(1e-20)  # float32 draws can be exactly 0, and 0 / 0 would choose an illegal action
+NEVER_ZERO = np.float32(1e-20)  # float32 samples can be exactly 0, and 0 / 0 would choose an illegal action
 HALF_LOG_TWO_PI = np.float32(0.5 * np.log(2 * np.pi))
 
 
@@ -28,18 +28,18 @@ def bounded(outputs: FloatArray) -> FloatArray:
 
 
 def race(
-    logits: FloatArray, mask: npt.NDArray[np.bool_], draw: FloatArray
+    logits: FloatArray, mask: npt.NDArray[np.bool_], noise: FloatArray
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """Return a legal action for each row of `mask` and its log-probability.
 
-    `logits` and `draw`, which holds standard exponential draws, are [actions, rows].
+    `logits` and `noise`, standard exponential samples, are [actions, rows].
     """
     z = np.where(mask.T, bounded(logits), np.float32(ILLEGAL))
     z -= np.maximum.reduce(z, axis=0)
     p = np.exp(z)
     total = np.add.reduce(p, axis=0)
     # An exponential race: the argmax of p / Exp(1) is distributed as p, with no need to normalise it.
-    p /= draw + NEVER_ZERO
+    p /= noise + NEVER_ZERO
     action = p.argmax(axis=0)
     log_prob = z.take(action * len(action) + np.arange(len(action)))
     log_prob -= np.log(total)
@@ -59,8 +59,8 @@ def sample(
     for choice, options in enumerate(spec.heads):
         begin, end = end, end + options
         logits = np.ascontiguousarray(outputs[:, begin:end].T)
-        draw = rng.standard_exponential(logits.shape, dtype=np.float32)
-        actions[:, choice], chance = race(logits, mask[:, begin:end], draw)
+        noise = rng.standard_exponential(logits.shape, dtype=np.float32)
+        actions[:, choice], chance = race(logits, mask[:, begin:end], noise)
         log_prob += chance
     if spec.continuous:
         mean, log_std = bounded(outputs[:, end:]), np.clip(bounded(log_std), *LOG_STD_RANGE)

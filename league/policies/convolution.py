@@ -58,7 +58,7 @@ class Convolution:
 
 
 def image_shape(name: str, shape: tuple[int, ...]) -> Shape:
-    """Return the shape of an image or a board, or say that it is none.
+    """Return the shape of an image or a board; raise if it is none.
 
     >>> image_shape("cnn", (6, 7, 2)), image_shape("cnn", (84, 84))  # without planes there is one
     ((6, 7, 2), (84, 84, 1))

@@ -1,4 +1,4 @@
-"""What a network says about actions, in torch: the same log-probabilities as league.policies.actions.
+"""The distribution of actions that a network gives, in torch: the same log-probabilities as league.policies.actions.
 
 Legend of shapes: B decisions, N options of all choices, H choices, C continuous numbers.
 """

@@ -1,8 +1,8 @@
-"""Exploration of players whose network gives values: how often they do anything at random, and how it is drawn.
+"""Exploration of players whose network gives values: how often they do anything at random, and how it is sampled.
 
 Live weights carry two numbers that are not trained, `epsilon` and `spread`. With spread 0 all slots explore with
 epsilon; else slot i of n does with epsilon ** (1 + spread * i / (n - 1)), so that some hardly explore and some do a lot
-(Ape-X, Horgan et al. 2018, has epsilon 0.4 and spread 7). Frozen players explore as their config says.
+(Ape-X, Horgan et al. 2018, has epsilon 0.4 and spread 7). Frozen players explore as configured.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ def rates(exploration: FloatArray, share: FloatArray | None, rows: int) -> Float
 def epsilon_greedy(values: FloatArray, mask: npt.NDArray[np.bool_], epsilon: FloatArray) -> FloatArray:
     """Return log-probabilities [rows, actions] of doing the best legal action, or with chance epsilon any legal one.
 
-    They are logits like any other, so that whoever draws from them tells the right log-probability.
+    They are logits like any other, so that samples from them have the right log-probability.
     """
     best = np.where(mask, bounded(values), np.float32(ILLEGAL)).argmax(axis=1)
     chance = mask * (epsilon / mask.sum(axis=1))[:, None]

@@ -48,11 +48,11 @@ class PolicyConfig:
     filters: list[list[int]] = field(default_factory=list)  # cnn: channels, kernel, stride of each layer; []: by size
     blocks: int = 3  # resnet: residual blocks of two convolutions
     normalise: bool = False  # see observations at a running mean of 0 and deviation of 1; not with head=values
-    agent_id: bool = False  # tell the network which agent of its seat it acts for (one-hot)
+    agent_id: bool = False  # a one-hot input: for which agent of its seat the network acts
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
     critic: str = "shared"  # layers of the actor, or its own: "central" sees all agents of the seat, "state" the whole
-    head: str = "logits"  # what it gives for each option: "logits", or "values" (algo=dqn and its kin)
+    head: str = "logits"  # what it gives for each option: "logits", or "values" (algo=dqn and other value-based ones)
     epsilon: float = 0.05  # values: how often a frozen player does anything at random, so that games differ
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class PolicyConfig:
             )
         if self.normalise and self.head == "values":
             raise ValueError(
-                "policy.normalise=true needs policy.head=logits: use algo=ppo or one of its kin, or leave it"
+                "policy.normalise=true needs policy.head=logits: use algo=ppo or another actor-critic, or leave it"
             )
         if not 0 <= self.epsilon <= 1:
             raise ValueError(f"policy.epsilon must be between 0 and 1, not {self.epsilon}")
@@ -180,7 +180,7 @@ def overview(config: PolicyConfig, spec: EnvSpec) -> int:
         return team_size(spec) * spec.observation.size
     if spec.state is None:
         raise ValueError(
-            f"policy.critic=state: {spec.name} tells no state of the whole game. Add env.state=true if it has one "
+            f"policy.critic=state: {spec.name} offers no state of the whole game. Add env.state=true if it has one "
             "(env.kwargs.state=true for a native game), or use policy.critic=central."
         )
     return spec.state.size
@@ -267,5 +267,5 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
 def _orthogonal(rows: int, columns: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     tall = rng.standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(tall)
-    q *= np.sign(np.diag(r))  # without it QR does not draw uniformly, and signs depend on the library
+    q *= np.sign(np.diag(r))  # without it QR does not sample uniformly, and signs depend on the library
     return q if rows >= columns else q.T

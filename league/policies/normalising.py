@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float32]
 
-FAR = 5.0  # deviations from the mean that are told apart, at most
+FAR = 5.0  # deviations from the mean: larger ones are clipped
 LEAST = 1e-3  # deviation of what hardly changes, where observations are numbers up to about 1
 MEMORY = 1_000_000  # decisions after which old ones are forgotten as fast as new ones come
 

@@ -30,7 +30,7 @@ FOLDS = not WIDE.search(repr(opt_func_info("^tanh$", "float32")))  # with AVX-51
 
 
 class Described(Protocol):
-    """What a manifest tells of the network whose weights it describes."""
+    """The network that a manifest describes."""
 
     @property
     def policy(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def sociable(config: PolicyConfig, spec: EnvSpec) -> bool:
     return spec.single and not config.agent_id and not config.recurrent and config.head != "values"
 
 
-def draw(
+def choose_actions(
     spec: EnvSpec,
     outputs: FloatArray,
     log_std: FloatArray,
@@ -104,7 +104,7 @@ class NumpyActor:
     actor.act(rows.observation, rows.mask, rng, place, memory)      # if it has an agent id or a memory
 
     It keeps a copy of the weights: training may go on in the caller's array. A network that gives values explores as
-    its weights say, or if it is `frozen` as its config does.
+    its weights do, or if it is `frozen` as its config does.
     """
 
     def __init__(
@@ -181,12 +181,12 @@ class NumpyActor:
     ) -> tuple[Actions, npt.NDArray[np.float32]]:
         """Return a legal action for each row and its log-probability (a greedy choice is certain: 0).
 
-        `share` says for each row how far its slot is from the first to the last: slots may explore differently.
+        `share` is, for each row, how far its slot is from the first to the last: slots may explore differently.
         """
         outputs = self.outputs(observation, place, memory)
         if self.greedy:
             return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
-        return draw(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
+        return choose_actions(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
 
     def features(self, x: FloatArray, place: Places | None) -> FloatArray:
         """Return what the first layer sees of flat observations: what convolutions found, which agent it is.

@@ -24,16 +24,16 @@ class Lanes:
     restart: Tensor  # [L, T, A] whether a new episode of that agent begins: nothing is remembered
     memory: Tensor  # [L, A, M] before the first tick
     warm: Tensor | None = (
-        None  # [L, T, A] decisions that only bring a stored memory up to date: nothing is learnt there
+        None  # [L, T, A] decisions that only bring a stored memory up to date: they are not trained on
     )
 
     @property
-    def learnt(self) -> Tensor | None:
-        """Which decisions are learnt from, [B]; None: all of them."""
+    def trained(self) -> Tensor | None:
+        """Which decisions are trained on, [B]; None: all of them."""
         if self.warm is None or not bool(self.warm.any()):
             return None
-        learnt = ~self.warm[self.present]
-        return learnt if bool(learnt.any()) else None
+        trained = ~self.warm[self.present]
+        return trained if bool(trained.any()) else None
 
     def __getitem__(self, lanes: Tensor) -> "Lanes":
         warm = None if self.warm is None else self.warm[lanes]
@@ -42,7 +42,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a network is told of each of B decisions."""
+    """The inputs of a network for each of B decisions."""
 
     observation: Tensor  # [B, ...]
     place: Tensor | None = None  # [B] of the agent in its seat; None: the first
@@ -89,7 +89,7 @@ class TorchPolicy(nn.Module):
         return _linear(x, parameters, "policy"), self._value(x, seen, parameters)
 
     def answers(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
-        """Return what actions are drawn from, and what each agent remembers after it (None without a memory)."""
+        """Return the distribution of actions, and the memory of each agent after it (None without a memory)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
         return _linear(x, parameters, "policy"), memory
@@ -232,7 +232,7 @@ class TorchPolicy(nn.Module):
         return _linear(x, parameters, "value").squeeze(-1)
 
     def _alone(self, seen: Observed) -> Tensor:
-        """Return what a seat sees whose other agents are not there, or a state that nobody told."""
+        """Return the observation of absent agents, or of a state that is not available."""
         if self._config.sees_state:
             return seen.observation.new_zeros(len(seen.observation), overview(self._config, self._spec))
         own = seen.observation.reshape(-1, 1, self._spec.observation.size).float()

@@ -177,7 +177,7 @@ class ActorCritic:
         for part in minibatch.parts(self.config.accumulate):
             share = len(part) / len(minibatch)
             actions, value_B = self.policy(part.seen, part.mask)
-            learnt_B = None if part.lanes is None else part.lanes.learnt
+            learnt_B = None if part.lanes is None else part.lanes.trained
             if learnt_B is not None:
                 actions, value_B, part = actions[learnt_B], value_B[learnt_B], part[learnt_B]
             loss, metrics = self.loss(actions, value_B, part, entropy_coef)
