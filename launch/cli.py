@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from launch.arguments import build_parser, refuse_unknown_command
 from launch.shadowing import ShadowedError, check_packages
-from launch.spawn.interpreter import find_own
+from launch.spawn.interpreter import allow_local_modules
 from launch.terminal.clean import cleaned, show_error
 from launch.terminal.wording import TRACEBACK
 
@@ -38,7 +38,7 @@ def _dispatch(argv: Sequence[str] | None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if rest:
         arguments.pairs += rest
-    find_own(getattr(arguments, "allow", ()))
+    allow_local_modules(getattr(arguments, "allow", ()))
     try:
         check_packages()
         code = COMMANDS[arguments.command](arguments)

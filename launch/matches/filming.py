@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from launch.spawn.exit_code import describe_exit
-from launch.spawn.interpreter import environment, python, settle
+from launch.spawn.interpreter import environment, prepare_child, python
 from launch.viewers.curves import Scene
 from league.store.run_directory import RunDirectory
 
@@ -100,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--allow", action="append", default=[])
     arguments = parser.parse_args(argv)
-    settle(arguments.allow)
+    prepare_child(arguments.allow)
     from launch.matches.recording import draw_scene
 
     scene = msgspec.json.decode(sys.stdin.buffer.read(), type=Scene)

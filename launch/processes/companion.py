@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from launch.spawn.interpreter import environment, python
+from launch.topology.roles import ProcessRole
 from league.store.run_directory import RunDirectory
 
 log = logging.getLogger("ludus.process")
@@ -19,12 +20,12 @@ PATIENCE = 3.0  # seconds that it has to end when it is asked to
 class Companion:
     """One process of this role, with its standard input as life line: it ends when this process does.
 
-    with closing(Companion("replica", run, time.monotonic)) as beside:
+    with closing(Companion(ProcessRole.REPLICA, run, time.monotonic)) as replica:
         while ...:
-            beside.poll()
+            replica.poll()
     """
 
-    def __init__(self, role: str, run: RunDirectory, clock: Callable[[], float]) -> None:
+    def __init__(self, role: ProcessRole, run: RunDirectory, clock: Callable[[], float]) -> None:
         self._role, self._run, self._clock = role, run, clock
         self._process: subprocess.Popen[bytes] | None = None
         self._started = self._looked = self._start_at = float("-inf")

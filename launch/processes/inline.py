@@ -11,7 +11,7 @@ from launch.config.config import Config
 from launch.config.env_spec import describe_environment
 from launch.processes.build import Lines, build_buffer, build_collector, build_coordinator
 from launch.processes.build_learner import build_inference, build_learner
-from launch.processes.ending import untrained
+from launch.processes.ending import find_end_problem
 from launch.topology.parts import learner_names
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
@@ -145,7 +145,7 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
         export(run, name, run.track / name, allow=allow)
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=allow)
-    shortfall = untrained(state, config)
-    if shortfall is not None and (shortfall.failed or not quiet):
-        sys.stderr.write(f"ludus: {shortfall.line}\n")
-    return 1 if shortfall is not None and shortfall.failed else 0
+    problem = find_end_problem(state, config)
+    if problem is not None and (problem.failed or not quiet):
+        sys.stderr.write(f"ludus: {problem.line}\n")
+    return 1 if problem is not None and problem.failed else 0

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from launch.config.config import Config
 from launch.config.env_spec import describe_environment
-from launch.processes.ending import untrained
+from launch.processes.ending import find_end_problem
 from launch.processes.supervisor import GivenUp, Supervisor
 from launch.terminal.spinner import QUIET
 from launch.terminal.wording import allowing
@@ -86,10 +86,10 @@ def run(
     state = read_offline(run).state
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=allow)
-    shortfall = untrained(state, config)
-    if shortfall is not None:
-        (table.warn if shortfall.failed else table.say)(shortfall.line)
-    return 1 if shortfall is not None and shortfall.failed else 0
+    problem = find_end_problem(state, config)
+    if problem is not None:
+        (table.warn if problem.failed else table.say)(problem.line)
+    return 1 if problem is not None and problem.failed else 0
 
 
 class Troubles:
@@ -151,7 +151,7 @@ def _farewell(supervisor: Supervisor, interrupts: Interrupts, seconds: float, sa
     """Let workers say their last words: results that are finished, candidates that were trained."""
     before, began, wait = interrupts.count, time.monotonic(), QUIET
     supervisor.stopping = True
-    while count := len(supervisor.alive("collector")) + len(supervisor.alive("learner")):
+    while count := supervisor.draining():
         waited = time.monotonic() - began
         if waited > seconds or interrupts.count > before:
             return

@@ -22,6 +22,7 @@ from launch.processes.failing import SAME, Failures
 from launch.spawn.exit_code import describe_exit
 from launch.spawn.interpreter import environment, python
 from launch.topology.parts import HUNG, Part
+from launch.topology.roles import ROLES, ProcessRole, RoleTraits
 from league.store.run_directory import RunDirectory
 from learners.config import WRITTEN
 
@@ -34,7 +35,6 @@ FATAL = 5  # failures in a row, none of them healthy before, after which the coo
 KILLED = (-9, -15)  # somebody else's doing: no reason to give up, nor to wait for long
 KILLED_REST = 2.0
 CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL)  # of native code
-FREE = ("collector", "tracker")  # the league can do without any one of them
 TAIL = 15  # lines of its log that a crash prints
 LONGEST_LOG = 1 << 20  # bytes of a log in which the error of a crash is looked for
 
@@ -42,6 +42,7 @@ LONGEST_LOG = 1 << 20  # bytes of a log in which the error of a crash is looked 
 @dataclass(slots=True)
 class _Child:
     part: Part
+    traits: RoleTraits
     process: subprocess.Popen[bytes] | None = None
     log: IO[bytes] | None = None
     started: float = 0.0
@@ -55,6 +56,10 @@ class _Child:
     repeated: Failures = field(default_factory=Failures)
     before: tuple[int, int] = (0, 0)  # bytes of its log, and of its journal, when it was started
     ledger: tuple[int, ...] | None = None  # how the ledger looked when this coordinator began to serve
+
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
 
 
 class GivenUp(RuntimeError):  # noqa: N818  (the condition is the name)
@@ -76,7 +81,7 @@ class Supervisor:
     children: list[_Child] = field(default_factory=list)
 
     def __enter__(self) -> "Supervisor":
-        self.children = [_Child(part) for part in self.parts]
+        self.children = [_Child(part, ROLES[part.role]) for part in self.parts]
         self.poll()
         return self
 
@@ -88,7 +93,7 @@ class Supervisor:
                 self._listen(child)
                 code = child.process.poll()
                 if code is None:
-                    if child.part.role == "coordinator" and child.ledger is None:
+                    if child.part.role is ProcessRole.COORDINATOR and child.ledger is None:
                         child.ledger = self._ledger_since(child)
                     if child.deaths and now - child.started > HEALTHY:
                         child.deaths = child.failures = 0
@@ -111,7 +116,7 @@ class Supervisor:
         child.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE if part.role == "tracker" else child.log,
+            stdout=subprocess.PIPE if child.traits.prints else child.log,
             stderr=child.log,
             env=environment() | threads,
             cwd=Path.cwd(),
@@ -151,7 +156,7 @@ class Supervisor:
         rest = min(KILLED_REST if code in KILLED or progressed else LONGEST_REST, FIRST_REST * 2 ** (child.deaths - 1))
         child.start_at = now + rest
         path = self.run.log(child.part.role, child.part.index)
-        if child.part.role == "tracker":
+        if child.part.role is ProcessRole.TRACKER:
             self._excuse(child, last_words(path), path)
             return
         how = describe_exit(code) + self._blame(child.part, code)
@@ -159,7 +164,7 @@ class Supervisor:
             self._stop_if_hopeless(child, path)
         self.say(f"{child.part.name} ended with {how}; it starts again in {rest:g} s. Its log: {path}")
         self.say(tail(path))
-        if child.failures >= FATAL and child.part.role not in FREE:
+        if child.failures >= FATAL and child.traits.vital:
             raise GivenUp(f"{child.part.name} failed {child.failures} times in a row: see {path}")
 
     def _stop_if_hopeless(self, child: _Child, path: Path) -> None:
@@ -169,8 +174,8 @@ class Supervisor:
         """
         log = _text_after(path, child.before[0])
         child.repeated.note(log, self._worked(child, log))
-        if child.part.role == "collector":
-            peers = [other for other in self.children if other.part.role == "collector"]
+        if child.part.role is ProcessRole.COLLECTOR:
+            peers = [other for other in self.children if other.part.role is ProcessRole.COLLECTOR]
             hopeless = all(peer.repeated.same >= SAME or peer.repeated.idle >= FATAL for peer in peers)
         else:
             hopeless = child.repeated.same >= SAME
@@ -182,15 +187,15 @@ class Supervisor:
 
     def _worked(self, child: _Child, log: str) -> bool:
         """Whether a process did durable work in its last life: a result, a candidate, or else a healthy time."""
-        if child.part.role == "collector":
+        if child.part.role is ProcessRole.COLLECTOR:
             return _size(self.run.journal(child.part.name)) > child.before[1]
-        if child.part.role == "learner":
+        if child.part.role is ProcessRole.LEARNER:
             return WRITTEN in log
         return time.monotonic() - child.started > HEALTHY
 
     def _blame(self, part: Part, code: int) -> str:
         """Say why a collector ended, if only its environment can have done that."""
-        if part.role != "collector" or not self.env or code not in (HUNG, *CRASHES):
+        if part.role is not ProcessRole.COLLECTOR or not self.env or code not in (HUNG, *CRASHES):
             return ""
         did = "hung" if code == HUNG else "most likely crashed it"
         return f", because the environment {self.env} {did} (see: ludus check-env {self.env})"
@@ -203,44 +208,54 @@ class Supervisor:
 
     @property
     def finished(self) -> bool:
-        """Whether every collector and learner has ended in order: the coordinator told them to."""
-        return all(child.done for child in self.children if child.part.role in ("collector", "learner"))
+        """Whether every collector and learner has ended in order: the coordinator stopped the league."""
+        return all(child.done for child in self.children if child.traits.drains)
 
     def alive(self, role: str | None = None) -> list[int]:
         """Return the process ids of living children, of one role or of all."""
         return [
             child.process.pid
             for child in self.children
-            if child.process is not None and child.process.poll() is None and role in (None, child.part.role)
+            if child.process is not None and child.alive and role in (None, child.part.role)
         ]
 
+    def draining(self) -> int:
+        """Return how many processes that end by themselves have not ended yet."""
+        return sum(child.alive for child in self.children if child.traits.drains)
+
     def stop(self, seconds: float = 5.0) -> None:
-        """End every child: ask first, then insist. Workers go first, then trackers, which hear of their last."""
+        """End every child, stage by stage as the table of roles has it: SIGTERM first, SIGKILL when time is up."""
         self.stopping = True
-        workers = ("collector", "learner", "inference", "buffer")
-        patience = {workers: seconds, ("tracker",): self.track_seconds, ("coordinator",): seconds}
-        for roles in patience:
-            chosen = [c for c in self.children if c.process is not None and c.part.role in roles]
-            for child in chosen:
-                if child.process is not None and child.process.poll() is None:
-                    child.process.terminate()
-            deadline = time.monotonic() + patience[roles]
-            for child in chosen:
-                if child.process is not None:
-                    try:
-                        child.process.wait(max(0.0, deadline - time.monotonic()))
-                    except subprocess.TimeoutExpired:
-                        child.process.kill()
-                        child.process.wait()
-                    self._listen(child)
-                    if child.part.role == "tracker" and child.process.returncode:
-                        self._regret(child)
-                    self._close(child)
+        for stage in sorted({child.traits.stop_stage for child in self.children}):
+            chosen = [c for c in self.children if c.process is not None and c.traits.stop_stage == stage]
+            trackers = any(child.part.role is ProcessRole.TRACKER for child in chosen)
+            self._stop_stage(chosen, self.track_seconds if trackers else seconds)
+
+    def _stop_stage(self, chosen: Sequence[_Child], seconds: float) -> None:
+        for child in chosen:
+            if child.process is not None and child.process.poll() is None:
+                child.process.terminate()
+        deadline = time.monotonic() + seconds
+        for child in chosen:
+            if child.process is not None:
+                try:
+                    child.process.wait(max(0.0, deadline - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    child.process.kill()
+                    child.process.wait()
+                self._listen(child)
+                if child.part.role is ProcessRole.TRACKER and child.process.returncode:
+                    self._regret(child)
+                self._close(child)
 
     def _regret(self, child: _Child) -> None:
         assert child.process is not None
         late = f"it was not done within {self.track_seconds:g} s (track.seconds)"
-        why = late if child.process.returncode in KILLED else last_words(self.run.log("tracker", child.part.index))
+        why = (
+            late
+            if child.process.returncode in KILLED
+            else last_words(self.run.log(ProcessRole.TRACKER, child.part.index))
+        )
         self.say(f"{child.part.name} did not write all: {why}; the ledger has it, and `ludus export` draws it")
 
     def _close(self, child: _Child) -> None:

@@ -16,6 +16,7 @@ from launch.slurm.script import array, jobs
 from launch.terminal.spinner import Spinner
 from launch.topology.endpoints import drain
 from launch.topology.parts import Part, key_holders
+from launch.topology.roles import ProcessRole
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
@@ -128,7 +129,7 @@ def scale(run: RunDirectory, collectors: int, say: Say) -> int:
     missing = [task for task in range(collectors) if task not in alive]
     cancel(surplus)
     if missing:
-        make_keys(run.keys, key_holders([Part("collector", task) for task in missing]))
+        make_keys(run.keys, key_holders([Part(ProcessRole.COLLECTOR, task) for task in missing]))
         _more(run, missing)
     say(f"{len(missing)} collectors more, {len(surplus)} fewer: {collectors} in all")
     return 0
@@ -136,8 +137,8 @@ def scale(run: RunDirectory, collectors: int, say: Say) -> int:
 
 def _more(run: RunDirectory, tasks: Sequence[int]) -> None:
     known = record.read(run)
-    first = next(job for job in known if job.role == "collector")
-    coordinator = next(job for job in known if job.role == "coordinator")
+    first = next(job for job in known if job.role is ProcessRole.COLLECTOR)
+    coordinator = next(job for job in known if job.role is ProcessRole.COORDINATOR)
     options = [f"--array={array(tasks, stored(run).launch.slurm.limit)}", f"--dependency=after:{coordinator.id}"]
     number = submit(str(run.slurm.resolve() / f"{first.label}.sbatch"), *options)
     more = record.Submitted(role=first.role, label=first.label, name=first.name, id=number)

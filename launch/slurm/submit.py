@@ -20,6 +20,7 @@ from launch.slurm.record import Submitted, write
 from launch.slurm.script import SHARED, JobScript, array, jobs, preparation, python, requests, script, stem_of
 from launch.terminal.spinner import Spinner
 from launch.topology.parts import key_holders, topology
+from launch.topology.roles import JOB_ROLES, ProcessRole
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
@@ -84,14 +85,16 @@ def probe(config: Config, run: RunDirectory, say: Say) -> None:
     publish(run.slurm / "probe", token.encode())
     asked = {
         tuple(requests(slurm.job(role), but=("gres", "time", "cpus-per-task", "mem"))): role
-        for role in ("collector", "learner", "coordinator")
+        for role in reversed(JOB_ROLES)
     }
     for options, role in asked.items():
         with Spinner(f"trying whether a node can start a {role}"):
             _probe_role(config, run, role, options, token, say)
 
 
-def _probe_role(config: Config, run: RunDirectory, role: str, options: Sequence[str], token: str, say: Say) -> None:
+def _probe_role(
+    config: Config, run: RunDirectory, role: ProcessRole, options: Sequence[str], token: str, say: Say
+) -> None:
     slurm, root = config.launch.slurm, run.root.resolve()
     asked, words = slurm.job(role), [word for option in options for word in shlex.split(option)]
     text = "\n".join(

@@ -33,14 +33,14 @@ def places() -> list[str]:
     return [*(place for place in sys.path if place not in here), *(place for place in sys.path if place in here)]
 
 
-def find_own(allow: Collection[str]) -> None:
+def allow_local_modules(allow: Collection[str]) -> None:
     """Let modules of the current directory be imported if the user allowed any, after all that is installed."""
     here = str(os.getcwd())  # noqa: PTH109  (the path of modules is one of texts)
     if allow and here not in sys.path:
         sys.path.append(here)
 
 
-def settle(allow: Collection[str]) -> None:
+def prepare_child(allow: Collection[str]) -> None:
     """Begin a process that was started by `environment`: what it starts itself is its own business."""
     os.environ.pop(SAFE, None)
-    find_own(allow)
+    allow_local_modules(allow)

@@ -1,8 +1,8 @@
 """Endpoints: how a process of a run serves and reaches the others, by ipc on one host or by tcp with keys.
 
-with Endpoints(run, "collector-3", config.launch.transport, SEGMENTS_LIMIT) as doors:
-    coordinator = doors.coordinator()          # found by the rendezvous file, found again when it moves
-    learner = doors.connect(host.address)
+with Endpoints(run, "collector-3", config.launch.transport, SEGMENTS_LIMIT) as endpoints:
+    coordinator = endpoints.coordinator()          # found by the rendezvous file, found again when it moves
+    learner = endpoints.connect(host.address)
 """
 
 import fcntl
@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable
 
 from launch.config.config import Config, LaunchConfig
+from launch.topology.roles import ROLES, ProcessRole, role_of
 from league.store.run_directory import Rendezvous, RunDirectory
 from league.wire.addresses import AddressError, is_ipc
 from league.wire.keys import KeysError, load_client_keys, load_server_keys
-from league.wire.messages import Command, Done, Message, Refused, Role
+from league.wire.messages import Command, Done, Message, Refused
 from league.wire.ports import Arrays
 from league.wire.sockets import CONTROL_LIMIT, REVOKED, UNLIMITED, PeerLimits, Sockets, ZmqClient, ZmqServer
 
@@ -26,12 +27,7 @@ REPLICA_SILENCE = 1.0  # the same for a replica: it listens elsewhere whenever i
 UNHEARD = 10.0  # seconds after which a connection that never brought an answer is made again, with the key of then
 LOOPBACK, EVERYWHERE = "127.0.0.1", "*"
 
-ADMITTED = {  # roles whose keys open the door of a process; at all other processes those of PEERS
-    "coordinator": (Role.COLLECTOR, Role.LEARNER, Role.OPERATOR),
-    "replica": (Role.VIEWER, Role.TRACKER, Role.OPERATOR),
-}
-PEERS = (Role.COLLECTOR, Role.LEARNER, Role.INFERENCE)
-LIMITS = {"coordinator": PeerLimits(share=256), "replica": PeerLimits(share=8, unread=1)}
+LIMITS = {ProcessRole.COORDINATOR: PeerLimits(share=256), ProcessRole.REPLICA: PeerLimits(share=8, unread=1)}
 
 
 def listening_host(config: LaunchConfig) -> str:
@@ -79,10 +75,11 @@ class Endpoints:
 
     def serve(self, process: str) -> ZmqServer:
         """Listen as this process."""
-        limits = LIMITS.get(process, UNLIMITED)
+        role = role_of(process)
+        limits = LIMITS.get(role, UNLIMITED)
         if self._transport == "ipc":
             return self._sockets.serve(self._run.address(process), limits=limits)
-        keys = load_server_keys(self._run.keys, ADMITTED.get(process, PEERS))
+        keys = load_server_keys(self._run.keys, ROLES[role].admits)
         return self._sockets.serve(f"tcp://{self._host}:0", keys, limits=limits)
 
     def serve_feed(self) -> ZmqServer:
@@ -179,7 +176,7 @@ class ProcessLink:
 
 def drain(config: Config, run: RunDirectory, patience: float = 5.0) -> bool:
     """Ask the coordinator to let everybody stop; True if it heard."""
-    with Endpoints(run, "operator", config.launch.transport) as doors:
-        link = doors.coordinator()
+    with Endpoints(run, "operator", config.launch.transport) as endpoints:
+        link = endpoints.coordinator()
         link.send(Command(request=1, action="drain"))
         return any(isinstance(message, Done) for message, _ in link.receive(patience))

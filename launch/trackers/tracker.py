@@ -40,7 +40,7 @@ class Kept(msgspec.Struct, frozen=True):
     position: Position = Position()
 
 
-def run_tracker(
+def track(
     config: Config, run: RunDirectory, index: int, stopped: Callable[[], bool], allow: Collection[str] = ()
 ) -> None:
     """Feed the sink with this index until it is time to stop; then send what is left."""

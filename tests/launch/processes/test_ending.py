@@ -4,7 +4,7 @@ import pytest
 
 from launch.cli import main
 from launch.config.config import Config
-from launch.processes.ending import untrained
+from launch.processes.ending import find_end_problem
 from launch.processes.failing import Failures, last_traceback
 from league.events import (
     CandidateWritten,
@@ -62,21 +62,21 @@ def test_a_league_that_was_given_up_fails_whether_it_trained_or_not():
             apply(state, TicketIssued(ticket=ticket))
             apply(state, TicketVoided(ticket=number, why="a return of nan"))
         apply(state, PhaseBegan(phase=OVER, why="void: a return of nan"))
-        found = untrained(state, config())
+        found = find_end_problem(state, config())
         assert found == ("the league was given up, with 20 void tickets at its end: void: a return of nan", True)
 
 
 def test_a_league_without_a_finished_match_fails():
-    found = untrained(ended({}, main=5000, other=0), config())
+    found = find_end_problem(ended({}, main=5000, other=0), config())
     assert found is not None
     assert found.failed
     assert "no match was finished, so nobody is rated" in found.line
     assert "ludus check-env" in found.line
-    assert untrained(ended({"main": 1}, main=5000, other=5000), config()) is None
+    assert find_end_problem(ended({"main": 1}, main=5000, other=5000), config()) is None
 
 
 def test_a_league_that_never_trained_fails():
-    found = untrained(ended({"main": 2, "other": 2}, main=0, other=0), config())
+    found = find_end_problem(ended({"main": 2, "other": 2}, main=0, other=0), config())
     assert found is not None
     assert found.failed
     assert found.line == (
@@ -87,19 +87,21 @@ def test_a_league_that_never_trained_fails():
 
 def test_a_last_candidate_that_came_too_late_is_no_failure():
     """A short final evaluation may end before a learner reports it: others show that learning works."""
-    assert untrained(ended({"main": 2, "other": 2}, main=5000, other=0), config()) is None
+    assert find_end_problem(ended({"main": 2, "other": 2}, main=5000, other=0), config()) is None
 
 
 def test_a_budget_too_small_for_a_batch_is_told_and_no_failure():
-    found = untrained(ended({}, main=0, other=0), config())
+    found = find_end_problem(ended({}, main=0, other=0), config())
     assert found is not None
     assert not found.failed
     assert "the first update needs algo.batch=1,000 decisions of one player. Raise league.budget" in found.line
 
 
 def test_a_league_that_trained_lacks_nothing():
-    assert untrained(ended({"main": 2, "other": 0}, main=5000, other=0), config()) is None, "nobody asked the other"
-    assert untrained(ended({"main": 2, "other": 2}, main=5000, other=1), config()) is None
+    assert find_end_problem(ended({"main": 2, "other": 0}, main=5000, other=0), config()) is None, (
+        "nobody asked the other"
+    )
+    assert find_end_problem(ended({"main": 2, "other": 2}, main=5000, other=1), config()) is None
 
 
 def test_inline_an_exception_of_a_learner_propagates(tmp_path, monkeypatch):
