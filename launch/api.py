@@ -4,8 +4,8 @@
     league.standings()[0].player
     league.play("main", "random", episodes=100).score
 
-Everything heavy is imported when it is needed, so `import ludus` costs next to nothing. What the user can mend
-is raised as a ValueError that says how.
+Everything heavy is imported when it is needed, so `import ludus` costs next to nothing. What the user can fix is
+raised as a `LudusError`, for a bad argument also a ValueError, whose message says how.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from launch.matches.score import Score
+from launch.spawn.exit_code import INTERRUPTED
 
 if TYPE_CHECKING:
     from league.player import Player
     from league.standings import PayoffTable, Standing
     from league.state import LeagueState
     from league.store.run_directory import RunDirectory
-
-INTERRUPTED = 130
 
 
 def run(
@@ -42,11 +41,12 @@ def run(
     from launch.config.compose import compose
     from launch.start import begin
     from launch.terminal.spinner import hushed
+    from league.errors import InputError
 
     if isinstance(overrides, str):
-        raise ValueError(f"overrides must be a list of texts: write [{overrides!r}]")
+        raise InputError(f"overrides must be a list of texts: write [{overrides!r}]")
     config = compose(overrides, allow, None if config_dir is None else Path(config_dir))
-    with hushed(quiet), begin(config, allow=allow, accept=accept_changes, say=lambda line: None) as found:
+    with hushed(quiet), begin(config, allow=allow, accept=accept_changes, notify=lambda line: None) as found:
         return League(found, allow)._launch(quiet, given=True)
 
 
@@ -71,10 +71,12 @@ class Standings(list["Standing"]):
         """Return a pandas DataFrame with a row for each player. Pandas is not a part of Ludus: install it first."""
         from importlib import import_module
 
+        from league.errors import InputError
+
         try:
             frame = import_module("pandas").DataFrame
         except ImportError as error:
-            raise ValueError("to_pandas needs pandas: pip install pandas. Without it: to_dicts()") from error
+            raise InputError("to_pandas needs pandas: pip install pandas. Without it: to_dicts()") from error
         return frame(self.to_dicts())
 
 
@@ -136,10 +138,11 @@ class League:
 
     def payoff(self, purpose: str = "evaluate") -> "PayoffTable":
         """Return who scores what against whom, in matches of purpose `evaluate` or `train`."""
+        from league.errors import InputError
         from league.standings import payoff_table
 
         if purpose not in ("evaluate", "train"):
-            raise ValueError(f"purpose must be 'evaluate' or 'train', got {purpose!r}")
+            raise InputError(f"purpose must be 'evaluate' or 'train', got {purpose!r}")
         state = self.state
         table = state.evaluation if purpose == "evaluate" else state.training
         return payoff_table([player.id for player in state.population], table)
@@ -154,12 +157,13 @@ class League:
         """
         from launch.matches.dueling import contest
         from launch.terminal.wording import allowing
+        from league.errors import InputError
 
         if episodes < 1:
-            raise ValueError(f"episodes must be at least 1, got {episodes}")
+            raise InputError(f"episodes must be at least 1, got {episodes}")
         found = contest(self._run, a, b, episodes, seed, self._allow)
         if found.score is None:
-            raise ValueError(
+            raise InputError(
                 f"nobody is beaten in {found.env}, so there is no score. For the returns: "
                 f"ludus duel {self.name} {a} {b}{allowing(self._allow)}"
             )

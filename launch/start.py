@@ -1,6 +1,6 @@
 """From a config to a run directory that holds it: a new run, or one that goes on.
 
-with begin(config, allow=["my_package"], accept=False, say=print) as run:
+with begin(config, allow=["my_package"], accept=False, notify=print) as run:
     launch(run, plain=False, quiet=False, allow=["my_package"])
 
 Both hold the lock of the run: `begin` while its block runs, and for a run that exists there is `held(run)`.
@@ -37,7 +37,7 @@ from league.store.run_lock import RunLocked, locked
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 UNTOLD = ("name", "runs")  # how the run was found
 TRIALS = 2  # slots in which an environment is tried before its first run
@@ -87,7 +87,7 @@ def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as
         from launch.slurm.trust import approve
 
         approve(run, config, given)
-        return run_slurm(config, run, say=(lambda line: None) if quiet else _print, allow=allow)
+        return run_slurm(config, run, notify=(lambda line: None) if quiet else _print, allow=allow)
     if config.launch.name == "inline":
         from launch.processes.inline import run as run_inline
 
@@ -118,7 +118,7 @@ def _print(line: str) -> None:
 
 
 @contextmanager
-def begin(config: Config, *, allow: Collection[str], accept: bool, say: Say) -> Iterator[RunDirectory]:
+def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notify) -> Iterator[RunDirectory]:
     """Hold the run of this config: made now, or found with the same config, or with changes that are allowed."""
     with Spinner("trying the environment") as progress:
         rehearse(config, allow, progress.tell)
@@ -127,7 +127,7 @@ def begin(config: Config, *, allow: Collection[str], accept: bool, say: Say) -> 
     with held(run, slurm=config.launch.name == "slurm"):
         if exists(run):
             run.refuse_links()
-            _go_on(run, config, accept, say, allow)
+            _go_on(run, config, accept, notify, allow)
         else:
             run.create().write_config(to_plain(config))
         yield run
@@ -161,13 +161,13 @@ def accepted_changes(run: RunDirectory, config: Config, accept: bool, allow: Col
     return changes
 
 
-def _go_on(run: RunDirectory, config: Config, accept: bool, say: Say, allow: Collection[str]) -> None:
+def _go_on(run: RunDirectory, config: Config, accept: bool, notify: Notify, allow: Collection[str]) -> None:
     changes = accepted_changes(run, config, accept, allow)
     if not changes:
         return
     for change in changes:
         if change.key not in UNTOLD:
-            say(f"changed: {change}")
+            notify(f"changed: {change}")
     if run.ledger.exists():
         Ledger.open(run.ledger, 0.0).close()  # on Slurm a coordinator may have it: its config must not change
     run.write_config(to_plain(config))
@@ -182,7 +182,7 @@ def _refusal(run: RunDirectory, changes: Sequence[Change], allow: Collection[str
     )
 
 
-def rehearse(config: Config, allow: Collection[str] = (), tell: Say = silent) -> EnvSpec:
+def rehearse(config: Config, allow: Collection[str] = (), tell: Notify = silent) -> EnvSpec:
     """Make every part once, so that what cannot work fails here, in one line, before there is a run directory."""
     if secret := leaked(to_plain(config)):
         raise ConfigError(secret)
@@ -202,7 +202,7 @@ def rehearse(config: Config, allow: Collection[str] = (), tell: Say = silent) ->
         env.close()
 
 
-def _tried_apart(config: Config, allow: Collection[str], tell: Say) -> EnvSpec | None:
+def _tried_apart(config: Config, allow: Collection[str], tell: Notify) -> EnvSpec | None:
     """Try foreign code where it can break nothing; None if that is not needed, or has to be done here to know why."""
     if is_ours(config.env.name) and config.env.outcome is None:
         return None
@@ -242,7 +242,7 @@ def _check_span(algo: AlgoConfig, config: Config) -> None:
     """Refuse an anneal that would never come to its end."""
     budget = config.league.budget
     if algo.anneals and not algo.anneal_decisions and budget.minutes is None and budget.env_steps is None:
-        raise ValueError(
+        raise ConfigError(
             f"algo.{algo.anneals} is annealed over the league's budget, but it has none. Set league.budget.minutes or "
             "league.budget.env_steps, or say in algo.anneal_decisions over how many decisions to anneal"
         )

@@ -14,10 +14,11 @@ from collectors.envs.known import is_known
 from collectors.envs.outcomes import Referee
 from collectors.envs.plan import DOORS, Plan, plan
 from collectors.envs.rows import Environment
+from league.errors import InputError
 from league.plugins import BUILTIN, PluginError, names, resolve
 
 
-class EnvError(ValueError):
+class EnvError(InputError):
     """An environment that cannot be made as the config says."""
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.rows import Ends, Environment, IntArray, Rows, SlotFault
+from league.errors import InputError
 from league.spec import EnvSpec
 
 Floats = npt.NDArray[np.float64]
@@ -53,7 +54,7 @@ class Unread(Mapping[str, Any]):
         return len(self._agents)
 
 
-class OutcomeError(ValueError):
+class OutcomeError(InputError):
     """A winner or a score that means nothing; the message says what was expected."""
 
 

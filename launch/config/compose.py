@@ -74,7 +74,7 @@ def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path 
         config, layers = _with_algorithm(parsed, _fitting_experiment(parsed, loader), allow, loader)
     try:
         own_algos(config, allow)
-    except ValueError as error:
+    except (ConfigError, PluginError) as error:
         raise ConfigError(_with_file(str(error), layers())) from error
     return config, layers
 

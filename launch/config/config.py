@@ -21,6 +21,7 @@ from launch.config.schema import complaint, leaves
 from launch.config.slurm import SlurmConfig
 from launch.config.strings import wrong_text
 from launch.config.track import TrackConfig
+from league.errors import InputError
 from league.plugins import BUILTIN, PluginError, resolve
 from league.policies.layout import PolicyConfig
 from league.rulebook import LeagueConfig
@@ -33,7 +34,7 @@ LAUNCHERS = ("local", "inline", "slurm")
 TRANSPORTS = ("ipc", "tcp")
 
 
-class ConfigError(ValueError):
+class ConfigError(InputError):
     """A config that cannot be: a misspelt key, a wrong type, a value out of range."""
 
 
@@ -53,24 +54,24 @@ class LaunchConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot be started."""
         if self.name not in LAUNCHERS:
-            raise ValueError(f"launch.name: unknown {self.name!r}; choose one of {', '.join(LAUNCHERS)}")
+            raise InputError(f"launch.name: unknown {self.name!r}; choose one of {', '.join(LAUNCHERS)}")
         if self.transport not in TRANSPORTS:
-            raise ValueError(f"launch.transport: unknown {self.transport!r}; choose one of {', '.join(TRANSPORTS)}")
+            raise InputError(f"launch.transport: unknown {self.transport!r}; choose one of {', '.join(TRANSPORTS)}")
         if self.collectors < 0 or min(self.learners, self.ranks) < 1 or self.drain_seconds < 0:
-            raise ValueError("launch: collectors and drain_seconds must not be negative, learners and ranks at least 1")
+            raise InputError("launch: collectors and drain_seconds must not be negative, learners and ranks at least 1")
         if self.name == "inline" and self.ranks > 1:
-            raise ValueError("launch.ranks: inline is one process, so its learners have one rank; use launch=local")
+            raise InputError("launch.ranks: inline is one process, so its learners have one rank; use launch=local")
         if self.name == "slurm" and (self.transport != "tcp" or not self.collectors):
-            raise ValueError(
+            raise InputError(
                 "launch: on Slurm transport must be tcp, and collectors a number of jobs; use launch=slurm"
             )
         if self.name == "slurm" and self.ranks % self.slurm.nodes:
-            raise ValueError(
+            raise InputError(
                 f"launch.slurm.nodes: {self.ranks} ranks cannot be spread evenly over {self.slurm.nodes} nodes; "
                 "launch.ranks counts those of all nodes together"
             )
         if self.dry_run and self.name != "slurm":
-            raise ValueError("launch.dry_run: there are scripts to look at only with launch=slurm")
+            raise InputError("launch.dry_run: there are scripts to look at only with launch=slurm")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -92,7 +93,7 @@ class Config:
     def __post_init__(self) -> None:
         """Refuse a name that cannot be the name of a directory, or means something else."""
         if wrong := wrong_name(self.name):
-            raise ValueError(wrong)
+            raise InputError(wrong)
         own_policies(self)
 
 
@@ -149,12 +150,12 @@ T = TypeVar("T")
 def _own(kind: type[T], common: Mapping[str, Any], own: Mapping[str, Any], key: str) -> T:
     unknown = [wrong for name in own if (wrong := complaint(kind, name))]
     if unknown:
-        raise ValueError(f"{key}: {unknown[0]}")
+        raise ConfigError(f"{key}: {unknown[0]}")
     try:
         return msgspec.convert({**common, **own}, kind)
     except msgspec.ValidationError as error:
         message, _, field = str(error).partition(" - at `$")
-        raise ValueError(f"{key}{field.rstrip('`')}: {message}") from error
+        raise ConfigError(f"{key}{field.rstrip('`')}: {message}") from error
 
 
 def to_plain(config: Config) -> dict[str, Any]:

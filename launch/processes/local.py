@@ -10,6 +10,7 @@ from launch.config.config import Config
 from launch.config.env_spec import describe_environment
 from launch.processes.ending import find_end_problem
 from launch.processes.supervisor import GivenUp, Supervisor
+from launch.spawn.exit_code import INTERRUPTED
 from launch.terminal.spinner import QUIET
 from launch.terminal.wording import allowing
 from launch.topology.endpoints import Endpoints, drain
@@ -82,7 +83,7 @@ def run(
         _farewell(supervisor, interrupts, config.launch.drain_seconds, table.say)
     if not over:
         table.say(f"interrupted; the league goes on with: ludus resume {run.name}{allowing(allow)}")
-        return 130
+        return INTERRUPTED
     state = read_offline(run).state
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=allow)

@@ -8,12 +8,10 @@ A step may take as long as a collector lets it. All else may take longer: it bui
 import os
 import re
 import signal
-import subprocess
 import sys
 import sysconfig
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,12 +22,12 @@ from collectors.conformance import Problem
 from collectors.envs.config import EnvError, is_ours
 from collectors.envs.watched import BUILD, CLOSE, LOOP, RESET, STEP, TESTS, Tell, silent
 from launch.sandbox.trial import DONE, ENDS, FAILED, WIDTH, Check, Checked, Order, TrialFiles, perform
-from launch.spawn.interpreter import places
+from launch.spawn.child import POLL_SECONDS, Child, child_process, wait_for
+from launch.spawn.interpreter import import_paths
 from launch.terminal.wording import TRACEBACK
 
-LOOK = 0.05  # seconds between two looks at the notes
 LONGER = 5  # times the limit of a step, for all else
-GRACE = 2.0  # seconds to end in, or to write a stack
+END_SECONDS = 2.0  # for a process that has answered to end, and for one that hangs to write its stack
 # The path is ours: what this process can import, that one can, and nothing else.
 BEGIN = "import sys; sys.path[:] = sys.argv[1].split('\\n'); from launch.sandbox.trial import main; main(sys.argv[2])"
 WHILE = {
@@ -64,7 +62,7 @@ class Limit:
         if not stage:
             return float("inf")
         if stage in ENDS:
-            return GRACE
+            return END_SECONDS
         return self.seconds if stage == STEP else LONGER * self.seconds
 
 
@@ -77,51 +75,45 @@ def apart(order: Order, limit: Limit, tell: Tell = silent) -> bytes | None:
     works, as only this process knows what a notebook defined or registered.
     """
     with tempfile.TemporaryDirectory(prefix="ludus-trial-") as directory:
-        desk = TrialFiles(Path(directory))
-        desk.put(order)
-        child = subprocess.Popen([sys.executable, "-P", "-c", BEGIN, "\n".join(places()), directory])
-        try:
-            hung = _wait(child, desk, limit, tell)
-            if hung and desk.stage() not in ENDS:
-                _ask_where(child, desk)
-        except KeyboardInterrupt:  # it heard that, too, and closes what it opened
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(GRACE)
-            raise
-        finally:
-            child.kill()
-            child.wait()
-        if desk.stage() == DONE:
-            return desk.answer.read_bytes()
-        if desk.stage() in (FAILED, ""):
+        files = TrialFiles(Path(directory))
+        files.put(order)
+        command = [sys.executable, "-P", "-c", BEGIN, "\n".join(import_paths()), directory]
+        with child_process(command) as child:
+            hung = bool(wait_for(child, _Watchdog(files, limit, tell)))
+            if hung and files.stage() not in ENDS:
+                _request_stack(child, files)
+        if files.stage() == DONE:
+            return files.answer.read_bytes()
+        if files.stage() in (FAILED, ""):
             return None
-        raise _lost(desk, limit, None if hung else child.returncode)
+        raise _lost(files, limit, None if hung else child.returncode)
 
 
-def _wait(child: "subprocess.Popen[bytes]", desk: TrialFiles, limit: Limit, tell: Tell) -> bool:
-    """Wait for the end; True if it does not come, as nothing was noted for too long.
+class _Watchdog:
+    """Gives up on a child that noted nothing for too long.
 
-    Looks are counted, not seconds: who was stopped by Ctrl-Z, as the child was, has not waited.
+    It counts checks, not seconds: a process that Ctrl-Z stopped, together with its child, has not waited.
     """
-    noted, looks = "", 0
-    while True:
-        with suppress(subprocess.TimeoutExpired):
-            child.wait(LOOK)
-            return False
-        now = desk.noted()
-        tell(doing(now))
-        noted, looks = now, (looks + 1 if now == noted else 0)
-        if looks * LOOK > limit.of(desk.stage()):
-            return True
+
+    def __init__(self, files: TrialFiles, limit: Limit, tell: Tell) -> None:
+        self._files, self._limit, self._tell = files, limit, tell
+        self._noted, self._checks = "", 0
+
+    def __call__(self) -> str:
+        noted = self._files.noted()
+        self._tell(doing(noted))
+        self._checks = self._checks + 1 if noted == self._noted else 0
+        self._noted = noted
+        return "hung" if self._checks * POLL_SECONDS > self._limit.of(self._files.stage()) else ""
 
 
-def _ask_where(child: "subprocess.Popen[bytes]", desk: TrialFiles) -> None:
+def _request_stack(child: Child, files: TrialFiles) -> None:
     """Have a process that hangs write its stack, and wait until it has, or cannot."""
     child.send_signal(signal.SIGUSR1)
-    size, until = 0, time.monotonic() + GRACE
+    size, until = 0, time.monotonic() + END_SECONDS
     while time.monotonic() < until:
-        time.sleep(LOOK)
-        before, size = size, desk.stack.stat().st_size
+        time.sleep(POLL_SECONDS)
+        before, size = size, files.stack.stat().st_size
         if size and size == before:
             return
 
@@ -149,9 +141,9 @@ def doing(note: str) -> str:
 # --- what is said --------------------------------------------------------------------------------------------
 
 
-def _lost(desk: TrialFiles, limit: Limit, code: int | None) -> LostError:
+def _lost(files: TrialFiles, limit: Limit, code: int | None) -> LostError:
     """Return the error of a process that ended with an exit code, or hung (None)."""
-    stage, stack = desk.stage(), desk.stack.read_text(errors="replace")
+    stage, stack = files.stage(), files.stack.read_text(errors="replace")
     if os.environ.get(TRACEBACK):
         sys.stderr.write(stack)
     place = where(stack)

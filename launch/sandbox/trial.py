@@ -17,16 +17,17 @@ from typing import Any
 import msgspec
 
 from collectors.check import check, try_out
-from collectors.envs.config import EnvConfig, make_environment, parse_environment
+from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
 from collectors.envs.watched import BUILD, Tell, Watched, silent
 from collectors.players.scripted import make_bots
+from launch.spawn.exit_code import INTERRUPTED
 from launch.spawn.lifeline import end_with_parent
+from league.errors import LudusError
 from league.rulebook import LeagueConfig, founders
 from league.spec import EnvSpec
 
 ENDS = DONE, FAILED = "done", "failed"  # the last notes of a process that came to its end
 WIDTH = 40  # of a note: each covers all of the one before
-INTERRUPTED = 130
 
 
 class Try(msgspec.Struct, frozen=True, tag=True):
@@ -113,7 +114,12 @@ def _try(order: Try, tell: Tell) -> EnvSpec:
 
 
 def _check(order: Check, tell: Tell) -> Checked:
-    config = parse_environment(order.env, order.options, order.allow)
+    try:
+        config = parse_environment(order.env, order.options, order.allow)
+    except LudusError:
+        raise
+    except ValueError as error:  # the config of an environment refuses a setting
+        raise EnvError(str(error)) from error
     report = check(config, allow=order.allow, tell=tell)
     return Checked(report.fit, report.lines())
 

@@ -11,6 +11,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from league.errors import InputError
+
 PATIENCE = 60.0  # seconds for a command of Slurm to answer
 COLUMNS = ("JobArrayID", "Name", "State", "NodeList", "Reason", "RestartCnt", "TimeUsed")
 WAITING, RUNNING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED"), ("RUNNING", "COMPLETING")
@@ -21,7 +23,7 @@ SILENT, RESTS = (
 BUSY = "nodes are busy"  # what srun says when --immediate was in vain
 
 
-class SlurmError(ValueError):
+class SlurmError(InputError):
     """Slurm refused; the message says what, and what to do."""
 
 

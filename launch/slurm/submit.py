@@ -1,6 +1,6 @@
 """From a run directory to jobs in the queue: all of them, or none.
 
-    submit(config, run, allow, say=print)
+    submit(config, run, allow, notify=print)
 
 The scripts are tried by `sbatch --test-only`, a probe job tries the nodes. Then the coordinator's job is submitted
 held, and the others to start after it; it is let go when all are there and the run directory knows their ids. Who is
@@ -25,18 +25,18 @@ from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
-def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = ()) -> int:
+def run(config: Config, run: RunDirectory, *, notify: Notify, allow: Sequence[str] = ()) -> int:
     """Launch a league as Slurm jobs, and return at once."""
     describe_environment(config, run, allow)
     with Spinner("making the keys"):
         make_keys(run.keys, key_holders(topology(config)))
     if config.launch.dry_run:
         for path in write_scripts(config, run, allow).values():
-            say(str(path))
-        say("nothing was submitted: launch.dry_run=true")
+            notify(str(path))
+        notify("nothing was submitted: launch.dry_run=true")
         return 0
     require()
     wanted = jobs(config, run)
@@ -45,11 +45,11 @@ def run(config: Config, run: RunDirectory, *, say: Say, allow: Sequence[str] = (
     with Spinner("asking Slurm"):
         for path in paths.values():
             call("sbatch", "--test-only", str(path))
-    probe(config, run, say)
+    probe(config, run, notify)
     run.ended.unlink(missing_ok=True)
     run.drop_claims()
     told = submit(run, wanted, paths)
-    _report(run, wanted, told, say)
+    _report(run, wanted, told, notify)
     return 0
 
 
@@ -76,7 +76,7 @@ def _refuse_twice(run: RunDirectory, wanted: Sequence[JobScript]) -> None:
 # --- the probe -----------------------------------------------------------------------------------------------
 
 
-def probe(config: Config, run: RunDirectory, say: Say) -> None:
+def probe(config: Config, run: RunDirectory, notify: Notify) -> None:
     """Try on a node of each kind whether it sees the run directory and can start the program."""
     slurm = config.launch.slurm
     if not slurm.probe:
@@ -89,11 +89,11 @@ def probe(config: Config, run: RunDirectory, say: Say) -> None:
     }
     for options, role in asked.items():
         with Spinner(f"trying whether a node can start a {role}"):
-            _probe_role(config, run, role, options, token, say)
+            _probe_role(config, run, role, options, token, notify)
 
 
 def _probe_role(
-    config: Config, run: RunDirectory, role: ProcessRole, options: Sequence[str], token: str, say: Say
+    config: Config, run: RunDirectory, role: ProcessRole, options: Sequence[str], token: str, notify: Notify
 ) -> None:
     slurm, root = config.launch.slurm, run.root.resolve()
     asked, words = slurm.job(role), [word for option in options for word in shlex.split(option)]
@@ -110,7 +110,7 @@ def _probe_role(
         call("srun", *flags, *words, "bash", "-c", text, patience=slurm.probe + 120.0)
     except SlurmError as error:
         if BUSY in str(error):
-            say(f"no node was free for a probe of the {role}'s jobs within {slurm.probe} s: they go untried")
+            notify(f"no node was free for a probe of the {role}'s jobs within {slurm.probe} s: they go untried")
         elif "Exited with exit code 3" in str(error) or "chdir" in str(error):
             raise SlurmError(
                 f"the node that a {role} would run on does not see {root}: put the runs where all nodes can read and "
@@ -151,10 +151,10 @@ def _restore(run: RunDirectory, before: bytes | None) -> None:
         publish(run.jobs, before)
 
 
-def _report(run: RunDirectory, wanted: Sequence[JobScript], told: Sequence[Submitted], say: Say) -> None:
-    say(f"{run.name}: {len(told)} jobs are in the queue, and go on without you")
+def _report(run: RunDirectory, wanted: Sequence[JobScript], told: Sequence[Submitted], notify: Notify) -> None:
+    notify(f"{run.name}: {len(told)} jobs are in the queue, and go on without you")
     for job, submitted in zip(wanted, told, strict=True):
         tasks = f"_[{array(range(job.tasks))}]" if job.tasks else ""
-        say(f"  {job.label:12} {submitted.id}{tasks}")
-    say(f"look: ludus status {run.name}    ludus attach {run.name}    ludus logs {run.name} -f")
-    say(f"end:  ludus stop {run.name}")
+        notify(f"  {job.label:12} {submitted.id}{tasks}")
+    notify(f"look: ludus status {run.name}    ludus attach {run.name}    ludus logs {run.name} -f")
+    notify(f"end:  ludus stop {run.name}")

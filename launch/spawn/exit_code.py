@@ -1,4 +1,6 @@
-"""Exit codes in words."""
+"""Exit codes: those of our commands, and any in words."""
+
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 
 
 def describe_exit(code: int) -> str:

@@ -27,7 +27,7 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def places() -> list[str]:
+def import_paths() -> list[str]:
     """Return where this process imports from, the current directory last: there it hides nothing for a child."""
     here = ("", ".", os.getcwd())  # noqa: PTH109  (the path of modules is one of texts)
     return [*(place for place in sys.path if place not in here), *(place for place in sys.path if place in here)]

@@ -27,9 +27,10 @@ from hydra.errors import HydraException
 from launch.config.compose import compose, quoted
 from launch.config.config import Config, ConfigError
 from launch.config.groups import CONF
-from launch.spawn.interpreter import SAFE, environment, places
+from launch.spawn.exit_code import FAILED, INTERRUPTED
+from launch.spawn.interpreter import SAFE, environment, import_paths
 from launch.sweeps.names import run_names, settings
-from launch.sweeps.summary import FAILED, INTERRUPTED, SweptLeague, conclude, exit_file
+from launch.sweeps.summary import SweptLeague, conclude, exit_file
 
 PLUGIN = "hydra_plugins.hydra_submitit_launcher"
 HYDRA = ("hydra.", "hydra/")
@@ -176,7 +177,7 @@ def play(config: Mapping[str, Mapping[str, str]], commands: Mapping[str, Sequenc
     """Run the league of one job, in a process of its own, and write down how it ended."""
     name = config["ludus"]["league"]
     sys.stderr.write(f"ludus: league {HydraConfig.get().job.num + 1} of {len(commands)}: {name}\n")
-    command = [sys.executable, "-P", "-c", BEGIN, "\n".join(places()), "run", *commands[name]]
+    command = [sys.executable, "-P", "-c", BEGIN, "\n".join(import_paths()), "run", *commands[name]]
     file = exit_file(place, name)
     file.parent.mkdir(exist_ok=True)
     try:

@@ -50,7 +50,7 @@ class CsvFiles:
         self._file.write(text.getvalue().encode())
         if row.payoff is not None:
             self._tables(row, row.payoff)
-        if row.scene is not None and (video := self._film(row.scene)) is not None:
+        if row.recorded is not None and (video := self._film(row.recorded)) is not None:
             path = self._folder / "videos" / f"{row.matches}-{video.name}"
             path.parent.mkdir(exist_ok=True)
             publish(path, video.read_bytes())

@@ -59,7 +59,7 @@ class EventFiles:
             png, width, height = payoff_png(row.payoff)
             image = self._summaries.Summary.Image(encoded_image_string=png, width=width, height=height, colorspace=4)
             values.append(value(tag="payoff", image=image))
-        if row.scene is not None and (video := self._film(row.scene)) is not None:
+        if row.recorded is not None and (video := self._film(row.recorded)) is not None:
             gif = video.read_bytes()  # TensorBoard's images may move
             width, height = struct.unpack("<HH", gif[6:10])
             image = self._summaries.Summary.Image(encoded_image_string=gif, width=width, height=height, colorspace=3)

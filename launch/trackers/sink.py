@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from launch.config.track import TrackConfig
-from launch.viewers.curves import CurveRow, Scene
+from launch.viewers.curves import CurveRow, RecordedEpisode
+from league.errors import InputError
 
 
-class SinkError(ValueError):
+class SinkError(InputError):
     """A sink that cannot be written to; the message says why, in one line."""
 
 
@@ -66,6 +67,6 @@ class Place:
     config: dict[str, Any]
     snapshots: Path
     say: Callable[[str], None]
-    film: Callable[[Scene], Path | None]  # makes a video, if it can
+    film: Callable[[RecordedEpisode], Path | None]  # makes a video, if it can
     id: str = ""  # as it was called in an earlier life
     keep: Callable[[str], None] = lambda id: None  # called with a new id, before anything is made under it

@@ -142,7 +142,7 @@ class WandbRun:
 
     def _log(self, row: CurveRow, values: dict[str, Any]) -> None:
         assert self._run is not None
-        if row.payoff is not None or row.scene is not None:
+        if row.payoff is not None or row.recorded is not None:
             try:
                 self._run.log(values | dict(self._media(row)), step=row.number, commit=True)
                 return
@@ -155,8 +155,8 @@ class WandbRun:
 
         if row.payoff is not None:
             yield from _tables(row, row.payoff)
-        if row.scene is not None and (video := self._place.film(row.scene)) is not None:
-            yield "video", wandb.Video(str(video), caption=f"{row.scene.title}, match {row.scene.name}")
+        if row.recorded is not None and (video := self._place.film(row.recorded)) is not None:
+            yield "video", wandb.Video(str(video), caption=f"{row.recorded.title}, match {row.recorded.name}")
 
     def _upload(self, player: str, snapshot: Hash) -> None:
         import wandb

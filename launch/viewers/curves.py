@@ -40,7 +40,7 @@ class Ancestor(msgspec.Struct, frozen=True, array_like=True):
     snapshot: str | None
 
 
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedEpisode(msgspec.Struct, frozen=True, kw_only=True):
     """An evaluation episode of which a video is made: all that is needed to play it again."""
 
     ticket: Ticket
@@ -75,7 +75,7 @@ class CurveRow(msgspec.Struct, frozen=True, kw_only=True):
     lineage: tuple[Ancestor, ...] = ()
     frozen: PlayerId | None = None  # who was born,
     snapshot: Hash | None = None  # and its weights
-    scene: Scene | None = None  # what a video is made of
+    recorded: RecordedEpisode | None = None  # what a video is made of
     filmed: int = 0  # matches when the last one was made
     gathered: int = 0  # the newest event whose episodes are in a row
 
@@ -147,7 +147,7 @@ class Curves:
             self._row(row.seq, state, ENV_STEPS, values, elapsed=row.elapsed)
 
     def _film(self, seq: int, result: ResultCounted, state: LeagueState) -> None:
-        """Emit a scene when the next is due: the first evaluation since then that shows somebody who learns."""
+        """Emit a recorded episode when the next video is due: the first evaluation since then that shows somebody who learns."""
         ticket, matches = self._ticket, sum(state.results.values())
         if not self._config.videos or ticket is None or ticket.purpose != Purpose.EVALUATE:
             return
@@ -158,8 +158,10 @@ class Curves:
         if not any(e.player in state.population and state.population[e.player].learning for e in ticket.entries):
             return
         self._filmed, actions = matches, result.episodes[kept[0]].actions
-        scene = Scene(ticket=ticket, attempt=result.attempt, episode=kept[0], actions=actions, seed=state.seed)
-        self._row(seq, state, MATCHES, size(state), scene=scene)
+        recorded = RecordedEpisode(
+            ticket=ticket, attempt=result.attempt, episode=kept[0], actions=actions, seed=state.seed
+        )
+        self._row(seq, state, MATCHES, size(state), recorded=recorded)
 
     def _rate(self, seq: int, state: LeagueState, table_every: int) -> None:
         """Emit two rows: over env steps what a script of RL would draw, and ratings over matches."""

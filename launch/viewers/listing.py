@@ -14,9 +14,9 @@ from launch.terminal.console import Console
 from launch.terminal.spinner import Spinner
 from launch.viewers.tables import all_standings, rating_text, short
 from launch.viewers.view import open_view
+from league.errors import LudusError
 from league.standings import Standing
 from league.state import OVER, LeagueState
-from league.store.ledger import LedgerError
 from league.store.run_directory import RunDirectory, RunError
 
 UNREADABLE, NOT_STARTED, RUNNING, STOPPED = "unreadable", "not started", "running", "stopped"
@@ -57,7 +57,7 @@ def run_json(run: RunDirectory) -> dict[str, Any]:
             return plain | nothing | {"state": NOT_STARTED}
         view = open_view(run)
         return plain | _league(view.state, view.live)
-    except (ValueError, OSError, LedgerError) as error:
+    except (LudusError, ValueError, OSError) as error:
         return plain | nothing | {"state": UNREADABLE, "why": str(error)}
 
 

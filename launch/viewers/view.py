@@ -20,6 +20,7 @@ from launch.config.config import from_plain
 from launch.terminal.spinner import Spinner
 from launch.viewers.download import Download
 from league import events
+from league.errors import InputError
 from league.events import Event
 from league.ids import PlayerId
 from league.player import Player
@@ -68,7 +69,7 @@ class Searcher(Protocol):
         """Find in the ledger what the calls would have found, whatever was found before."""
 
 
-class ViewError(ValueError):
+class ViewError(InputError):
     """A run that cannot be looked at; the message says why."""
 
 

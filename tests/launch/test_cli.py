@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import launch.start
-from launch.arguments import EXAMPLES, build_parser
-from launch.cli import COMMANDS, main
+from launch.arguments import COMMANDS, build_parser
+from launch.cli import main
 from launch.config.compose import compose
 from launch.config.config import to_plain
 from launch.processes.inline import play
@@ -42,11 +42,11 @@ def refused(capsys, *argv):
 
 
 def test_every_command_has_an_example_that_parses_and_a_handler():
-    assert set(EXAMPLES) == set(COMMANDS)
-    for name, example in EXAMPLES.items():
-        program, *argv = example.split()
+    for name, command in COMMANDS.items():
+        program, *argv = command.example.split()
         assert program == "ludus"
         assert build_parser().parse_args(argv).command == name
+        assert callable(command.handle)
 
 
 def test_help_shows_an_example_of_every_command(capsys):
@@ -54,15 +54,15 @@ def test_help_shows_an_example_of_every_command(capsys):
         main(["--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    assert all(example in text for example in EXAMPLES.values())
+    assert all(command.example in text for command in COMMANDS.values())
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_shows_its_example(name, capsys):
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
     assert ended.value.code == 0
-    assert EXAMPLES[name] in capsys.readouterr().out
+    assert COMMANDS[name].example in capsys.readouterr().out
 
 
 HELP = """

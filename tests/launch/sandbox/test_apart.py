@@ -170,7 +170,7 @@ def test_the_limit_is_for_one_step_and_not_for_all():
 
 @pytest.mark.usefixtures("deadly")
 def test_who_answered_may_end_as_it_likes(monkeypatch):
-    monkeypatch.setattr(module, "GRACE", 0.1)
+    monkeypatch.setattr(module, "END_SECONDS", 0.1)
     assert apart(order("lingers", "close"), limit()) is not None
 
 

@@ -38,7 +38,7 @@ def expected(rows):
 
 def sink_at(run, name, folder, **more):
     say = more.pop("say", print)
-    return make_sink(name, place_of(stored(run), run, folder, say, Films(run, say=say), **more))
+    return make_sink(name, place_of(stored(run), run, folder, say, Films(run, notify=say), **more))
 
 
 @pytest.mark.parametrize("torn", [0, 1, 40, 400])

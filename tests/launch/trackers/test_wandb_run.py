@@ -257,10 +257,10 @@ def test_videos_and_snapshots_reach_the_server_if_they_are_asked_for(drawn, rows
             assert server.artifacts[f"first-{player.id}"] == {"player": player.id, "snapshot": player.snapshot}
             path = f"/up/first-{player.id}/{player.snapshot}.safetensors"
             assert hashlib.sha256(server.files[path]).hexdigest() == player.snapshot
-        scenes = [row for row in rows_of(drawn) if row.scene is not None]
+        recordings = [row for row in rows_of(drawn) if row.recorded is not None]
         videos = [row["video"] for row in server.rows("old") if "video" in row]
         assert [video["caption"] for video in videos] == [
-            f"{row.scene.title}, match {row.scene.name}" for row in scenes
+            f"{row.recorded.title}, match {row.recorded.name}" for row in recordings
         ]
         assert all(server.files[f"/up/{video['path']}"].startswith(b"GIF8") for video in videos)
         assert len(server.rows("old")) == answer["rows"]
