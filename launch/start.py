@@ -39,9 +39,9 @@ from learners.algorithms.replay_config import ReplayConfig
 
 Notify = Callable[[str], None]
 
-UNTOLD = ("name", "runs")  # how the run was found
-TRIALS = 2  # slots in which an environment is tried before its first run
-LET_GO = 5.0  # seconds for the processes of a league whose `ludus run` was killed to see that, and to end
+UNREPORTED = ("name", "runs")  # settings by which the run was found: a change of them is no news
+TRIAL_SLOTS = 2  # slots in which an environment is tried before its first run
+RELEASE_SECONDS = 5.0  # for the processes of a league whose `ludus run` was killed to see that, and to end
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def held(run: RunDirectory, slurm: bool = False) -> Iterator[None]:
         with locked(run):
             if run.ledger.exists() and not slurm:
                 with Spinner("waiting for the ledger"):
-                    Ledger.open(run.ledger, LET_GO).close()
+                    Ledger.open(run.ledger, RELEASE_SECONDS).close()
             yield
     except (RunLocked, LedgerLocked) as error:
         raise RunError(
@@ -121,7 +121,7 @@ def _print(line: str) -> None:
 def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notify) -> Iterator[RunDirectory]:
     """Hold the run of this config: made now, or found with the same config, or with changes that are allowed."""
     with Spinner("trying the environment") as progress:
-        rehearse(config, allow, progress.tell)
+        rehearse(config, allow, progress.update)
     _check_slurm(config)
     run = RunDirectory(Path(config.runs) / config.name)
     with held(run, slurm=config.launch.name == "slurm"):
@@ -166,7 +166,7 @@ def _go_on(run: RunDirectory, config: Config, accept: bool, notify: Notify, allo
     if not changes:
         return
     for change in changes:
-        if change.key not in UNTOLD:
+        if change.key not in UNREPORTED:
             notify(f"changed: {change}")
     if run.ledger.exists():
         Ledger.open(run.ledger, 0.0).close()  # on Slurm a coordinator may have it: its config must not change
@@ -193,7 +193,7 @@ def rehearse(config: Config, allow: Collection[str] = (), tell: Notify = silent)
     if spec is not None:
         _check_against(config, spec, allow)
         return spec
-    env = make_environment(config.env, TRIALS, allow)
+    env = make_environment(config.env, TRIAL_SLOTS, allow)
     try:
         _check_against(config, env.spec, allow)
         try_out(env, bots=make_bots(_founders(config, env.spec.roles), env.spec, allow))
@@ -206,7 +206,7 @@ def _tried_apart(config: Config, allow: Collection[str], tell: Notify) -> EnvSpe
     """Try foreign code where it can break nothing; None if that is not needed, or has to be done here to know why."""
     if is_ours(config.env.name) and config.env.outcome is None:
         return None
-    order = Try(env=config.env, slots=TRIALS, league=config.league, allow=tuple(allow))
+    order = Try(env=config.env, slots=TRIAL_SLOTS, league=config.league, allow=tuple(allow))
     who = config.env.id or config.env.name
     answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="), tell)
     return None if answer is None else msgspec.json.decode(answer, type=EnvSpec)

@@ -116,7 +116,7 @@ def _check_env(arguments: Namespace) -> int:
     if not seconds > 0:
         raise InputError(f"--hang-seconds must be more than 0, got {seconds:g}")
     with Spinner(f"playing {arguments.env} at random") as progress:
-        found = check_apart(order, seconds, progress.tell)
+        found = check_apart(order, seconds, progress.update)
     sys.stdout.write("\n".join(found.lines) + "\n")
     return 0 if found.fit else FAILED
 

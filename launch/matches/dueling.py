@@ -63,7 +63,7 @@ def contest(run: RunDirectory, a: str, b: str, episodes: int, seed: int, allow: 
         outcomes = []
         with Spinner("duel") as progress:
             for episode in range(episodes):
-                progress.tell(f"{episode} of {episodes} games")
+                progress.update(f"{episode} of {episodes} games")
                 outcomes.append(outcome_of(match.play(episode, derive_seed(seed, "play", episode))))
         return count(match.env.spec, match.ticket.entries, *match.pair, outcomes)
 

@@ -81,7 +81,7 @@ def record(
             pictures = []
             for picture in _pictures(match.env, match.ticket, frames):
                 pictures.append(picture)
-                progress.tell(f"episode {episode + 1} of {film.episodes}, picture {len(pictures)}")
+                progress.update(f"episode {episode + 1} of {film.episodes}, picture {len(pictures)}")
             path = folder / f"{names[0]}-{names[1]}-{film.seed}-{episode}.{film.kind}"
             publish(path, encode(_same_size(pictures), film.fps))
             paths.append(path)

@@ -138,7 +138,7 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
 
         def tell(state: LeagueState) -> None:
             if progress.due:
-                progress.tell(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
+                progress.update(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
 
         state = play(config, run, allow, tell)
     for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from league.errors import InputError
 
-PATIENCE = 60.0  # seconds for a command of Slurm to answer
+COMMAND_SECONDS = 60.0  # for a command of Slurm to answer
 COLUMNS = ("JobArrayID", "Name", "State", "NodeList", "Reason", "RestartCnt", "TimeUsed")
 WAITING, RUNNING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED"), ("RUNNING", "COMPLETING")
 SILENT, RESTS = (
@@ -60,14 +60,14 @@ def require() -> None:
         )
 
 
-def call(*words: str, patience: float = PATIENCE) -> str:
+def call(*words: str, seconds: float = COMMAND_SECONDS) -> str:
     """Run a command of Slurm and return what it prints; raise SlurmError with what it complains of."""
     try:
         done = subprocess.run(
             words,
             capture_output=True,
             text=True,
-            timeout=patience,
+            timeout=seconds,
             check=False,
             env=_environment(),
             stdin=subprocess.DEVNULL,
@@ -76,7 +76,7 @@ def call(*words: str, patience: float = PATIENCE) -> str:
         raise SlurmError(f"there is no {words[0]} on the path: is this a node of a Slurm cluster?") from error
     except subprocess.TimeoutExpired as error:
         raise SlurmError(
-            f"{words[0]} did not answer within {patience:g} s: is Slurm's controller up? Try sinfo"
+            f"{words[0]} did not answer within {seconds:g} s: is Slurm's controller up? Try sinfo"
         ) from error
     if done.returncode:
         raise SlurmError(f"{words[0]} refused: {_complaint(done.stderr or done.stdout)}")

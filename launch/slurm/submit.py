@@ -107,7 +107,7 @@ def _probe_role(
     flags = [f"--immediate={slurm.probe}", "--quiet", "--ntasks=1", "--time=2", f"--chdir={Path.cwd()}"]
     flags.append(f"--job-name={stem_of(run)}.probe")
     try:
-        call("srun", *flags, *words, "bash", "-c", text, patience=slurm.probe + 120.0)
+        call("srun", *flags, *words, "bash", "-c", text, seconds=slurm.probe + 120.0)
     except SlurmError as error:
         if BUSY in str(error):
             notify(f"no node was free for a probe of the {role}'s jobs within {slurm.probe} s: they go untried")

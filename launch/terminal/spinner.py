@@ -2,7 +2,7 @@
 
 with Spinner("export") as progress:
     for i in range(1000):
-        progress.tell(f"{i} of 1000", share=i / 1000)
+        progress.update(f"{i} of 1000", share=i / 1000)
 
 On a terminal it is one line that changes, and goes when all is done. Elsewhere, as in the log of a job, it is a plain
 line now and then, at growing intervals. Both end with an estimate if it is known which share is done.
@@ -37,7 +37,7 @@ class Spinner:
         self, what: str, console: rich.console.Console | None = None, quiet: float = QUIET, first: float = FIRST
     ) -> None:
         self._what, self._console, self._quiet, self._first = what, console or Console(stderr=True), quiet, first
-        self._begun = self._told = 0.0
+        self._begun = self._updated = 0.0
         self._how_far, self._share = "", 0.0
         self._status: Status | None = None
         self._over = threading.Event()
@@ -56,12 +56,12 @@ class Spinner:
     @property
     def due(self) -> bool:
         """Whether it is time for another word: ask before you compute one that is expensive."""
-        return self._thread is not None and time.monotonic() - self._told >= OFTEN
+        return self._thread is not None and time.monotonic() - self._updated >= OFTEN
 
-    def tell(self, how_far: str, share: float = 0.0) -> None:
+    def update(self, how_far: str, share: float = 0.0) -> None:
         """Say how far it is, and which share of all is done, if that is known; cheap enough for an inner loop."""
         if self.due:
-            self._told = time.monotonic()
+            self._updated = time.monotonic()
             self._how_far, self._share = how_far, share
             if self._status is not None:
                 self._status.update(Text(self._line()))

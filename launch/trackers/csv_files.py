@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from launch.trackers.sink import Place
+from launch.trackers.sink import SinkContext
 from launch.viewers.curves import CurveRow
 from league.standings import PayoffTable
 from league.store.files import publish
@@ -24,8 +24,8 @@ class CsvFiles:
 
     id = ""
 
-    def __init__(self, place: Place) -> None:
-        self._folder, self._film = place.folder, place.film
+    def __init__(self, context: SinkContext) -> None:
+        self._folder, self._film = context.folder, context.film
         self._file: IO[bytes] | None = None
 
     def open(self) -> int:

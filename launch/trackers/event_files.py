@@ -4,7 +4,7 @@ import struct
 import time
 from typing import Any
 
-from launch.trackers.sink import Place
+from launch.trackers.sink import SinkContext
 from launch.viewers.curves import CurveRow
 
 ROW = "ludus/row"  # the tag by which a later life knows what is there
@@ -15,11 +15,11 @@ class EventFiles:
 
     id = ""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, context: SinkContext) -> None:
         from tensorboard.compat.proto import event_pb2, summary_pb2
 
         self._events, self._summaries = event_pb2, summary_pb2
-        self._folder, self._film = place.folder, place.film
+        self._folder, self._film = context.folder, context.film
         self._writer: Any = None
 
     def open(self) -> int:

@@ -1,6 +1,6 @@
 """What a tracker writes to.
 
-    with ending(make_sink("csv", place)) as sink:
+    with closing_sink(make_sink("csv", context)) as sink:
         have = sink.open()                      # how many rows are there already, from an earlier life
         for row in rows:
             if row.number >= have:
@@ -30,7 +30,7 @@ class Sink(Protocol):
 
     @property
     def id(self) -> str:
-        """The name under which it can be opened again; empty if its place is enough."""
+        """The name under which it can be opened again; empty if its folder is enough."""
 
     def open(self) -> int:
         """Open it and return how many rows are there; raise SinkError if it cannot be opened."""
@@ -46,8 +46,8 @@ class Sink(Protocol):
 
 
 @contextmanager
-def ending(sink: Sink) -> Iterator[Sink]:
-    """Close a sink in the end. If it broke, nothing that is left in it is written later, and the error is the first."""
+def closing_sink(sink: Sink) -> Iterator[Sink]:
+    """Close a sink in the end. If it broke, the first error is raised, and nothing that is left in it is written."""
     try:
         yield sink
     except BaseException:
@@ -58,15 +58,15 @@ def ending(sink: Sink) -> Iterator[Sink]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """What a sink is told: where to write, of which run, and whom to tell of trouble."""
+class SinkContext:
+    """What a sink works with: where to write, which run it is, and how to notify the user."""
 
     folder: Path
     run: str
     track: TrackConfig
     config: dict[str, Any]
     snapshots: Path
-    say: Callable[[str], None]
+    notify: Callable[[str], None]
     film: Callable[[RecordedEpisode], Path | None]  # makes a video, if it can
     id: str = ""  # as it was called in an earlier life
     keep: Callable[[str], None] = lambda id: None  # called with a new id, before anything is made under it

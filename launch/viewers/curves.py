@@ -147,7 +147,7 @@ class Curves:
             self._row(row.seq, state, ENV_STEPS, values, elapsed=row.elapsed)
 
     def _film(self, seq: int, result: ResultCounted, state: LeagueState) -> None:
-        """Emit a recorded episode when the next video is due: the first evaluation since then that shows somebody who learns."""
+        """Emit a recorded episode when a video is due: the first evaluation since then with a learning player."""
         ticket, matches = self._ticket, sum(state.results.values())
         if not self._config.videos or ticket is None or ticket.purpose != Purpose.EVALUATE:
             return

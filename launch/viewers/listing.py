@@ -31,7 +31,7 @@ def list_runs(runs: Path, as_json: bool = False) -> int:
     found = []
     with Spinner("list") as progress:
         for config in sorted(runs.glob("*/config.json"), key=lambda path: -path.stat().st_mtime_ns):
-            progress.tell(config.parent.name)
+            progress.update(config.parent.name)
             found.append(run_json(RunDirectory(config.parent)))
     if as_json:
         sys.stdout.write(json.dumps(found, indent=2, allow_nan=False) + "\n")

@@ -74,7 +74,7 @@ class LiveTable:
             self._live.stop()
             self._live = None
 
-    def say(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Print a line that stays; nothing if it is to be quiet."""
         if not self._quiet:
             self._console.print(text, highlight=False, markup=False, soft_wrap=True)

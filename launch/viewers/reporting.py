@@ -54,7 +54,7 @@ def read_story(run: RunDirectory) -> Story:
 
         def keep(row: CurveRow) -> None:
             rows.append(row)
-            progress.tell(f"match {row.matches:,}")
+            progress.update(f"match {row.matches:,}")
 
         curves = Curves(TrackConfig(every=20, payoff_every=1 << 30), keep, dense=DENSE)
         view = open_view(run, curves.observe, curves)

@@ -36,7 +36,7 @@ from league.wire.messages import FoldChunk, Follow, Page, Refused, Worker
 from league.wire.ports import Client
 from league.wire.sockets import PAGE_LIMIT, Sockets
 
-PATIENCE = 1.0  # seconds without an answer after which a replica counts as gone, or is asked again
+ANSWER_SECONDS = 1.0  # without an answer after which a replica counts as gone, or is asked again
 JUMP = 5000  # events that a viewer is behind before it asks for the fold of them instead
 ROWS = 2000  # events that are read at once from a ledger
 
@@ -183,7 +183,7 @@ class Viewer(View):
         """
         deadline, answered = self._clock() + timeout, False
         now = self._clock()
-        if self._asked_at is None or now - self._asked_at >= PATIENCE:
+        if self._asked_at is None or now - self._asked_at >= ANSWER_SECONDS:
             self._ask(now)
         while True:
             for message, _ in self._client.receive(max(0.0, deadline - self._clock())):
@@ -271,7 +271,7 @@ def _read_on(view: View, ledger: Ledger, progress: Spinner) -> None:
     view.head = ledger.head
     while page := ledger.read(view.seq, ROWS):
         view.take_in(page, ledger.metrics(view.measured, page[-1][0]) if view.measures else [])
-        progress.tell(f"event {view.seq:,} of {view.head:,}")
+        progress.update(f"event {view.seq:,} of {view.head:,}")
     if view.measures:
         view.take_in([], ledger.metrics(view.measured, view.head))
 
@@ -283,7 +283,7 @@ def _resume(view: View, ledger: Ledger, checkpoint: Path, progress: Spinner) -> 
     while rows := ledger.read(view.seq, ROWS):
         fold_rows(view.state, rows)
         view.seq = rows[-1][0]
-        progress.tell(f"event {view.seq:,} of {view.head:,}")
+        progress.update(f"event {view.seq:,} of {view.head:,}")
     view.search(ledger)
     _read_meta(view, ledger)
 
@@ -316,10 +316,10 @@ def open_view(run: RunDirectory, observe: Observe = see_nothing, watcher: Watche
     if not may_answer(run.read_rendezvous("replica")):
         return read_offline(run, observe, watcher)
     with Spinner(f"reading {run.name}") as progress, following(run, observe, watcher) as viewer:
-        while viewer.refresh(PATIENCE):
+        while viewer.refresh(ANSWER_SECONDS):
             if viewer.complete:
                 return viewer
-            progress.tell(f"event {viewer.seq:,} of {viewer.head:,}")
+            progress.update(f"event {viewer.seq:,} of {viewer.head:,}")
     return catch_up(viewer, run)
 
 

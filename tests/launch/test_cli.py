@@ -268,7 +268,7 @@ def test_a_ledger_without_a_config_is_not_a_new_run(capsys):
 
 
 def test_the_config_does_not_change_beneath_a_running_league(capsys, monkeypatch):
-    monkeypatch.setattr(launch.start, "LET_GO", 0.1)
+    monkeypatch.setattr(launch.start, "RELEASE_SECONDS", 0.1)
     run = stored()
     before = run.config.read_bytes()
     with Ledger.open(run.ledger):

@@ -303,7 +303,7 @@ def test_no_run_begins_with_a_secret(monkeypatch):
     monkeypatch.setenv("WANDB_API_KEY", "a-key-of-mine-alone")
     for override in ("track.project=a-key-of-mine-alone", "+env.kwargs.api_key=0123"):
         with pytest.raises(ConfigError, match="looks like a secret"):
-            begin(compose([override, "name=leaky"]), allow=[], accept=False, say=print).__enter__()
+            begin(compose([override, "name=leaky"]), allow=[], accept=False, notify=print).__enter__()
     assert not Path("runs/leaky").exists()
 
 
