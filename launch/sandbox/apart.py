@@ -1,8 +1,9 @@
-"""The code of an environment, apart from the command that tries it: there it may crash or hang.
+"""Run the code of an environment in a process of its own, where it may crash or hang.
 
     answer = apart(Try(env=config.env, slots=2), Limit("my_games:Words", 60.0, "collector.hang_seconds="))
 
-A step may take as long as a collector lets it. All else may take longer: it builds environments or makes many steps.
+A step may take as long as a collector allows. Everything else may take longer: it builds environments or makes many
+steps.
 """
 
 import os
@@ -42,7 +43,7 @@ SHOW = f"{TRACEBACK}=1 shows the whole stack"
 
 
 class LostError(EnvError):
-    """An environment that took its process with it, or never came back."""
+    """An environment that ended its process, or hung."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(f"{what}. {remedy}")
@@ -51,14 +52,14 @@ class LostError(EnvError):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Whose code it is, how many seconds a step of it may take, and the setting that says so."""
+    """Whose code runs, how many seconds a step of it may take, and the setting of that limit."""
 
     who: str
     seconds: float
     setting: str
 
     def of(self, stage: str) -> float:
-        """Return the seconds that a stage may take; before the first, all is our own code, and only slow."""
+        """Return the seconds that a stage may take; before the first, only our own code runs, which does not hang."""
         if not stage:
             return float("inf")
         if stage in ENDS:
@@ -69,10 +70,10 @@ class Limit:
 def apart(order: Order, limit: Limit, tell: Tell = silent) -> bytes | None:
     """Carry out an order in a process of its own and return its answer; raise LostError if it crashes or hangs.
 
-    `tell` hears what is being done there.
+    `tell` is called with each stage.
 
-    None means that it failed there as anything may fail. Do it here, then: either it raises what there is to say, or it
-    works, as only this process knows what a notebook defined or registered.
+    None means that it raised an exception there. Perform the order in this process, then: either it raises the same, or
+    it works, because only this process has what a notebook defined or registered.
     """
     with tempfile.TemporaryDirectory(prefix="ludus-trial-") as directory:
         files = TrialFiles(Path(directory))
@@ -108,7 +109,7 @@ class _Watchdog:
 
 
 def _request_stack(child: Child, files: TrialFiles) -> None:
-    """Have a process that hangs write its stack, and wait until it has, or cannot."""
+    """Make a process that hangs write its stack; wait until it has, or until time is up."""
     child.send_signal(signal.SIGUSR1)
     size, until = 0, time.monotonic() + END_SECONDS
     while time.monotonic() < until:
@@ -119,7 +120,7 @@ def _request_stack(child: Child, files: TrialFiles) -> None:
 
 
 def check_apart(order: Check, seconds: float, tell: Tell = silent) -> Checked:
-    """Carry out a check, apart unless the game is ours; what crashes or hangs is a problem like any other."""
+    """Check an environment, in another process unless the game is ours; a crash or a hang is reported as a problem."""
     try:
         limit = Limit(order.env, seconds, "--hang-seconds ")
         answer = None if is_ours(order.env) else apart(order, limit, tell)
@@ -129,7 +130,7 @@ def check_apart(order: Check, seconds: float, tell: Tell = silent) -> Checked:
 
 
 def doing(note: str) -> str:
-    """Return what a process notes, in words: each note has a number and a stage.
+    """Describe a note of the process: each has a number and a stage.
 
     >>> doing(f"{'7':<40}{'step':<40}")
     'call 7 of the environment (step)'
@@ -138,7 +139,7 @@ def doing(note: str) -> str:
     return f"call {int(number):,} of the environment ({stage})" if number.isdecimal() else "loading"
 
 
-# --- what is said --------------------------------------------------------------------------------------------
+# --- messages ------------------------------------------------------------------------------------------------
 
 
 def _lost(files: TrialFiles, limit: Limit, code: int | None) -> LostError:
@@ -151,12 +152,12 @@ def _lost(files: TrialFiles, limit: Limit, code: int | None) -> LostError:
         remedy = f"Fix it, or give it more time: {limit.setting}{2 * limit.seconds:g}. {SHOW}."
         return LostError(f"{limit.who} does not come back from {stage} within {limit.of(stage):g} s{place}", remedy)
     if code >= 0:
-        remedy = "Have it raise an exception where it calls sys.exit or os._exit."
+        remedy = "Make it raise an exception where it calls sys.exit or os._exit."
         return LostError(f"{limit.who} ended its process, with exit code {code}", remedy)
     what = f"{limit.who} crashed with signal {-code} ({_name(-code)}) {WHILE[stage]}{place}"
     if -code == signal.SIGKILL:
         return LostError(what, "Somebody else ended it; where memory is short, that is the kernel.")
-    return LostError(what, f"Python cannot catch this: fix its native code, or tell its authors. {SHOW}.")
+    return LostError(what, f"Python cannot catch this: fix its native code, or report it to its authors. {SHOW}.")
 
 
 def _name(number: int) -> str:

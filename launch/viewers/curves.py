@@ -64,12 +64,12 @@ class CurveRow(msgspec.Struct, frozen=True, kw_only=True):
     """Values that were measured together, in their places on both axes."""
 
     number: int
-    seq: int  # the newest event, and the newest row of metrics, that it tells of
+    seq: int  # the newest event, and the newest row of metrics, that it includes
     measured: int
     axis: str  # the natural one of these values
     matches: int
     env_steps: int
-    elapsed: float | None  # seconds of play; None if nobody looked at the clock
+    elapsed: float | None  # seconds of play; None if no process measured it
     values: dict[str, float]
     payoff: PayoffTable | None = None
     lineage: tuple[Ancestor, ...] = ()
@@ -137,7 +137,7 @@ class Curves:
             self._row(seq, state, MATCHES, size(state), frozen=event.player.id, snapshot=event.player.snapshot)
 
     def metrics(self, row: Measured, state: LeagueState) -> None:
-        """Emit what all processes measured together; the coordinator is the last to tell."""
+        """Emit what all processes measured together; the coordinator's row comes last."""
         if row.id <= self._start.measured:
             return
         self._measured = row.id
@@ -164,7 +164,7 @@ class Curves:
         self._row(seq, state, MATCHES, size(state), recorded=recorded)
 
     def _rate(self, seq: int, state: LeagueState, table_every: int) -> None:
-        """Emit two rows: over env steps what a script of RL would draw, and ratings over matches."""
+        """Emit two rows: over env steps the usual curves of an RL script, and ratings over matches."""
         standings = all_standings(state)
         charts = self._episodes.take() | win_rates(state, standings)
         self._gathered = seq
