@@ -92,7 +92,7 @@ def _flat(row: "Standing") -> dict[str, Any]:
 
 
 class League:
-    """A league and its run directory. Every method looks at the run as it is when it is called.
+    """A league and its run directory. Every method reads the run as it is at the time of the call.
 
     league = ludus.open("latest")
     for row in league.standings():
@@ -117,13 +117,13 @@ class League:
 
     @property
     def state(self) -> "LeagueState":
-        """All that is known of the league now, folded from its events."""
+        """The current state of the league, folded from its events."""
         from launch.viewers.view import open_view
 
         return open_view(self._run).state
 
     def players(self) -> "list[Player]":
-        """Return all players, in the order in which they came."""
+        """Return all players, in the order in which they joined."""
         return list(self.state.population)
 
     def standings(self) -> "Standings":
@@ -148,7 +148,7 @@ class League:
         return payoff_table([player.id for player in state.population], table)
 
     def play(self, a: str, b: str, episodes: int = 100, seed: int = 0) -> Score:
-        """Let `a` play `b` here and now, and return the score of `a`. The league does not hear of it.
+        """Let `a` play `b` here and now, and return the score of `a`. The games are not counted in the league.
 
         Both are players of the league or names of bots; a learning player plays with its newest candidate.
         Actions are sampled, and interchangeable seats are swapped in every other episode. If there are more
@@ -178,7 +178,7 @@ class League:
     def resume(self, *, quiet: bool = True, trust: bool = False) -> Self:
         """Go on with the league until it is over; at once if it is.
 
-        `trust` goes on though the run brings shell for Slurm jobs, or links, that you did not put there yourself.
+        `trust` allows a run that brings shell for Slurm jobs, or links, that you did not put there yourself.
         """
         from launch.config.config import stored
         from launch.start import held

@@ -44,25 +44,25 @@ def attach(run: RunDirectory, plain: bool = False, quiet: bool = False, as_json:
 
 
 def _follow(run: RunDirectory, viewer: Viewer, table: LiveTable) -> LeagueState:
-    """Show the table until the league is over; return its state then. A replica that is gone cannot tell."""
+    """Show the table until the league is over; return its state then, from the ledger if the replica has ended."""
     there = any(may_answer(run.read_rendezvous(process)) for process in ("coordinator", "replica"))
-    patience, heard = RECHECK_SECONDS if there else 0.0, time.monotonic()
+    silence, heard = RECHECK_SECONDS if there else 0.0, time.monotonic()
     while viewer.state.phase != OVER or not viewer.complete:
         if viewer.refresh(REFRESH_SECONDS):
-            patience, heard = RECHECK_SECONDS, time.monotonic()
+            silence, heard = RECHECK_SECONDS, time.monotonic()
             table.show(viewer)
-        elif time.monotonic() - heard > patience:
+        elif time.monotonic() - heard > silence:
             if run.ledger.exists() and (state := read_offline(run).state).phase == OVER:
                 return state
-            if patience == WARN_SECONDS:
+            if silence == WARN_SECONDS:
                 table.warn(f"no coordinator answers for {WARN_SECONDS:g} s; why may be in: ludus status {run.name}")
-            patience, heard = WARN_SECONDS, time.monotonic()
+            silence, heard = WARN_SECONDS, time.monotonic()
         time.sleep(REFRESH_SECONDS / 5)
     return viewer.state
 
 
 def stop(run: RunDirectory) -> int:
-    """End a run so that it can be resumed: finish, write down what was learned, let go of everything."""
+    """Stop a run so that it can be resumed: episodes finish, checkpoints are written, processes end."""
     config = stored(run)
     if config.launch.name == "slurm":
         from launch.slurm.control import stop as stop_jobs
@@ -92,7 +92,7 @@ def scale(run: RunDirectory, wanted: Sequence[str]) -> int:
 
 
 def logs(run: RunDirectory, role: str | None = None, follow: bool = False, lines: int = 20) -> int:
-    """Print the end of the logs, of one role or process or of all; with `follow`, what is added to them, too."""
+    """Print the end of the logs, of one role or process or of all; with `follow`, also what is added to them."""
     found = _logs(run, role)
     if not found and not follow:
         known = ", ".join(path.stem for path in _logs(run, None)) or "none yet"
@@ -135,7 +135,7 @@ def _print(path: Path, lines: Sequence[str]) -> None:
 
 
 def keys(run: RunDirectory, action: str | None = None, name: str | None = None, as_json: bool = False) -> int:
-    """List the keys of a run; or revoke or replace one. Servers that run hear of it by themselves."""
+    """List the keys of a run; or revoke or replace one. Running servers notice by themselves."""
     if not (run.keys / "admitted.json").exists():
         raise KeysError(
             f"the run {run.name} has no keys: its processes meet in a folder that only you can enter "

@@ -70,7 +70,7 @@ def launch(
     """Start a league in the way that its stored config names; return the exit code when it ends.
 
     Quiet: nothing is printed but errors, and those to standard error. The caller holds the lock of the run (`begin`,
-    `held`). `given` says that the user gave the config in this call, or trusts it: what it has of shell may run.
+    `held`). `given`: the user gave the config in this call, or trusts it, so that the shell in it may run.
     """
     with hushed(quiet):
         return _launch(run, plain=plain, quiet=quiet, allow=allow, as_json=as_json, given=given)
@@ -102,7 +102,7 @@ def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as
 
 
 def _report(run: RunDirectory) -> None:
-    """Write the report of a league that is over; whatever is wrong with it, the league is well."""
+    """Write the report of a league that is over; a failure of the report is no failure of the league."""
     try:
         from launch.viewers.reporting import write_report
 
@@ -182,14 +182,14 @@ def _refusal(run: RunDirectory, changes: Sequence[Change], allow: Collection[str
     )
 
 
-def rehearse(config: Config, allow: Collection[str] = (), tell: Notify = silent) -> EnvSpec:
-    """Make every part once, so that what cannot work fails here, in one line, before there is a run directory."""
+def rehearse(config: Config, allow: Collection[str] = (), progress: Notify = silent) -> EnvSpec:
+    """Make every part once, so that a config that cannot work fails here, before there is a run directory."""
     if secret := leaked(to_plain(config)):
         raise ConfigError(secret)
     _founders(config)
     _check_device(config)
     check_trackers(config.track.to)
-    spec = _tried_apart(config, allow, tell)
+    spec = _tried_apart(config, allow, progress)
     if spec is not None:
         _check_against(config, spec, allow)
         return spec
@@ -202,13 +202,13 @@ def rehearse(config: Config, allow: Collection[str] = (), tell: Notify = silent)
         env.close()
 
 
-def _tried_apart(config: Config, allow: Collection[str], tell: Notify) -> EnvSpec | None:
-    """Try foreign code where it can break nothing; None if that is not needed, or has to be done here to know why."""
+def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> EnvSpec | None:
+    """Try foreign code in another process; None if that is not needed, or its error has to be raised here."""
     if is_ours(config.env.name) and config.env.outcome is None:
         return None
     order = Try(env=config.env, slots=TRIAL_SLOTS, league=config.league, allow=tuple(allow))
     who = config.env.id or config.env.name
-    answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="), tell)
+    answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="), progress)
     return None if answer is None else msgspec.json.decode(answer, type=EnvSpec)
 
 
@@ -239,7 +239,7 @@ def _check_device(config: Config) -> None:
 
 
 def _check_span(algo: AlgoConfig, config: Config) -> None:
-    """Refuse an anneal that would never come to its end."""
+    """Refuse an anneal that would never end."""
     budget = config.league.budget
     if algo.anneals and not algo.anneal_decisions and budget.minutes is None and budget.env_steps is None:
         raise ConfigError(

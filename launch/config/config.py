@@ -35,7 +35,7 @@ TRANSPORTS = ("ipc", "tcp")
 
 
 class ConfigError(InputError):
-    """A config that cannot be: a misspelt key, a wrong type, a value out of range."""
+    """A config that cannot be used: a misspelt key, a wrong type, a value out of range."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -108,14 +108,14 @@ def wrong_name(name: str) -> str:
 
 
 def own_policies(config: Config) -> dict[str, PolicyConfig]:
-    """Return the networks of players that have their own: what they do not say is as in `policy`."""
+    """Return the networks of players that have their own; missing keys are as in `policy`."""
     players = {name: player.policy for name, player in config.league.players.items() if player.policy}
     common = _plain(config.policy)
     return {name: _own(PolicyConfig, common, own, f"league.players.{name}.policy") for name, own in players.items()}
 
 
 def algo_class(name: str, allow: Collection[str] = ()) -> type[AlgoConfig]:
-    """Return the config class of an algorithm; raise PluginError if there is none, or nobody allowed it."""
+    """Return the config class of an algorithm; raise PluginError if there is none, or it is not allowed."""
     found = resolve("ludus.algorithms", name, allow)
     if not (isinstance(found, type) and issubclass(found, AlgoConfig) and is_dataclass(found) and found.algorithm):
         raise PluginError(
@@ -126,14 +126,14 @@ def algo_class(name: str, allow: Collection[str] = ()) -> type[AlgoConfig]:
 
 
 def algo_of(config: Config, allow: Collection[str] = ()) -> AlgoConfig:
-    """Return how players learn that have no way of their own."""
+    """Return the algorithm of players that have none of their own."""
     return _own(algo_class(config.algo["name"], allow), {}, config.algo, "algo")
 
 
 def own_algos(config: Config, allow: Collection[str] = ()) -> dict[str, AlgoConfig]:
-    """Return how players learn that have their own way.
+    """Return the algorithms of players that have their own.
 
-    What they do not say is as in `algo`, or as the algorithm has it if theirs is another one.
+    Missing keys are as in `algo`, or default if theirs is another algorithm.
     """
     players = {name: player.algo for name, player in config.league.players.items() if player.algo}
     return {name: _own_algo(config.algo, own, f"league.players.{name}.algo", allow) for name, own in players.items()}
@@ -169,15 +169,15 @@ def _plain(config: Any) -> dict[str, Any]:
 
 
 def with_algo(algo: type[AlgoConfig]) -> type[Config]:
-    """Return the class of configs in which `algo` is not any dict, but has the keys of this algorithm."""
+    """Return a class of configs in which `algo` is not a dict, but has the keys of this algorithm."""
     return make_dataclass("Config", [("algo", algo, field(default_factory=algo))], bases=(Config,), kw_only=True)
 
 
 def from_plain(plain: Mapping[str, Any], allow: Collection[str] | None = None) -> Config:
     """Return the config that `to_plain` took apart; raise ConfigError if it is none. What is missing is default.
 
-    An algorithm of another package is loaded and checked only by who has to: `compose`, which says what is allowed,
-    and learners. Everybody else takes it as it is, and needs neither that package nor torch.
+    An algorithm of another package is loaded and checked only by `compose`, which knows what is allowed, and by
+    learners. Everybody else takes it as it is, and needs neither that package nor torch.
     """
     wrong = wrong_text(plain)
     if wrong:
@@ -195,7 +195,7 @@ def from_plain(plain: Mapping[str, Any], allow: Collection[str] | None = None) -
             raise ConfigError(f"{key}={value}: expected a finite number")
     parts = {item.name: getattr(config, item.name) for item in fields(Config)}
     algo: Any = config.algo
-    # asdict, as msgspec forgets what a dataclass without slots adds to one with them
+    # asdict, because msgspec drops what a dataclass without slots adds to one with them
     return Config(**{**parts, "algo": algo if kind is Config else _plain(asdict(algo))})
 
 
@@ -211,7 +211,7 @@ def _class_of(plain: Mapping[str, Any], allow: Collection[str] | None) -> type[C
 
 
 def _readable(error: msgspec.ValidationError) -> str:
-    """Return msgspec's complaint with the whole key in front; what a part says of itself begins with its own name."""
+    """Return msgspec's message with the whole key in front; that of a part begins with its own name."""
     message, _, path = str(error).partition(" - at `$")
     above, _, own = path.strip("`").removeprefix(".").rpartition(".")
     named = re.match(rf"{re.escape(own)}\b", message) if own else None
@@ -220,7 +220,7 @@ def _readable(error: msgspec.ValidationError) -> str:
 
 
 def config_hash(plain: Mapping[str, Any]) -> str:
-    """Return the hash that the run directory and the ledger know this config by."""
+    """Return the hash by which the run directory and the ledger identify this config."""
     data = json.dumps(plain, indent=2, sort_keys=True, allow_nan=False).encode() + b"\n"
     return hashlib.sha256(data).hexdigest()
 

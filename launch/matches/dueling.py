@@ -69,7 +69,7 @@ def contest(run: RunDirectory, a: str, b: str, episodes: int, seed: int, allow: 
 
 
 def count(spec: EnvSpec, entries: Sequence[Entry], first: Entry, second: Entry, outcomes: Sequence[Episode]) -> Contest:
-    """Count episodes as the standings do: `league.payoff.head_to_head` says what a game is."""
+    """Count episodes as the standings do: `league.payoff.head_to_head` defines a game."""
     sides = spec.sides
     own = {i for i, entry in enumerate(entries) if entry == first}
     if first == second:  # the side of its first seat against its other sides
@@ -137,7 +137,7 @@ def contest_json(found: Contest) -> dict[str, object]:
 
 
 def contest_lines(found: Contest) -> list[str]:
-    """Return a contest in words."""
+    """Describe a contest."""
     both = [f"{mean:z.4g} ±{reach:.2g}" for mean, reach in zip(found.returns, found.reach, strict=True)]
     lines = [describe_entry(found.first), describe_entry(found.second)]
     returns = f"returns {' and '.join(both)}, {found.episodes} episodes"

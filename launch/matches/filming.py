@@ -1,10 +1,10 @@
-"""Videos of evaluation episodes for trackers: an episode that the ledger recorded is played again, and drawn.
+"""Videos of evaluation episodes for trackers: an episode that the ledger recorded is played again, and rendered.
 
     films = Films(run, allow, notify)
-    path = films.make(recorded)                # runs/first/videos/match-812.0.gif; None if it cannot be drawn
+    path = films.make(recorded)                # runs/first/videos/match-812.0.gif; None if it cannot be rendered
 
-The environment draws in a process of its own, `python -m launch.matches.filming`: there it may hang or crash, and
-only the video is lost. What was drawn once, for whatever tracker, is not drawn again.
+The environment renders in a process of its own, `python -m launch.matches.filming`: there it may hang or crash, and
+only the video is lost. A video is made once for all trackers.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from league.store.run_directory import RunDirectory
 log = logging.getLogger("ludus.filming")
 
 RENDER_SECONDS = 120.0  # that rendering one episode may take
-STOPPED = "the tracker had to stop before it was drawn; ludus export makes it"
+STOPPED = "the tracker had to stop before it was rendered; ludus export makes it"
 
 
 class Films:
-    """Makes the videos of one run; says once why one cannot be made."""
+    """Makes the videos of one run; notifies once why one cannot be made."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Films:
         if path.exists():
             return path
         try:
-            why = self._draw(recorded, path)
+            why = self._render(recorded, path)
         except OSError as error:
             why = str(error) or type(error).__name__
         if path.exists():
@@ -58,11 +58,11 @@ class Films:
         log.warning("no video of match %s: %s", recorded.name, why)
         if why != STOPPED and not self._notified:
             self._notified = True
-            self._notify(f"videos are left out, the match {recorded.name} cannot be drawn: {why}")
+            self._notify(f"videos are left out, the match {recorded.name} cannot be rendered: {why}")
         return None
 
-    def _draw(self, recorded: RecordedEpisode, path: Path) -> str:
-        """Draw in a process of its own; return what went wrong, STOPPED if it only was time to stop."""
+    def _render(self, recorded: RecordedEpisode, path: Path) -> str:
+        """Render in a process of its own; return what went wrong, STOPPED if it was time to stop."""
         if self._stopped():
             return STOPPED
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -152,7 +152,7 @@ def choose_by_actors(
     return choose
 
 
-# --- in words ------------------------------------------------------------------------------------------------
+# --- descriptions --------------------------------------------------------------------------------------------
 
 
 def describe_entry(entry: Entry) -> str:
@@ -163,7 +163,7 @@ def describe_entry(entry: Entry) -> str:
 
 
 def describe_outcome(ticket: Ticket, outcome: Episode, cooperative: bool = False) -> str:
-    """Return the outcome of an episode in words."""
+    """Describe the outcome of an episode."""
     seats = [f"{entry.player} {value:+g}" for entry, value in zip(ticket.entries, outcome.returns, strict=True)]
     best = [entry.player for entry, rank in zip(ticket.entries, outcome.ranks, strict=True) if rank == 0]
     if len(ticket.entries) == 1 or cooperative:

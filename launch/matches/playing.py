@@ -1,6 +1,6 @@
 """`ludus watch` and `ludus replay`: one episode on the terminal, position by position.
 
-Watch plays a new one between two players; replay shows a recorded one again, and its outcome must come out equal.
+Watch plays a new one between two players; replay shows a recorded one again, and checks that the outcome is the same.
 """
 
 import time
@@ -59,7 +59,7 @@ class EpisodeFinder:
         self.recent: deque[str] = deque(maxlen=RECENT)
 
     def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
-        """Take note of a result."""
+        """Note a result."""
         if not isinstance(event, ResultCounted):
             return
         if event.ticket == self._number:
@@ -103,7 +103,7 @@ class EpisodeFinder:
 def replay(
     run: RunDirectory, match: str, delay: float = 0.5, allow: Collection[str] = (), sleep: Sleep = time.sleep
 ) -> int:
-    """Show a recorded episode, TICKET or TICKET.EPISODE; 1 if it does not come out as recorded."""
+    """Show a recorded episode, TICKET or TICKET.EPISODE; return 1 if the outcome is not as recorded."""
     number, episode = parse_match(match)
     config, records = stored(run), EpisodeFinder(number)
     state = open_view(run, records).state

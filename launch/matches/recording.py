@@ -45,11 +45,11 @@ PICTURES, LARGEST, SECONDS = (
 )  # of a recorded episode: at most so many, so many pixels wide, shown so long
 LAST = 4  # times as long as the others the last picture is shown
 LINE, SIZE, MARGIN = 22, 17, 16  # pixels
-ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[@-_])")  # what colours a terminal, or moves its cursor
+ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[@-_])")  # colours of a terminal, and moves of its cursor
 
 
 class RecordError(InputError):
-    """A video that cannot be made; the message says why, and what to do."""
+    """A video that cannot be made; the message says why, and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ def _small(picture: Picture) -> Picture:
 
 def _pictures(env: Environment, ticket: Ticket, frames: Frames) -> Iterator[Picture]:
     """Yield a picture of each position; the last one has the outcome below."""
-    draw: Callable[[int], Any] = getattr(env, "picture", lambda slot: None)
+    render: Callable[[int], Any] = getattr(env, "picture", lambda slot: None)
     number, last = 0, Frame((), "")
     while True:
         try:
@@ -132,7 +132,7 @@ def _pictures(env: Environment, ticket: Ticket, frames: Frames) -> Iterator[Pict
                 [*_lines(env.spec, ticket, last, number - 1), "", describe_outcome(ticket, stop.value).strip()]
             )
             return
-        found = draw(0)
+        found = render(0)
         yield text_picture(_lines(env.spec, ticket, last, number)) if found is None else np.asarray(found, np.uint8)
         number += 1
 
@@ -164,7 +164,7 @@ def _font() -> "FreeTypeFont":
 
 
 def text_picture(lines: Sequence[str]) -> Picture:
-    """Draw some lines of text."""
+    """Return lines of text as a picture."""
     from PIL import Image, ImageDraw
 
     width = max(280, *(int(_font().getlength(line)) + 2 * MARGIN for line in lines))
@@ -192,7 +192,7 @@ Encode = Callable[[Sequence[Picture], float], bytes]
 
 
 def encoder(kind: str) -> Encode:
-    """Return what makes a file of this kind; refuse, before anything is played, what cannot be made here."""
+    """Return the encoder of a format; refuse, before anything is played, one that does not work here."""
     if kind not in FORMATS:
         raise RecordError(f"unknown format {kind!r}; choose one of {', '.join(FORMATS)}")
     if kind == "gif":

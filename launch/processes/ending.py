@@ -1,4 +1,4 @@
-"""Whether a league that is over did what it was for: somebody was trained, and matches were finished.
+"""Whether a league that is over reached its purpose: players were trained, and matches were finished.
 
 problem = find_end_problem(state, config)            # None if all is well
 if problem is not None:
@@ -23,7 +23,7 @@ ENOUGH = 2  # batches after which a player should have been trained: one may be 
 
 
 class EndProblem(NamedTuple):
-    """What a league that is over lacks."""
+    """Why a league that is over is not complete."""
 
     line: str
     failed: bool  # there was enough to learn from, so that something is broken

@@ -1,4 +1,4 @@
-"""What a user does with a league that runs on Slurm: look at its jobs, stop them, have more or fewer collectors."""
+"""What a user does with a league that runs on Slurm: look at its jobs, stop them, change the number of collectors."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ Notify = Callable[[str], None]
 
 
 def jobs_json(run: RunDirectory) -> list[dict[str, Any]]:
-    """Return what Slurm says of each process: process, job, node, state, reason, restarts, used."""
+    """Return Slurm's state of each process: process, job, node, state, reason, restarts, used."""
     return [
         {
             "process": process,
@@ -45,15 +45,15 @@ def jobs_json(run: RunDirectory) -> list[dict[str, Any]]:
     ]
 
 
-def jobs_table(told: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> RenderableType:
-    """Return what Slurm says of each process beside what the league heard of it, and below why some wait."""
+def jobs_table(rows: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> RenderableType:
+    """Return Slurm's state of each process beside the league's, and below why some wait."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for name in ("process", "job", "node", "state"):
         table.add_column(name, no_wrap=name != "node", overflow="fold")
     for name in ("restarts", "heard", "speed", "waits"):
         table.add_column(name, justify="right", no_wrap=True)
     known, why = {worker.name: worker for worker in workers}, dict[str, list[str]]()
-    for job in told:
+    for job in rows:
         state, process = job["state"].lower(), job["process"]
         table.add_row(process, job["job"], job["node"] or "-", state, str(job["restarts"]), *_heard(known.get(process)))
         if job["reason"]:
@@ -77,7 +77,7 @@ def why_ended(run: RunDirectory) -> str:
 
 
 def stop(run: RunDirectory, notify: Notify) -> int:
-    """Let everybody finish and write down what they have, then end all jobs."""
+    """Let everybody finish and write checkpoints, then end all jobs."""
     config = stored(run)
     rows = _alive(run) if run.jobs.exists() else {}
     if not rows:
@@ -89,7 +89,7 @@ def stop(run: RunDirectory, notify: Notify) -> int:
         notify("everybody finishes; then all jobs end")
         _wait(run, RUNNING + WAITING, config.launch.drain_seconds + DEPARTURE_SECONDS)
     cancel([row.id for row in _alive(run).values()])
-    cancel_named([job.name for job in jobs(config, run)])  # one that a killed submission did not live to write down
+    cancel_named([job.name for job in jobs(config, run)])  # one that a killed submission did not record
     if left := _wait(run, RUNNING, CANCEL_SECONDS):
         names = ", ".join(f"{process} (job {row.id} on {row.node})" for process, row in left.items())
         look = f"Slurm still tries, look with: ludus status {run.name}"
@@ -100,7 +100,7 @@ def stop(run: RunDirectory, notify: Notify) -> int:
 
 
 def _end_strays(config: Config, run: RunDirectory, notify: Notify) -> int:
-    """End what a submission that was killed left in the queue, and nobody wrote down."""
+    """End jobs in the queue that a killed submission did not record."""
     strays = [row.id for row in queue([job.name for job in jobs(config, run)]) if row.alive]
     cancel(strays)
     what = f"ended what was left of a submission ({', '.join(strays)})" if strays else "has no jobs in the queue"
@@ -121,7 +121,7 @@ def _wait(run: RunDirectory, states: Sequence[str], seconds: float) -> dict[str,
 
 
 def scale(run: RunDirectory, collectors: int, notify: Notify) -> int:
-    """Have this many collectors from now on, until the jobs of the run end."""
+    """Change the number of collectors, until the jobs of the run end."""
     rows = _alive(run)
     if "coordinator-0" not in rows:
         raise SlurmError(f"the run {run.name} has no jobs in the queue; start them with: ludus resume {run.name}")

@@ -1,4 +1,4 @@
-"""Which jobs a run has: written when they are submitted, read by every command that looks at them."""
+"""Which jobs a run has: written when they are submitted, read by every command that shows them."""
 
 import msgspec
 
@@ -29,7 +29,7 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write(run: RunDirectory, jobs: list[Submitted]) -> None:
-    """Keep the jobs of a run."""
+    """Record the jobs of a run."""
     publish(run.jobs, msgspec.json.format(msgspec.json.encode(jobs)))
 
 
@@ -44,7 +44,7 @@ def read(run: RunDirectory) -> list[Submitted]:
 
 
 def look(run: RunDirectory) -> list[tuple[str, JobState]]:
-    """Return each process of a run with what Slurm says of its job; of its newest job, if it had several."""
+    """Return each process of a run with the state of its job; of its newest job, if it had several."""
     known = {job.name: job for job in read(run)}
     mine = {job.id for job in read(run)}
     newest: dict[str, JobState] = {}

@@ -68,7 +68,7 @@ def script(job: JobScript, config: Config, run: RunDirectory, here: Path, allow:
     lines = [
         "#!/bin/bash",
         f"# {_title(job)} of the league {run.name!r}.",
-        "# `ludus run` and `ludus resume` write this file anew: make changes in the config.",
+        "# `ludus run` and `ludus resume` overwrite this file: make changes in the config.",
         *(f"#SBATCH {option}" for option in _options(job, config, run, here, asked)),
         "",
         f"LUDUS_RUN={shlex.quote(str(root))}",
@@ -123,7 +123,7 @@ def array(indices: Sequence[int], limit: int = 0) -> str:
 
 
 def requests(asked: JobConfig, but: Sequence[str] = ()) -> list[str]:
-    """Return the options of sbatch and srun that say where a job may run and what it needs."""
+    """Return the options of sbatch and srun for where a job may run and what it needs."""
     wanted = {
         "partition": asked.partition,
         "account": asked.account,

@@ -3,8 +3,8 @@
     submit(config, run, allow, notify=print)
 
 The scripts are tried by `sbatch --test-only`, a probe job tries the nodes. Then the coordinator's job is submitted
-held, and the others to start after it; it is let go when all are there and the run directory knows their ids. Who is
-killed in between leaves a held job, and nothing that runs; `ludus stop` ends it.
+held, and the others to start after it; it is released when all are there and the run directory has their ids. A
+submission that is killed in between leaves a held job, and nothing that runs; `ludus stop` ends it.
 """
 
 import secrets
@@ -48,8 +48,8 @@ def run(config: Config, run: RunDirectory, *, notify: Notify, allow: Sequence[st
     probe(config, run, notify)
     run.ended.unlink(missing_ok=True)
     run.drop_claims()
-    told = submit(run, wanted, paths)
-    _report(run, wanted, told, notify)
+    submitted = submit(run, wanted, paths)
+    _report(run, wanted, submitted, notify)
     return 0
 
 
@@ -134,11 +134,11 @@ def submit(run: RunDirectory, wanted: Sequence[JobScript], paths: dict[str, Path
             order = [f"--dependency=after:{done[0].id}"] if done else ["--hold"]
             number = sbatch(str(paths[job.label]), *order)
             done.append(Submitted(role=job.role, label=job.label, name=job.name, id=number))
-            write(run, done)  # after each: whoever looks at what a killed submission left behind finds it
+            write(run, done)  # after each: if this is killed, the jobs so far are on record
         call("scontrol", "release", done[0].id)
     except BaseException:
         cancel([job.id for job in done])
-        cancel_named([job.name for job in wanted])  # one whose id we did not live to hear
+        cancel_named([job.name for job in wanted])  # one whose id did not arrive
         _restore(run, before)
         raise
     return done
@@ -151,9 +151,9 @@ def _restore(run: RunDirectory, before: bytes | None) -> None:
         publish(run.jobs, before)
 
 
-def _report(run: RunDirectory, wanted: Sequence[JobScript], told: Sequence[Submitted], notify: Notify) -> None:
-    notify(f"{run.name}: {len(told)} jobs are in the queue, and go on without you")
-    for job, submitted in zip(wanted, told, strict=True):
+def _report(run: RunDirectory, wanted: Sequence[JobScript], done: Sequence[Submitted], notify: Notify) -> None:
+    notify(f"{run.name}: {len(done)} jobs are in the queue, and go on without you")
+    for job, submitted in zip(wanted, done, strict=True):
         tasks = f"_[{array(range(job.tasks))}]" if job.tasks else ""
         notify(f"  {job.label:12} {submitted.id}{tasks}")
     notify(f"look: ludus status {run.name}    ludus attach {run.name}    ludus logs {run.name} -f")

@@ -1,4 +1,4 @@
-"""How Ludus starts Python: no module of the current directory runs because it is called like one of ours, or zmq.
+"""How Ludus starts Python: no module of the current directory is imported in place of one of ours, or of zmq.
 
     subprocess.Popen(python("launch.processes", "--role", "learner"), env=environment())
 
@@ -28,7 +28,7 @@ def environment() -> dict[str, str]:
 
 
 def import_paths() -> list[str]:
-    """Return where this process imports from, the current directory last: there it hides nothing for a child."""
+    """Return the import path of this process with the current directory last, where it hides nothing."""
     here = ("", ".", os.getcwd())  # noqa: PTH109  (the path of modules is one of texts)
     return [*(place for place in sys.path if place not in here), *(place for place in sys.path if place in here)]
 
@@ -41,6 +41,6 @@ def allow_local_modules(allow: Collection[str]) -> None:
 
 
 def prepare_child(allow: Collection[str]) -> None:
-    """Begin a process that was started by `environment`: what it starts itself is its own business."""
+    """Prepare a process that was started with `environment`; the processes that it starts inherit nothing of that."""
     os.environ.pop(SAFE, None)
     allow_local_modules(allow)

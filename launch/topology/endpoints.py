@@ -21,10 +21,10 @@ from league.wire.messages import Command, Done, Message, Refused
 from league.wire.ports import Arrays
 from league.wire.sockets import CONTROL_LIMIT, REVOKED, UNLIMITED, PeerLimits, Sockets, ZmqClient, ZmqServer
 
-SIOCGIFADDR = 0x8915  # what Linux calls "the address of this interface"
-SILENCE = 3.0  # seconds without an answer after which the rendezvous file is read again
-REPLICA_SILENCE = 1.0  # the same for a replica: it listens elsewhere whenever it is started again
-UNHEARD = 10.0  # seconds after which a connection that never brought an answer is made again, with the key of then
+SIOCGIFADDR = 0x8915  # Linux: get the address of an interface
+SILENT_SECONDS = 3.0  # without an answer after which the rendezvous file is read again
+REPLICA_SILENT_SECONDS = 1.0  # the same for a replica: it listens elsewhere whenever it is started again
+RECONNECT_SECONDS = 10.0  # after which a connection that never brought an answer is made again, with the current key
 LOOPBACK, EVERYWHERE = "127.0.0.1", "*"
 
 LIMITS = {ProcessRole.COORDINATOR: PeerLimits(share=256), ProcessRole.REPLICA: PeerLimits(share=8, unread=1)}
@@ -87,34 +87,34 @@ class Endpoints:
         return self._sockets.serve(self._run.address("feed"))
 
     def feed(self) -> ZmqClient:
-        """Talk to the feed of the coordinator, as its replica."""
+        """Connect to the feed of the coordinator, as its replica."""
         return self._sockets.connect(self._run.address("feed"))
 
     def rendezvous(self, server: ZmqServer, term: int = 0) -> Rendezvous:
-        """Return what a server tells everybody."""
+        """Return the address, term and public key that a server publishes."""
         key = None if is_ipc(server.address) else load_server_keys(self._run.keys).public
         return Rendezvous(address=server.address, term=term, public_key=key)
 
     def connect(self, address: str) -> ZmqClient:
-        """Talk to a server."""
+        """Connect to a server."""
         if is_ipc(address):
             return self._sockets.connect(address)
         return self._sockets.connect(address, load_client_keys(self._run.keys, self._name))
 
     def coordinator(self) -> "ProcessLink":
-        """Talk to the coordinator of this run, wherever it is."""
+        """Connect to the coordinator of this run, wherever it is."""
         return ProcessLink(self._run, self.connect, "coordinator")
 
     def replica(self) -> "ProcessLink":
-        """Talk to the replica of this run, which serves viewers and trackers."""
-        return ProcessLink(self._run, self.connect, "replica", silence=REPLICA_SILENCE)
+        """Connect to the replica of this run, which serves viewers and trackers."""
+        return ProcessLink(self._run, self.connect, "replica", silence=REPLICA_SILENT_SECONDS)
 
     def learner(self, index: int) -> "ProcessLink":
-        """Talk to a learner of this run, wherever it is; to its first rank, if there are several."""
+        """Connect to a learner of this run, wherever it is; to its first rank, if there are several."""
         return ProcessLink(self._run, self.connect, f"learner-{index}")
 
     def buffer(self, index: int) -> "ProcessLink":
-        """Talk to a buffer process of this run, wherever it is."""
+        """Connect to a buffer process of this run, wherever it is."""
         return ProcessLink(self._run, self.connect, f"buffer-{index}")
 
 
@@ -127,7 +127,7 @@ class ProcessLink:
         connect: Callable[[str], ZmqClient],
         process: str,
         clock: Callable[[], float] = time.monotonic,
-        silence: float = SILENCE,
+        silence: float = SILENT_SECONDS,
     ) -> None:
         self._run, self._connect, self._process, self._clock = run, connect, process, clock
         self._silence = silence
@@ -161,7 +161,7 @@ class ProcessLink:
             return
         self._heard = now if self._client is not None else self._heard
         found = self._run.read_rendezvous(self._process)
-        unheard = not self._answered and now - self._made >= UNHEARD
+        unheard = not self._answered and now - self._made >= RECONNECT_SECONDS
         if found is not None and (found.address != self._address or unheard):
             if self._client is not None:
                 self._client.close()
@@ -174,9 +174,9 @@ class ProcessLink:
             self._client.close()
 
 
-def drain(config: Config, run: RunDirectory, patience: float = 5.0) -> bool:
-    """Ask the coordinator to let everybody stop; True if it heard."""
+def drain(config: Config, run: RunDirectory, seconds: float = 5.0) -> bool:
+    """Ask the coordinator to stop everybody in order; True if it confirmed."""
     with Endpoints(run, "operator", config.launch.transport) as endpoints:
         link = endpoints.coordinator()
         link.send(Command(request=1, action="drain"))
-        return any(isinstance(message, Done) for message, _ in link.receive(patience))
+        return any(isinstance(message, Done) for message, _ in link.receive(seconds))

@@ -21,7 +21,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """What its log and the status call it."""
+        """Its name in logs, keys and the status."""
         return f"{self.role}-{self.index}"
 
 
@@ -61,5 +61,5 @@ def topology(config: Config) -> list[Part]:
 
 
 def learner_names(config: Config) -> list[str]:
-    """Return the names of the learner processes, by which the coordinator shares players out."""
+    """Return the names of the learner processes, to which the coordinator assigns players."""
     return [Part(ProcessRole.LEARNER, i).name for i in range(config.launch.learners)]

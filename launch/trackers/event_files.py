@@ -7,7 +7,7 @@ from typing import Any
 from launch.trackers.sink import SinkContext
 from launch.viewers.curves import CurveRow
 
-ROW = "ludus/row"  # the tag by which a later life knows what is there
+ROW = "ludus/row"  # the tag by which a later tracker knows what is there
 
 
 class EventFiles:

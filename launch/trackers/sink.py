@@ -1,13 +1,13 @@
 """What a tracker writes to.
 
     with closing_sink(make_sink("csv", context)) as sink:
-        have = sink.open()                      # how many rows are there already, from an earlier life
+        have = sink.open()                      # how many rows are there already, from earlier trackers
         for row in rows:
             if row.number >= have:
                 sink.write(row)
 
-What is there already is asked of the sink itself, not of whoever wrote last: a tracker may be killed between
-writing a row and remembering that it did.
+The sink itself knows what is there already, not the tracker that wrote last: it may be killed between writing a
+row and noting that it did.
 """
 
 from collections.abc import Callable, Iterator
@@ -68,5 +68,5 @@ class SinkContext:
     snapshots: Path
     notify: Callable[[str], None]
     film: Callable[[RecordedEpisode], Path | None]  # makes a video, if it can
-    id: str = ""  # as it was called in an earlier life
+    id: str = ""  # its name from an earlier tracker
     keep: Callable[[str], None] = lambda id: None  # called with a new id, before anything is made under it

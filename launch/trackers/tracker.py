@@ -1,7 +1,7 @@
 """A tracker process: follows the replica and feeds one sink. It may die, hang or lag: nobody waits for it.
 
 It pulls. What it has not written yet is in the ledger, so it needs no queue, drops nothing, and an unreachable
-server costs the league nothing. Where it is, it notes in the ledger.
+server costs the league nothing. It notes its position in the ledger.
 """
 
 import logging

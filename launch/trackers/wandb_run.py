@@ -1,7 +1,7 @@
-"""`track=wandb`: one Weights & Biases run for one league, whoever writes it and how often it dies.
+"""`track=wandb`: one Weights & Biases run for one league, however often its tracker dies.
 
-The number of a row is its step, so the server, or the files of an offline run, tell how many rows are there.
-Curves are drawn over matches and env steps (`define_metric`), not over that number.
+The number of a row is its step, so the server, or the files of an offline run, know how many rows are there.
+Curves are plotted over matches and env steps (`define_metric`), not over that number.
 """
 
 import errno
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 CLOUD = "https://api.wandb.ai"
 INIT_SECONDS = 20.0  # for a server to let a run begin
 FINISH_SECONDS = 5.0  # for wandb's process to write the end of its file
-SERVICE = "WANDB_SERVICE"  # wandb's process of whoever started us: it may end before us, and we cannot reset it
-ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows without a word
+SERVICE = "WANDB_SERVICE"  # wandb's process of our parent: it may end before us, and we cannot reset it
+ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows silently
 AXES = {
     MATCHES: ("league/*", "elo/*", "elo_online/*", "return/*", "score/*", "payoff/*", "lineage", "video"),
     ENV_STEPS: ("losses/*", "charts/*", "lag/*", "wait/*", "queue/*", "system/*", "player/*", "process/*"),
@@ -117,7 +117,7 @@ class WandbRun:
                 mode=mode,  # type: ignore[arg-type]
                 settings=_settings(wandb),
             )
-        except Exception as error:  # wandb raises errors of many kinds; each is told, none may stop play
+        except Exception as error:  # wandb raises errors of many kinds; each is reported, none may stop play
             wandb.teardown(exit_code=1)
             raise SinkError(_one_line(error)) from error
         for axis, names in AXES.items():
@@ -177,7 +177,7 @@ class WandbRun:
             self._context.notify(f"wandb: {what}: {_one_line(error)}")
 
     def flush(self) -> None:
-        """See that there is room: what was logged is with wandb's own process, and its files tell how much arrived."""
+        """Check that there is room: wandb's own process has what was logged, and its files show how much arrived."""
         self._check_room()
 
     def _check_room(self) -> None:

@@ -213,7 +213,7 @@ def test_overrides_may_stand_on_both_sides_of_options(capsys):
         (["check-env", "chess"], "unknown environment 'chess'"),
     ],
 )
-def test_what_the_user_can_mend_is_one_line(argv, message, capsys, tmp_path):
+def test_what_the_user_can_fix_is_one_line(argv, message, capsys, tmp_path):
     line = refused(capsys, *argv)
     assert message in line
     assert "\n" not in line
@@ -224,6 +224,16 @@ def test_the_traceback_is_there_for_those_who_ask(monkeypatch):
     monkeypatch.setenv("LUDUS_TRACEBACK", "1")
     with pytest.raises(ValueError, match="there is no run"):
         main(["status", "nowhere"])
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, KeyError])
+def test_a_bug_keeps_its_traceback(error, monkeypatch):
+    def broken(runs, as_json):
+        raise error("a bug of ours")
+
+    monkeypatch.setattr("launch.viewers.listing.list_runs", broken)
+    with pytest.raises(error, match="a bug of ours"):
+        main(["list"])
 
 
 def test_check_env(capsys):

@@ -95,6 +95,6 @@ def test_a_video_that_is_not_made_always_has_a_reason(run, monkeypatch, caplog):
     (run.root / "videos").write_text("a file where a directory should be")
     assert Films(run).make(recorded) is None
     reasons = [record.message.removeprefix(f"no video of match {recorded.name}: ") for record in caplog.records]
-    assert reasons[0] == "the tracker had to stop before it was drawn; ludus export makes it"
+    assert reasons[0] == "the tracker had to stop before it was rendered; ludus export makes it"
     assert all(reason.strip() for reason in reasons)
     assert len(reasons) > 1
