@@ -13,10 +13,11 @@ from collectors.envs.names import BACKENDS, check_id, read_name
 from collectors.envs.plan import Plan, plan_exactly
 from collectors.envs.referee import Referee
 from collectors.envs.rows import Environment, HasInfos
+from league.errors import InputError
 from league.plugins import PluginError, resolve
 
 
-class EnvError(ValueError):
+class EnvError(InputError):
     """An environment that cannot be made from its config."""
 
 

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from league.errors import InputError
 from league.spec import EnvSpec
 
 Floats = npt.NDArray[np.float64]
 WINNER = "winner"  # the key of an info under which an environment may name the winner
 
 
-class OutcomeError(ValueError):
+class OutcomeError(InputError):
     """An invalid winner or score; the message says what was expected."""
 
 
