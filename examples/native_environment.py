@@ -1,4 +1,4 @@
-"""Nim in arrays: all slots are played at once. `ludus check-env native_environment:Nim` accepts it."""
+"""Nim in arrays: an environment that plays all its slots at once. `ludus check-env native_environment:Nim` likes it."""
 
 import numpy as np
 
