@@ -17,7 +17,7 @@ from league.per_player import PerPlayer
 from league.policies.actions import Actions
 from league.policies.actor import Actor
 from league.policies.layout import FloatArray, PolicyConfig
-from league.policies.numpy_actor import NumpyActor, draw, sociable
+from league.policies.numpy_actor import NumpyActor, choose_actions, sociable
 from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
 from league.ticket import Entry
@@ -41,7 +41,7 @@ class RemoteActor:
         share: FloatArray | None = None,
     ) -> tuple[Actions, npt.NDArray[np.float32]]:
         """Return a legal action for each row and its log-probability."""
-        return draw(self._spec, self.outputs, self.log_std, self.exploration, mask, rng, share)
+        return choose_actions(self._spec, self.outputs, self.log_std, self.exploration, mask, rng, share)
 
 
 class Actors:

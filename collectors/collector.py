@@ -29,6 +29,7 @@ from collectors.tick_player import TickPlayer
 from collectors.training_credit import TrainingCredit
 from collectors.turn_player import TurnPlayer
 from league.ids import derive_seed
+from league.metrics import DROPPED_DECISIONS, ENV_STEPS, ENV_STEPS_PER_SECOND, EPISODES, SECONDS, SLOTS_BUSY, WAIT_SHARE
 from league.wire.messages import Ack, Orders
 from league.wire.ports import Client
 
@@ -167,11 +168,11 @@ class Collector:
         self._reported = (now, self.env_steps, self.waited)
         wall = max(now - before, 1e-9)
         return {
-            "seconds": wall,
-            "env_steps": float(self.env_steps),
-            "env_steps_per_second": (self.env_steps - steps) / wall,
-            "wait_share": (self.waited - waited) / wall,
-            "episodes": float(self._closer.episodes),
-            "slots_busy": float(self._slots - self._seating.room),
-            "dropped_decisions": float(self._learner_client.dropped),
+            SECONDS: wall,
+            ENV_STEPS: float(self.env_steps),
+            ENV_STEPS_PER_SECOND: (self.env_steps - steps) / wall,
+            WAIT_SHARE: (self.waited - waited) / wall,
+            EPISODES: float(self._closer.episodes),
+            SLOTS_BUSY: float(self._slots - self._seating.room),
+            DROPPED_DECISIONS: float(self._learner_client.dropped),
         }

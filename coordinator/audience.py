@@ -1,7 +1,7 @@
 """Who watches the league: the peers of the replica, what each of them waits for, and how much each may take.
 
 audience = Audience()
-refusal = audience.hear(peer, role, message, now)       # "" if the wish now waits
+refusal = audience.receive(peer, role, message, now)       # "" if the wish now waits
 for waiting in audience.waiting(now):                   # fair, and only those who may have something now
     audience.served(waiting, size, now)                 # it was answered with so many bytes
     audience.drop(waiting.peer, now)                    # or it does not read
@@ -71,7 +71,7 @@ class Waiting:
 @dataclass(slots=True)
 class _Peer:
     bucket: Bucket
-    heard: float
+    seen: float
     deaf_until: float = float("-inf")
 
 
@@ -91,7 +91,7 @@ class Audience:
     def __init__(self) -> None:
         self._groups: dict[Role | None, _RoleShare] = {}
 
-    def hear(self, peer: bytes, role: Role | None, message: Message, now: float) -> str:
+    def receive(self, peer: bytes, role: Role | None, message: Message, now: float) -> str:
         """Let a wish wait; else return why not. A peer that does not read gets no answer at all."""
         if role not in MAY_ASK.get(type(message), ()):
             whose = "the owner of this socket" if role is None else f"a {role} key"
@@ -103,7 +103,7 @@ class Audience:
             if len(group.peers) >= PEERS and not _make_room(group, now):
                 return f"{PEERS} peers with a {role} key are served already; close one of them, or try again later"
             found = group.peers[peer] = _Peer(Bucket(PEER_RATE, now), now)
-        found.heard = now
+        found.seen = now
         if now < found.deaf_until:
             return ""
         if wrong := _wrong(message):
@@ -140,7 +140,7 @@ class Audience:
 
 def _make_room(group: _RoleShare, now: float) -> bool:
     """Forget the peers that have been silent for long; False if there is none."""
-    for peer in [peer for peer, known in group.peers.items() if now - known.heard > SILENT]:
+    for peer in [peer for peer, known in group.peers.items() if now - known.seen > SILENT]:
         _forget(group, peer)
         del group.peers[peer]
     return len(group.peers) < PEERS

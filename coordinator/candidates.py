@@ -1,7 +1,7 @@
 """What a learner may report as a candidate. Pure: the look into the store is an argument.
 
 A candidate that is wrong would be frozen, met by everybody and kept for ever, so it is checked before it becomes an
-event: whose it is, how far it may have come, and what its file says.
+event: whose it is, how far it may have come, and its file.
 """
 
 from collections.abc import Callable, Collection

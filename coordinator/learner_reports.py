@@ -1,4 +1,4 @@
-"""Progress of learners: new candidates become events, perhaps a freeze, and a roster says whom to train."""
+"""Progress of learners: new candidates become events, perhaps a freeze, and a roster names the players to train."""
 
 from coordinator.candidates import Inspect, is_news, problem
 from coordinator.directory import Directory

@@ -1,7 +1,7 @@
 """Leases: which collector session plays which open ticket, and until when. In memory only.
 
-Time is an argument. A lease is renewed by progress, not by talk: a collector whose environment hangs keeps
-answering, but its steps stand still.
+Time is an argument. A lease is renewed by progress, not by reports: a collector whose environment hangs keeps
+reporting, but its steps stand still.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Leases:
         self._counts[holder] = self._counts.get(holder, 0) + 1
 
     def renew(self, ticket: TicketNumber, attempt: int, holder: str, steps: int, now: float) -> None:
-        """Note that a session holds a ticket; if it got on with it, the lease begins anew."""
+        """Note that a session holds a ticket; if it made progress, the lease is extended."""
         lease = self._leases.get(ticket)
         if lease is None or lease.holder == "":
             self.grant(ticket, attempt, holder, now)

@@ -36,13 +36,13 @@ class Mirror:
 
     def _begin(self, state: LeagueState, seq: int, mark: str = "") -> None:
         self.state, self.seq = state, seq
-        self.mark = mark  # of a checkpoint of which nobody said yet that it is of this ledger
+        self.mark = mark  # of a checkpoint that is not yet confirmed to be of this ledger
         self._tail: list[bytes] = []
         self._tail_bytes, self._tail_since = 0, seq
 
     @property
     def complete(self) -> bool:
-        """Whether everything that the feed told of is here."""
+        """Whether all events that the feed announced are here."""
         return self.status is not None and self.seq >= self.status.head
 
     def restart(self) -> None:
@@ -77,7 +77,7 @@ class Mirror:
         return follow.measured is None and follow.since >= self._tail_since
 
     def page(self, follow: Follow) -> Page:
-        """Return a page of the newest events; only with the last of them it tells who works."""
+        """Return a page of the newest events; only the page with the last of them lists the workers."""
         assert self.status is not None
         skipped = follow.since - self._tail_since
         found = first_page(self._tail[skipped : skipped + pages.PAGE])

@@ -21,7 +21,7 @@ class OpeningError(ValueError):
 
 
 def refold(ledger: Ledger, config: LeagueConfig, checkpoint: Path | bytes | None = None) -> LeagueState:
-    """Return the state that the ledger tells of; a checkpoint of the fold, if there is a good one, saves time."""
+    """Return the state of the ledger's events; a checkpoint of the fold, if there is a good one, saves time."""
     return _resume(ledger, config, checkpoint)[0]
 
 

@@ -1,28 +1,23 @@
-"""What follows from a new candidate: a freeze, a reset, old candidates that may go. Pure: state in, events out."""
+"""What follows from a new candidate: a freeze, a reset, old candidates pruned. Pure: state in, events out."""
 
 import numpy as np
 
 from league.events import Event, PlayerFrozen, PlayerReset, SnapshotPruned
 from league.ids import PlayerId, derive_seed
 from league.player import Kind, Player
-from league.promotion import due, due_together, resets
-from league.spec import EnvSpec
+from league.promotion import due, resets
 from league.state import LeagueState
 
 KEPT_CANDIDATES = 3  # of each learning player; frozen ones and those in use stay anyway
 
 
 def promote(state: LeagueState, player: Player) -> list[Event]:
-    """Freeze the newest candidate if the rules say so, and only then reset the player, perhaps."""
+    """Freeze the newest candidate if that is due, and only then perhaps reset the player."""
     if player.kind == Kind.MAIN and not state.population.frozen_of(player.id):
         return [_freeze(state, player, "the pool starts with one frozen player for every main")]
     assert state.env is not None
     decisions, rules = state.since_freeze(player.id), state.config.promotion
-    if state.env.cooperative:
-        why = due_together(player, decisions, state.population, state.evaluation, rules)
-    else:
-        roles = opponent_roles(state.env, player)
-        why = due(player, decisions, state.population, state.training, rules, roles)
+    why = due(player, decisions, state.population, state.training, state.evaluation, rules, state.env)
     if why is None:
         return []
     freeze = _freeze(state, player, why)
@@ -51,10 +46,3 @@ def _freeze(state: LeagueState, player: Player, why: str) -> PlayerFrozen:
         snapshot=newest.snapshot,
     )
     return PlayerFrozen(player=frozen, decisions=newest.decisions, why=why)
-
-
-def opponent_roles(env: EnvSpec, player: Player) -> frozenset[str]:
-    """Return the roles of those that the player can meet: on other sides than the one it sits on."""
-    seats = list(zip(env.roles, env.sides, strict=True))
-    mine = {side for role, side in seats if player.role in (None, role)}
-    return frozenset(role for role, side in seats if mine - {side})

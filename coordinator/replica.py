@@ -69,7 +69,7 @@ class Replica:
         return 0 if self.mirror.status is None else self.mirror.status.term
 
     def step(self, timeout: float) -> None:
-        """Serve once: hear the audience and the feed, answer whom we can, ask for what is missing."""
+        """Serve once: receive from audience and feed, answer whom we can, ask for what is missing."""
         asking = self._flight is not None
         for incoming in self._server.receive(0.0 if asking else timeout):
             self._hear(incoming)
@@ -89,7 +89,7 @@ class Replica:
         if isinstance(message, Note) and self._trackers is not None and message.name not in self._trackers:
             reason = f"track.to names no tracker {message.name[:64]!r}"
         else:
-            reason = self.audience.hear(incoming.peer, incoming.role, message, self._clock())
+            reason = self.audience.receive(incoming.peer, incoming.role, message, self._clock())
         if reason:
             self._server.send(incoming.peer, Refused(reason=reason))
 

@@ -18,6 +18,7 @@ from coordinator.opening import refold
 from coordinator.pages import first_page
 from league.events import LedgerDamaged, SnapshotPruned
 from league.ids import Hash
+from league.metrics import BUSY_SHARE, LOAD_PER_CORE, LONGEST_STEP_MS, OPEN_TICKETS, WAITING_TICKETS
 from league.store.chain import to_text
 from league.store.fold import encode_fold, publish_fold
 from league.store.ledger import Ledger, LedgerError, LedgerFull, Measured
@@ -30,7 +31,7 @@ log = logging.getLogger("ludus.coordinator")
 DRAIN = 1000  # messages in one group commit at most
 TICK = 0.1  # seconds between two looks at leases and budget
 METRICS = (2.0, 5.0)  # seconds between two rows of metrics of one process: at first, and after some minutes
-LATE = 10.0  # seconds for which rows of metrics wait for a collector that has told nothing since the last ones
+LATE = 10.0  # seconds for which rows of metrics wait for a collector that has reported none since the last ones
 GROWTH = 90.0  # one second more for each of these seconds of play
 FEED_REST = 0.02  # seconds between two answers to the replica, at least
 ROWS = 500  # of metrics in one page
@@ -71,7 +72,7 @@ class Service:
         self._archive_at = 0.0  # before which nothing is archived
         self._damage: set[str] = set()  # what was found to be wrong with the ledger in this term
         if not ledger.sealed:
-            self._tell_damage("the facts about the ledger (table meta) are not those that were sealed")
+            self._report_damage("the facts about the ledger (table meta) are not those that were sealed")
         self._busy = self._longest = 0.0  # seconds of work since the last metrics: in all, and in one step
         self.commits = 0
 
@@ -95,19 +96,19 @@ class Service:
             self._ticked = now
             self.coordinator.tick(now, self.elapsed(now))
             metrics = self._metrics(now)
-            self._look_again(now)
+            self._scrub_some(now)
         if self._commit(metrics, now):
             self._send(self._server, replies)
             if self._feed is not None:
                 self._send(self._feed, fed)
             if now == self._ticked:
-                self._put_away(now)
+                self._archive_some(now)
         if self._ledger.head - self._checkpointed >= CHECKPOINT:
-            self._keep_fold()
+            self._write_checkpoint()
         worked = self._clock() - now
         self._busy, self._longest = self._busy + worked, max(self._longest, worked)
 
-    def _keep_fold(self) -> None:
+    def _write_checkpoint(self) -> None:
         """Keep a checkpoint of the fold. Writing it may fail: it only saves time."""
         if self.coordinator.unsaved:
             return  # a state that is ahead of its ledger must never be taken for the fold of it
@@ -120,7 +121,7 @@ class Service:
         except OSError as error:
             log.warning("no checkpoint of the fold was written: %s", error)
 
-    def _put_away(self, now: float) -> None:
+    def _archive_some(self, now: float) -> None:
         """Move old events into the archive, a segment at a time, and give what they took back to the disk."""
         if now < self._archive_at:
             return
@@ -135,18 +136,18 @@ class Service:
             log.warning("old events could not be archived, and stay in the ledger: %s", error)
         except LedgerError as error:
             self._archive_at = math.inf
-            self._tell_damage(str(error))
+            self._report_damage(str(error))
 
-    def _look_again(self, now: float) -> None:
+    def _scrub_some(self, now: float) -> None:
         """Read some old rows of the ledger again, for a bounded share of the time."""
         if now < self._scrub_at:
             return
         problem, then = self._scrub.look(), self._clock()
         self._scrub_at = then + max(SCRUB, (then - now) / SCRUB_SHARE)
         if problem:
-            self._tell_damage(problem)
+            self._report_damage(problem)
 
-    def _tell_damage(self, problem: str) -> None:
+    def _report_damage(self, problem: str) -> None:
         if problem not in self._damage:
             self._damage.add(problem)
             log.error("the ledger is damaged: %s; stop the league, and see ludus verify", problem)
@@ -157,7 +158,7 @@ class Service:
         return encode_fold(self.coordinator.state, head, self._ledger.mark(head))
 
     def _answer(self, incoming: Incoming, now: float) -> Message | None:
-        """Decide what a message means. Whatever is wrong with it is its sender's trouble, not ours."""
+        """Decide what a message means. A message that cannot be handled is refused."""
         try:
             return self.coordinator.handle(incoming.role, incoming.message, now, incoming.name)
         except Exception:
@@ -170,8 +171,8 @@ class Service:
             return []
         incoming = self._feed.receive(0.0, 1)
         self._fed_at = now if incoming else self._fed_at
-        heard = [i for i in incoming if not broken or isinstance(i.message, Follow)]
-        return [(i.peer, self._feed_answer(i.message, now)) for i in heard]
+        taken = [i for i in incoming if not broken or isinstance(i.message, Follow)]
+        return [(i.peer, self._feed_answer(i.message, now)) for i in taken]
 
     def _feed_answer(self, message: Message, now: float) -> Message:
         try:
@@ -232,19 +233,19 @@ class Service:
         return [(self.elapsed(now), name, values) for name, values in fresh]
 
     def _own_metrics(self, seconds: float) -> dict[str, float]:
-        """Tell how busy this loop is, how much waits, and how crowded the machine is."""
+        """Return how busy this loop is, how much waits, and the load of the machine."""
         busy, longest = self._busy, self._longest
         self._busy = self._longest = 0.0
         return {
-            "busy_share": busy / seconds,
-            "longest_step_ms": 1000 * longest,
-            "open_tickets": float(len(self.coordinator.state.open)),
-            "waiting_tickets": float(len(self.coordinator.leases.waiting)),
-            "load_per_core": os.getloadavg()[0] / (os.cpu_count() or 1),
+            BUSY_SHARE: busy / seconds,
+            LONGEST_STEP_MS: 1000 * longest,
+            OPEN_TICKETS: float(len(self.coordinator.state.open)),
+            WAITING_TICKETS: float(len(self.coordinator.leases.waiting)),
+            LOAD_PER_CORE: os.getloadavg()[0] / (os.cpu_count() or 1),
         }
 
     def _commit(self, metrics: Sequence[tuple[float, str, dict[str, float]]], now: float) -> bool:
-        """Make what was decided durable. If that fails: no replies, no leases, back to what the disk says."""
+        """Make what was decided durable. If that fails: no replies, no leases, back to what is on the disk."""
         batch = self.coordinator.take()
         notes, self._new_notes = self._new_notes, {}
         if not batch and not metrics and not notes:
@@ -257,7 +258,7 @@ class Service:
             self._broken = f"{error}; no tickets are handed out until it can be written again"
             log.error("%s", self._broken)
             self._broken_until, self._notes = now + BROKEN, self._ledger.notes()
-            self._go_back(now)
+            self._roll_back(now)
             return False
         self.commits, self._broken = self.commits + 1, ""
         for event in batch:
@@ -265,9 +266,9 @@ class Service:
                 self._remove(event.snapshot)
         return True
 
-    def _go_back(self, now: float) -> None:
+    def _roll_back(self, now: float) -> None:
         """Forget what could not be written: back to the newest checkpoint, and on from there to the ledger's end."""
-        self._damage.clear()  # whatever was told of it is forgotten, too
+        self._damage.clear()  # what was reported is forgotten, too
         before = self.coordinator
         checkpoint = self._checkpoint if self._fold is None else self._fold
         state = refold(self._ledger, before.state.config, checkpoint)
@@ -291,7 +292,7 @@ class Service:
 
     def close(self) -> None:
         """Keep the time of play and the fold, and let go of ledger and socket."""
-        self._keep_fold()
+        self._write_checkpoint()
         try:
             self._ledger.set_meta("elapsed", repr(self.elapsed(self._clock())))
         except LedgerFull as error:

@@ -9,13 +9,12 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from league.metrics import RATES, SECONDS
 from league.wire.messages import Role, Worker
 
 SILENT = 60.0  # seconds after which a process that does not report is forgotten
 REPLACED = 2.0  # seconds of silence after which a session that has a successor is over
 SESSIONS = 8  # of one name that may report at the same time
-RATES = ("env_steps_per_second", "updates_per_second", "wait_share")  # means over the seconds since the last report
-SPAN = "seconds"  # the metric that says how many these are
 HUMAN = "human"  # the key of `ludus play`, and what the names of its processes begin with
 
 
@@ -160,7 +159,7 @@ def averaged(before: Mapping[str, float], after: Mapping[str, float]) -> dict[st
     >>> averaged({"wait_share": 0.2, "seconds": 3.0}, {"wait_share": 1.0, "seconds": 1.0, "version": 7.0})
     {'wait_share': 0.4, 'seconds': 4.0, 'version': 7.0}
     """
-    spans = [(report, max(0.0, report.get(SPAN, 0.0))) for report in (before, after)]
+    spans = [(report, max(0.0, report.get(SECONDS, 0.0))) for report in (before, after)]
     means = {}
     for name in RATES:
         measured = [(report[name], span) for report, span in spans if name in report]
@@ -168,4 +167,4 @@ def averaged(before: Mapping[str, float], after: Mapping[str, float]) -> dict[st
         if seconds > 0:
             means[name] = sum(value * span / seconds for value, span in measured)
     total = sum(span for _, span in spans)
-    return {**after, **means, **({SPAN: total} if total > 0 else {})}
+    return {**after, **means, **({SECONDS: total} if total > 0 else {})}

@@ -74,7 +74,7 @@ class Payoff(Pairs):
     def record_games(
         self, a: PlayerId, b: PlayerId, games: Sequence[Sequence[float]], decay: float | None = None
     ) -> None:
-        """Count some games of a pair, in order: each is told by the ranks of a and b, of which the lower one won."""
+        """Count some games of a pair, in order: each is given as the ranks of a and b, of which the lower one won."""
         if a == b:
             raise ValueError(f"{a!r} against itself says nothing of who is better: do not record it")
         try:

@@ -1,6 +1,6 @@
 """Promotion: when a learning player is frozen into the pool, and whether it then begins again.
 
-why = due(player, decisions_since_freeze, population, payoff, config)
+why = due(player, decisions_since_freeze, population, training, evaluation, config, env)
 if why is not None:
     freeze(player, why)                  # always first: a reset player is no longer what was due
     if resets(player, config, rng):
@@ -15,6 +15,7 @@ from league.matchmaking.pool import Roles, fits
 from league.payoff import Payoff
 from league.player import Kind, Player
 from league.population import Population
+from league.spec import EnvSpec
 
 
 @dataclass(kw_only=True, slots=True)
@@ -53,7 +54,34 @@ def targets(player: Player, population: Population, roles: Roles = None) -> list
     return [p for p in found if fits(p, roles)]
 
 
+def opponent_roles(env: EnvSpec | None, player: Player) -> Roles:
+    """Return the roles of those that the player can meet: on other sides than the one it sits on."""
+    if env is None:
+        return None
+    seats = list(zip(env.roles, env.sides, strict=True))
+    mine = {side for role, side in seats if player.role in (None, role)}
+    return frozenset(role for role, side in seats if mine - {side})
+
+
 def due(
+    player: Player,
+    decisions: int,
+    population: Population,
+    training: Payoff,
+    evaluation: Payoff,
+    config: PromotionConfig,
+    env: EnvSpec | None,
+) -> str | None:
+    """Return why the player should be frozen now, or None: by its scores, or where nobody is beaten by its return.
+
+    `decisions` counts since its last freeze or reset.
+    """
+    if env is not None and env.cooperative:
+        return due_by_return(player, decisions, population, evaluation, config)
+    return due_by_score(player, decisions, population, training, config, opponent_roles(env, player))
+
+
+def due_by_score(
     player: Player,
     decisions: int,
     population: Population,
@@ -78,7 +106,7 @@ def due(
     return f"scores surely more than {config.threshold:g} against all {len(found)} targets (at least {lowest:.3f})"
 
 
-def due_together(
+def due_by_return(
     player: Player, decisions: int, population: Population, evaluation: Payoff, config: PromotionConfig
 ) -> str | None:
     """Return why a player should be frozen now where nobody is beaten: its return with itself is what counts.

@@ -1,7 +1,7 @@
 """Ratings: strength on one scale, with error bars.
 
 Two views of the same games. `Elo` moves with every game: cheap, live, and dependent on the order of games.
-`bradley_terry` fits all games at once: the order does not matter, and it says how sure it is.
+`bradley_terry` fits all games at once: the order does not matter, and each rating has an interval.
 On both scales 400 points are odds of ten to one, and anchors stay where they are pinned.
 """
 
@@ -105,7 +105,7 @@ class Elo:
     def update_games(self, a: PlayerId, b: PlayerId, games: Sequence[Sequence[float]]) -> None:
         """Move two players by some games, in order: as `update_sides` does for each of them, only cheaper.
 
-        Each game is told by the ranks of a and b, of which the lower one won.
+        Each game is given as the ranks of a and b, of which the lower one won.
         """
         mine, yours, k = self[a], self[b], self.k
         moves, yields = a not in self._pinned, b not in self._pinned
@@ -156,7 +156,7 @@ def bradley_terry(
     games stays finite. They join only those who met, so that a long line of ever stronger players is not
     pressed together, as it would be if everybody drew with one fixed mean.
 
-    Ratings say something only along chains of games to an anchor. A group of players without such a chain is
+    Ratings mean something only along chains of games to an anchor. A group of players without such a chain is
     centred on the mean anchor, with an infinite interval; so is a player without games. If there are no
     anchors at all, each group is centred on 0 and has intervals relative to its own mean.
 
@@ -249,7 +249,7 @@ class _Games:
         self._won, self._lost = won[self._first, self._second], won[self._second, self._first]
 
     def weights(self, strength: Floats) -> Floats:
-        """Return how much each pair tells about the difference of its two: their Fisher information."""
+        """Return the Fisher information of each pair about the difference of its ratings."""
         chance = self._chance(strength)
         weights: Floats = (self._won + self._lost) * chance * (1 - chance)
         return weights

@@ -34,7 +34,7 @@ class Seat(msgspec.Struct, frozen=True):
 
 
 class EnvSpec(msgspec.Struct, frozen=True, dict=True):
-    """All that the league knows of an environment.
+    """All that the league knows about an environment.
 
     Every agent sees the same array (smaller observations are padded) and acts in the same way (options that an
     agent lacks are masked), so that the rows of all agents fit into one batch.
@@ -75,7 +75,7 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def heads(self) -> tuple[int, ...]:
-        """The options of each choice, told or not."""
+        """The options of each choice, also where `choices` was left out."""
         return self.choices or ((self.actions,) if self.actions else ())
 
     @property

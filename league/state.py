@@ -44,7 +44,7 @@ from league.player import Player
 from league.population import Population
 from league.ratings import Elo
 from league.rulebook import LeagueConfig
-from league.ticket import Entry, Episode, Purpose, Ticket
+from league.ticket import Entry, Episode, Purpose, Ticket, mean_return
 
 TRAIN, EVALUATE = Purpose.TRAIN, Purpose.EVALUATE  # a member of an enumeration takes long to look up
 
@@ -181,7 +181,7 @@ def _apply_rare(state: LeagueState, event: Event) -> None:
             state.quarantined[event.name] = event.why
         case PhaseBegan():
             state.phase, state.why = event.phase, event.why
-            if event.phase != OVER:  # at the end they say whether it was given up
+            if event.phase != OVER:  # at the end they show whether it was given up
                 state.voids_in_a_row = 0
         case OperatorActed():
             state.paused = event.action == "pause" or (state.paused and event.action != "resume")
@@ -313,10 +313,10 @@ def _share(
 ) -> None:
     """Record what team-mates earned together: the mean return of the seats of their side."""
     together = mates(players, sides)
+    members = {side: [i for i, where in enumerate(sides) if where == side] for side in set(sides)}
     for episode in episodes:
         for a, b, side in together:
-            earned = [value for value, where in zip(episode.returns, sides, strict=True) if where == side]
-            table.record_return(a, b, sum(earned) / len(earned), decay)
+            table.record_return(a, b, mean_return(episode, members[side]), decay)
 
 
 def _rate(state: LeagueState, ticket: Ticket, sides: Sequence[int], episodes: Sequence[Episode]) -> None:

@@ -1,4 +1,4 @@
-"""Tickets: one seating of players for a number of episodes, and what came of it."""
+"""Tickets: one seating of players for a number of episodes, and its result."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -105,7 +105,7 @@ def episode_seed(run_seed: int, ticket: TicketNumber, attempt: int, episode: int
 
 
 class Episode(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The outcome of one episode, told for each entry of the ticket (not for each seat).
+    """The outcome of one episode, by entry of the ticket (not by seat).
 
     `ranks` has 0 for the best; equal ranks are a draw. `actions` is the packed action sequence, if it was kept.
     """
@@ -116,8 +116,22 @@ class Episode(msgspec.Struct, frozen=True, array_like=True, gc=False):
     actions: limits.Actions = b""
 
 
+def total_return(episode: Episode, entries: Iterable[int]) -> float:
+    """Return the sum of the returns of some entries in an episode."""
+    return sum(episode.returns[i] for i in entries)
+
+
+def mean_return(episode: Episode, entries: Sequence[int]) -> float:
+    """Return the mean of the returns of some entries in an episode, for example those of a side.
+
+    >>> mean_return(Episode(ranks=(0, 0, 1), returns=(3.0, 1.0, -4.0), length=5), [0, 1])
+    2.0
+    """
+    return total_return(episode, entries) / len(entries)
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a ticket: its episodes in order. Counted exactly once."""
+    """The episodes of a ticket, in order. Counted exactly once."""
 
     ticket: limits.Ticket
     attempt: limits.Number

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import PlayerId, derive_seed
+from league.metrics import DROPPED, MALFORMED, MINIBATCHES_PER_SECOND, WAIT_SHARE
 from league.per_player import PerPlayer
 from league.policies.layout import FloatArray
 from league.spec import EnvSpec
@@ -253,12 +254,12 @@ class Buffer:
         elapsed = now - before
         batchers = [stored.batcher for stored in self._stored.values()]
         metrics = {
-            "malformed": float(self._segments.malformed),
-            "dropped": float(sum(b.dropped_stale + b.dropped_incarnation + b.dropped_full for b in batchers)),
+            MALFORMED: float(self._segments.malformed),
+            DROPPED: float(sum(b.dropped_stale + b.dropped_incarnation + b.dropped_full for b in batchers)),
         }
         if not 0 < elapsed < float("inf"):
             return metrics
         return metrics | {
-            "wait_share": (self.waited - waited) / elapsed,
-            "minibatches_per_second": (self.sampled - sampled) / elapsed,
+            WAIT_SHARE: (self.waited - waited) / elapsed,
+            MINIBATCHES_PER_SECOND: (self.sampled - sampled) / elapsed,
         }

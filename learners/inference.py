@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import PlayerId
+from league.metrics import ROWS_PER_BATCH, ROWS_PER_SECOND, WAIT_SHARE
 from league.per_player import PerPlayer
 from league.policies.actions import bounded
 from league.policies.layout import FloatArray, PolicyConfig, team_size
@@ -123,9 +124,9 @@ class Inference:
         if not 0 < elapsed < float("inf"):
             return {}
         return {
-            "rows_per_second": (self.rows - rows) / elapsed,
-            "rows_per_batch": (self.rows - rows) / max(1, self.batches - batches),
-            "wait_share": (self.waited - waited) / elapsed,
+            ROWS_PER_SECOND: (self.rows - rows) / elapsed,
+            ROWS_PER_BATCH: (self.rows - rows) / max(1, self.batches - batches),
+            WAIT_SHARE: (self.waited - waited) / elapsed,
         }
 
     def _receive_weights(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from league.ids import PlayerId
+from league.metrics import BUFFER, INFERENCE, MALFORMED
 from learners.remote_replay import BufferClient
 from learners.segment_server import SegmentServer
 from learners.trainee import Trainee
@@ -55,8 +56,8 @@ class Intake:
 
     def metrics(self) -> dict[str, float]:
         """Return counters of this process, and what the processes beside it report of themselves."""
-        metrics = {"malformed": float(self.segments.malformed)}
-        metrics |= {f"inference/{name}": value for name, value in self.segments.inference_metrics.items()}
+        metrics = {MALFORMED: float(self.segments.malformed)}
+        metrics |= {INFERENCE + name: value for name, value in self.segments.inference_metrics.items()}
         if self.buffer is not None:
-            metrics |= {f"buffer/{name}": value for name, value in self.buffer.metrics.items()}
+            metrics |= {BUFFER + name: value for name, value in self.buffer.metrics.items()}
         return metrics

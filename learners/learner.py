@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from league.ids import PlayerId
+from league.metrics import SECONDS, UPDATES_PER_SECOND, WAIT_SHARE, WRITE_FAILURES
 from league.wire.messages import Assignment, Roster
 from league.wire.ports import Client, Server
 from learners.agreement import agree, share_rosters
@@ -219,11 +220,11 @@ class Learner:
             self._intake.waited, self._updates = 0.0, 0
 
     def _metrics(self, now: float) -> dict[str, float]:
-        metrics = self._intake.metrics() | {"write_failures": float(self._writer.failures)}
+        metrics = self._intake.metrics() | {WRITE_FAILURES: float(self._writer.failures)}
         elapsed = self._reporter.elapsed(now)
         if elapsed is not None and elapsed > 0:
-            shares = {"wait_share": self._intake.waited / elapsed, "updates_per_second": self._updates / elapsed}
-            metrics |= {"seconds": elapsed} | shares
+            shares = {WAIT_SHARE: self._intake.waited / elapsed, UPDATES_PER_SECOND: self._updates / elapsed}
+            metrics |= {SECONDS: elapsed} | shares
         for trainee in self._trainees.values():
             metrics |= trainee.metrics()
         return metrics

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import Hash
+from league.metrics import LAG_MAX, LAG_MEAN, LAG_P95, REFUSED_WEIGHTS, ROLLBACKS, player_metric
 from league.policies.layout import FloatArray
 from league.wire.messages import Candidate
 from learners.algorithms.algorithm import Algorithm
@@ -42,7 +43,7 @@ class Trainee(FedPlayer):
         metrics, lag = self._update(between)
         self._losses.update(metrics)
         self._lags.append(lag)
-        if metrics["losses/rollbacks"]:
+        if metrics[ROLLBACKS]:
             self._roll_back(getattr(self.algorithm, "trouble", "") or "something is not finite")
             return False
         weights = self.algorithm.flat()
@@ -112,8 +113,8 @@ class Trainee(FedPlayer):
         batcher = self.batcher
         found = {
             **self._losses,
-            "losses/rollbacks": float(self.rollbacks),
-            "losses/refused_weights": float(self.refused),
+            ROLLBACKS: float(self.rollbacks),
+            REFUSED_WEIGHTS: float(self.refused),
             "version": float(self.version),
             "decisions": float(self.decisions),
             "dropped_stale": float(batcher.dropped_stale),
@@ -124,13 +125,13 @@ class Trainee(FedPlayer):
         lag = np.concatenate([*self._lags, np.zeros(0, np.int64)])
         if len(lag):
             found |= {
-                "lag_mean": float(lag.mean()),
-                "lag_p95": float(np.percentile(lag, 95)),
-                "lag_max": float(lag.max()),
+                LAG_MEAN: float(lag.mean()),
+                LAG_P95: float(np.percentile(lag, 95)),
+                LAG_MAX: float(lag.max()),
                 **lag_shares(lag),
             }
             self._lags.clear()
-        return {f"player/{self.player}/{name}": value for name, value in found.items() if math.isfinite(value)}
+        return {player_metric(self.player, name): value for name, value in found.items() if math.isfinite(value)}
 
 
 LAGS = {"0": 0, "1": 1, "2": 2, "3_4": 3, "5_8": 5, "9_up": 9}  # bins of the histogram, and where they begin

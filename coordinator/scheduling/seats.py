@@ -1,4 +1,4 @@
-"""Where players can sit, alone and in pairs: their roles say so. Pure: it reads the state."""
+"""Where players can sit, alone and in pairs, by their roles. Pure: it reads the state."""
 
 from league.ids import PlayerId
 from league.lineup import pair_lineup

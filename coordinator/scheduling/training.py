@@ -8,7 +8,7 @@ from coordinator.scheduling.choosing import any_of
 from coordinator.scheduling.resting import RestingPairs
 from coordinator.scheduling.seats import Seats
 from league.ids import PlayerId, TicketNumber
-from league.matchmaking.choice import Choice, draw
+from league.matchmaking.choice import Choice, sample
 from league.matchmaking.recipes import matchmaker
 from league.player import Player
 from league.state import LeagueState
@@ -92,7 +92,7 @@ class TrainingTickets:
         rested = choices  # most leagues never see a void pairing: then there is nothing to leave out
         if self._resting:
             rested = [c for c in choices if not self._resting.rests(player.id, c.opponent, now)]
-        return self._entry(draw(rested or choices, rng).opponent) if choices else None
+        return self._entry(sample(rested or choices, rng).opponent) if choices else None
 
     def _playable_choices(self, player: Player, role: str, mate: bool) -> list[Choice]:
         found = self._cached.get((player.id, role, mate))

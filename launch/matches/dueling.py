@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from collectors.envs.config import make_environment
 from collectors.episode import outcome_of, play
@@ -26,7 +25,7 @@ from league.interval import quantile
 from league.payoff import head_to_head
 from league.spec import EnvSpec
 from league.store.run_directory import RunDirectory
-from league.ticket import Entry, Episode
+from league.ticket import Entry, Episode, mean_return
 
 CHANCE = 0.5  # the score of equals: a game has two sides
 
@@ -83,9 +82,8 @@ def count(spec: EnvSpec, entries: Sequence[Entry], first: Entry, second: Entry, 
     own = {i for i, entry in enumerate(entries) if entry == first}
     if first == second:  # the side of its first seat against its other sides
         own = {i for i in own if sides[i] == sides[0]}
-    mine = np.isin(np.arange(len(entries)), list(own))
-    returns = np.array([outcome.returns for outcome in outcomes])
-    means = [_mean(returns[:, who]) for who in (mine, mine if mine.all() else ~mine)]
+    rest = [i for i in range(len(entries)) if i not in own]
+    means = [_mean([mean_return(outcome, who) for outcome in outcomes]) for who in (sorted(own), rest or sorted(own))]
     wins, draws, losses = head_to_head(own, sides, (outcome.ranks for outcome in outcomes))
     beaten = len(set(sides)) > 1
     return Contest(
@@ -111,9 +109,9 @@ def _first(ranks: Sequence[int], sides: Sequence[int], mine: Collection[int]) ->
     return len(best & {sides[i] for i in mine}) / len(best)
 
 
-def _mean(returns: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return the mean over games of what some seats returned, and how far its interval reaches."""
-    games = returns.mean(axis=1)
+def _mean(returns: Sequence[float]) -> tuple[float, float]:
+    """Return the mean of the returns of some games, and how far its interval reaches."""
+    games = np.array(returns)
     deviation = games.std(ddof=1) if len(games) > 1 else 0.0
     return float(games.mean()), float(quantile(0.95) * deviation / len(games) ** 0.5)
 

@@ -16,6 +16,7 @@ from launch.slurm.script import array, jobs
 from launch.terminal.spinner import Spinner
 from launch.topology.endpoints import drain
 from launch.topology.parts import Part, key_holders
+from league.metrics import ENV_STEPS_PER_SECOND, UPDATES_PER_SECOND, WAIT_SHARE
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
@@ -64,9 +65,9 @@ def jobs_table(told: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> Ren
 def _heard(worker: Worker | None) -> tuple[str, str, str]:
     if worker is None:
         return "-", "-", "-"
-    speeds = {"env_steps_per_second": "{:,.0f}/s", "updates_per_second": "{:,.1f}/s"}  # of collectors, of learners
+    speeds = {ENV_STEPS_PER_SECOND: "{:,.0f}/s", UPDATES_PER_SECOND: "{:,.1f}/s"}  # of collectors, of learners
     speed = [form.format(worker.metrics[key]) for key, form in speeds.items() if key in worker.metrics]
-    waits = f"{worker.metrics['wait_share']:.0%}" if "wait_share" in worker.metrics else "-"
+    waits = f"{worker.metrics[WAIT_SHARE]:.0%}" if WAIT_SHARE in worker.metrics else "-"
     return f"{worker.age:.0f} s", ", ".join(speed) or "-", waits
 
 

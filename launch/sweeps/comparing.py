@@ -18,12 +18,13 @@ from rich.table import Table
 from scipy.special import stdtrit
 
 from launch.viewers.tables import all_standings, candidate_scores, short, spread
+from league.metrics import SPEED
 from league.player import Kind
 from league.standings import MeanReturn, Standing
 from league.state import LeagueState
 
 CONFIDENCE = 0.95
-SCORE, ELO, RETURN, SPEED = "score/", "elo/", "return/", "charts/SPS"
+SCORE, ELO, RETURN = "score/", "elo/", "return/"
 CAPTION = "Mean over seeds with its 95 % t interval; of a single run, the interval of its own games."
 
 
@@ -153,7 +154,7 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> Table:
 def heading(name: str) -> str:
     """Return the heading of a figure.
 
-    >>> heading("score/main_v_one_ply"), heading("elo/main"), heading("return/main_own"), heading("charts/SPS")
+    >>> heading("score/main_v_one_ply"), heading("elo/main"), heading("return/main_own"), heading(SPEED)
     ('main v one_ply', 'main Elo', 'main returns with itself', 'steps/s')
     """
     if name == SPEED:

@@ -18,6 +18,7 @@ from launch.viewers.episodes import Episodes
 from launch.viewers.tables import all_standings, candidate_scores, relevant
 from league.events import Event, PhaseBegan, PlayerFrozen, ResultCounted
 from league.ids import Hash, PlayerId
+from league.metrics import SPEED, curve_name
 from league.standings import PayoffTable, Standing, payoff_table
 from league.state import OVER, LeagueState
 from league.store.ledger import Measured
@@ -256,30 +257,7 @@ def measured_values(row: Measured, group: dict[str, float]) -> dict[str, float]:
     """
     values: dict[str, float] = {}
     for name, value in row.values.items():
-        if name == "seconds":  # over which the rates are means
-            continue
-        if name.startswith("player/"):
-            values[_of_player(name)] = value
-        elif name == "env_steps_per_second":
-            values["charts/SPS"] = group.get("charts/SPS", 0.0) + value
-        elif name == "wait_share":
-            values[f"wait/{row.source}"] = value
-        elif name.endswith("_tickets"):
-            values[f"queue/{name}"] = value
-        elif name.startswith("load"):
-            values[f"system/{name}"] = value
-        else:
-            values[f"process/{row.source}/{name}"] = value
+        curve = curve_name(name, row.source)
+        if curve is not None:
+            values[curve] = value + (group.get(curve, 0.0) if curve == SPEED else 0.0)
     return values
-
-
-def _of_player(name: str) -> str:
-    """Return the name of a player's curve: first what it is, as CleanRL spells it, then whose.
-
-    >>> _of_player("player/main/losses/policy_loss"), _of_player("player/main/lag_p95")
-    ('losses/policy_loss/main', 'lag/p95/main')
-    """
-    player, _, rest = name.removeprefix("player/").partition("/")
-    if rest.startswith("lag_"):
-        return f"lag/{rest.removeprefix('lag_')}/{player}"
-    return f"{rest if '/' in rest else f'player/{rest}'}/{player}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from launch.viewers.curves import CurveRow
+from league.metrics import SPEED, WAIT
 from league.population import Population
 from league.standings import PayoffTable
 
@@ -126,15 +127,15 @@ def family_figure(population: Population, births: Mapping[str, int], matches: in
 def throughput_figure(rows: Sequence[CurveRow]) -> "Figure":
     """Draw env steps per second and how long everybody waited, over the time of play."""
     figure, axes = _plot("minutes of play", "env steps per second")
-    measured = [row for row in rows if row.elapsed is not None and "charts/SPS" in row.values]
+    measured = [row for row in rows if row.elapsed is not None and SPEED in row.values]
     minutes = [(row.elapsed or 0.0) / 60 for row in measured]
-    speeds = [row.values["charts/SPS"] for row in measured]
+    speeds = [row.values[SPEED] for row in measured]
     axes.plot(minutes, speeds, color=_colour(0), linewidth=1.6, label="env steps")
     axes.set_ylim(bottom=0)
     beside = axes.twinx()
     beside.set_ylim(0, 100)
     beside.set_ylabel("share of time spent waiting, %")
-    names = sorted({name for row in measured for name in row.values if name.startswith("wait/")})
+    names = sorted({name for row in measured for name in row.values if name.startswith(WAIT)})
     for number, name in enumerate(names[:8], start=1):
         share = [100 * row.values.get(name, np.nan) for row in measured]
         beside.plot(minutes, share, color=_colour(number), linewidth=0.9, alpha=0.7, label=f"{name[5:]} waits")

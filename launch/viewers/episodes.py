@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from league.ids import PlayerId
-from league.ticket import Episode, Purpose, Ticket
+from league.ticket import Episode, Purpose, Ticket, total_return
 
 
 class Episodes:
@@ -23,7 +23,7 @@ class Episodes:
             return
         mine = [i for i, entry in enumerate(ticket.entries) if entry.player == ticket.trains]
         earned, count = self._returns.get(ticket.trains, (0.0, 0))
-        earned += sum(episode.returns[i] for episode in episodes for i in mine)
+        earned += sum(total_return(episode, mine) for episode in episodes)
         self._returns[ticket.trains] = earned, count + len(episodes) * len(mine)
         self._moves += sum(episode.length for episode in episodes)
         self._episodes += len(episodes)

@@ -4,13 +4,12 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from coordinator.promoting import opponent_roles
 from coordinator.scheduler import Scheduler
 from launch.terminal.console import Console
 from launch.viewers.tables import short
 from launch.viewers.view import View, find_player, open_view
 from league.player import Player
-from league.promotion import due, due_together, targets
+from league.promotion import due, opponent_roles, targets
 from league.state import LeagueState
 from league.store.run_directory import RunDirectory
 
@@ -81,20 +80,16 @@ def promotion_status(state: LeagueState, player: Player) -> str:
     count = f"{since:,} decisions since its last freeze or reset"
     if state.candidate(player.id) is None:
         return "it has no candidate yet"
-    together = state.env is not None and state.env.cooperative
-    roles = None if state.env is None else opponent_roles(state.env, player)
-    if together:
-        why = due_together(player, since, state.population, state.evaluation, rules)
-    else:
-        why = due(player, since, state.population, state.training, rules, roles)
+    why = due(player, since, state.population, state.training, state.evaluation, rules, state.env)
     if why:
         return f"due with its next candidate: {why}"
     if since < rules.min_decisions:
         return f"{count}; no freeze before {rules.min_decisions:,}"
     latest = f"{count}; a freeze at {rules.max_decisions:,} at the latest"
-    if together:
+    if state.env is not None and state.env.cooperative:
         return f"{latest}, or earlier when it surely returns more with itself than its newest past"
-    lacking = [lack for p in targets(player, state.population, roles) if (lack := _lack(state, player, p))]
+    found = targets(player, state.population, opponent_roles(state.env, player))
+    lacking = [lack for target in found if (lack := _lack(state, player, target))]
     return f"{latest}, or earlier when it lacks no more: {'; '.join(lacking) or 'somebody to beat'}"
 
 

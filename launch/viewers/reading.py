@@ -21,11 +21,12 @@ from launch.viewers.tables import payoff_json, payoff_matrix, standings_json, st
 from launch.viewers.view import View, ViewError, find_player, open_view
 from league.events import Event, ResultCounted, TicketVoided
 from league.ids import PlayerId
+from league.metrics import DROPPED_DECISIONS, ENV_STEPS_PER_SECOND, UPDATES_PER_SECOND, WAIT_SHARE
 from league.payoff import head_to_head
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
-from league.ticket import Episode, Ticket
+from league.ticket import Episode, Ticket, total_return
 from league.wire.messages import Worker
 
 WIDE = 160  # columns of a table of jobs that no terminal limits
@@ -91,10 +92,10 @@ def _workers_table(workers: Sequence[Worker]) -> Table:
         table.add_column(name, justify="right")
     for worker in sorted(workers, key=lambda w: (w.role, w.name)):
         known = worker.metrics
-        speeds = {"env_steps_per_second": "steps/s", "updates_per_second": "updates/s"}
+        speeds = {ENV_STEPS_PER_SECOND: "steps/s", UPDATES_PER_SECOND: "updates/s"}
         speed = [f"{known[key]:,.1f} {unit}" for key, unit in speeds.items() if key in known]
-        waits = f"{known['wait_share']:.0%}" if "wait_share" in known else "-"
-        dropped = f"{known['dropped_decisions']:,.0f}" if "dropped_decisions" in known else "-"
+        waits = f"{known[WAIT_SHARE]:.0%}" if WAIT_SHARE in known else "-"
+        dropped = f"{known[DROPPED_DECISIONS]:,.0f}" if DROPPED_DECISIONS in known else "-"
         table.add_row(worker.name, ", ".join(speed) or "-", waits, dropped, f"{worker.age:.0f} s ago")
     return table
 
@@ -175,7 +176,9 @@ def match_json(
         "scores": [_score(episodes, seat, players, where) for seat in seats]
         if episodes and len(set(where)) > 1
         else None,
-        "returns": [sum(e.returns[seat] for e in episodes) / len(episodes) for seat in seats] if episodes else None,
+        "returns": [sum(total_return(e, [seat]) for e in episodes) / len(episodes) for seat in seats]
+        if episodes
+        else None,
         "lengths": [episode.length for episode in episodes],
         "recorded": [i for i, episode in enumerate(episodes) if episode.actions],
         "void": void,

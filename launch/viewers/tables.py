@@ -15,6 +15,7 @@ from launch.viewers.final import final_json
 from launch.viewers.view import View
 from league.ids import PlayerId
 from league.interval import wilson
+from league.metrics import ENV_STEPS_PER_SECOND, LAG_MEAN, LAG_P95, WAIT_SHARE
 from league.payoff import Payoff
 from league.player import Kind
 from league.standings import (
@@ -286,18 +287,16 @@ def status_json(view: View) -> dict[str, Any]:
 def _workers_json(workers: Sequence[Worker]) -> dict[str, Any]:
     collectors = [w.metrics for w in workers if w.role == Role.COLLECTOR]
     learners = [w.metrics for w in workers if w.role == Role.LEARNER]
-    speeds = [m["env_steps_per_second"] for m in collectors if "env_steps_per_second" in m]
-    lags = {
-        end: [v for m in learners for k, v in m.items() if k.endswith(f"/{end}")] for end in ("lag_mean", "lag_p95")
-    }
+    speeds = [m[ENV_STEPS_PER_SECOND] for m in collectors if ENV_STEPS_PER_SECOND in m]
+    lags = {end: [v for m in learners for k, v in m.items() if k.endswith(f"/{end}")] for end in (LAG_MEAN, LAG_P95)}
     return {
         "env_steps_per_second": sum(speeds) if speeds else None,
         "collectors": len(collectors),
-        "collector_wait": _mean([m["wait_share"] for m in collectors if "wait_share" in m]),
+        "collector_wait": _mean([m[WAIT_SHARE] for m in collectors if WAIT_SHARE in m]),
         "learners": len(learners),
-        "learner_wait": _mean([m["wait_share"] for m in learners if "wait_share" in m]),
-        "lag_mean": max(lags["lag_mean"], default=None),
-        "lag_p95": max(lags["lag_p95"], default=None),
+        "learner_wait": _mean([m[WAIT_SHARE] for m in learners if WAIT_SHARE in m]),
+        "lag_mean": max(lags[LAG_MEAN], default=None),
+        "lag_p95": max(lags[LAG_P95], default=None),
         "silent": [w.name for w in workers if w.age > STALE],
     }
 

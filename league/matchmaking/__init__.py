@@ -1,1 +1,1 @@
-"""Who plays whom: every matchmaker returns the exact probabilities it draws from, with reasons."""
+"""Who plays whom: every matchmaker returns the exact probabilities it samples from, with reasons."""

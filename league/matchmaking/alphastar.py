@@ -70,7 +70,7 @@ def _main(table: _Scores) -> list[Part]:
     exploiters = _exploiters_to_verify(table)
     if exploiters:
         parts.append(table.weighted(exploiters, "hard", config.verification, "verification: exploiters"))
-    each = 1.0 / len(table.mains)  # a main opponent is drawn first, each equally often
+    each = 1.0 / len(table.mains)  # a main opponent is chosen first, each equally often
     for main in table.mains:
         forgotten = [] if exploiters else _forgotten(table, main)
         if forgotten:

@@ -1,7 +1,7 @@
 """Choices: whom a player may meet next, how probably, and why.
 
 choices = matchmaker(config)(player, population, payoff)     # what `explain` prints
-choice = draw(choices, rng)                                  # what is played: drawn from just that
+choice = sample(choices, rng)                                # who is met: sampled from just that
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,10 +42,10 @@ def mixture(parts: Iterable[Part]) -> list[Choice]:
     return [Choice(who, live, p / total, why) for (who, live, why), p in found.items() if p > 0]
 
 
-def draw(choices: Sequence[Choice], rng: np.random.Generator) -> Choice:
+def sample(choices: Sequence[Choice], rng: np.random.Generator) -> Choice:
     """Return one of the choices. If some were left out, the others keep their proportions."""
     if not choices:
-        raise ValueError("there is nobody to draw: every choice was left out")
+        raise ValueError("there is nobody to choose: every choice was left out")
     left = rng.random() * sum(map(_probability, choices))
     for choice in choices:
         left -= choice.probability

@@ -14,7 +14,7 @@ from league.population import Population
 
 Floats = npt.NDArray[np.float64]
 
-NOTHING = 1e-10  # a sum of weights below this says that no opponent stands out
+NOTHING = 1e-10  # with a sum of weights below this no opponent stands out
 
 
 def probabilities(weighting: str, scores: Floats) -> Floats:

@@ -19,7 +19,7 @@ RECIPES = {"alphastar": alphastar, "pfsp": pfsp, "fsp": fsp, "selfplay": selfpla
 class Matchmaker(Protocol):
     """Says whom a player may meet, with exact probabilities. Asked once for each other seat of a match.
 
-    choice = draw(ask(player, population, payoff, frozenset({seat.role}), mates=seat.side == own.side), rng)
+    choice = sample(ask(player, population, payoff, frozenset({seat.role}), mates=seat.side == own.side), rng)
     """
 
     def __call__(

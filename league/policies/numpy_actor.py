@@ -78,7 +78,7 @@ def sociable(config: PolicyConfig, spec: EnvSpec) -> bool:
     return spec.single and not config.agent_id and not config.recurrent and config.head != "values"
 
 
-def draw(
+def choose_actions(
     spec: EnvSpec,
     outputs: FloatArray,
     log_std: FloatArray,
@@ -186,7 +186,7 @@ class NumpyActor:
         outputs = self.outputs(observation, place, memory)
         if self.greedy:
             return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
-        return draw(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
+        return choose_actions(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
 
     def features(self, x: FloatArray, place: Places | None) -> FloatArray:
         """Return the inputs of the first layer for flat observations: outputs of convolutions, and the agent id.

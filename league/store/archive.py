@@ -37,7 +37,7 @@ class LedgerError(RuntimeError):
 
 
 class SegmentHead(msgspec.Struct, frozen=True, kw_only=True):
-    """What a segment says of itself, in its first line."""
+    """The head of a segment: its first line."""
 
     version: int = VERSION
     first: int

@@ -4,7 +4,7 @@
     state, seq = resume_fold(run.fold, config, ledger)      # or the beginning, if the checkpoint is not of this ledger
     fold_rows(state, ledger.read(seq))
 
-A checkpoint is only ever a shortcut: whatever is wrong with the file, the ledger tells the same. It names its ledger by
+A checkpoint is only ever a shortcut: whatever is wrong with the file, the ledger has it all. It names its ledger by
 the hash of all events up to its last one: next to an older ledger, or another one, it is not used.
 """
 

@@ -11,7 +11,7 @@ from league.store.chain import SEAL, START, Found, Mark, Read, Row, follow, seal
 
 HEAD, MEASURED = "head", "measured"  # under which the ends of the two chains are kept whenever the seal is renewed
 PAGE = 5000  # rows that are read at a time
-MOST = 100  # problems that are told of one table
+MOST = 100  # problems that are listed for one table
 
 _EVENTS = "select seq, kind, ticket, body, chain from events where seq > ? order by seq limit ?"
 _METRICS = "select id, seq, elapsed, source, body, chain from metrics where id > ? order by id limit ?"

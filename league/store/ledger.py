@@ -172,7 +172,7 @@ class Ledger:
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
             if not isinstance(error, sqlite3.OperationalError):
-                raise  # a second result of a ticket, say: that is a bug, and no later attempt mends it
+                raise  # a second result of a ticket, say: that is a bug, and no later attempt can succeed
             raise LedgerFull(f"the ledger cannot be written: {error}") from error
         self._end, self._measured, self._meta = end, metrics, meta
 
@@ -377,7 +377,7 @@ def _copy(path: Path, copy: Path) -> None:
     """Copy the file and its log as they were at one moment.
 
     The log has everything that the file may lack, whatever is carried over from the one to the other meanwhile; until
-    SQLite begins the log anew. A copy during which that happened is made again.
+    SQLite begins the log again. A copy during which that happened is made again.
     """
     for _ in range(COPIES):
         before = generation(path)

@@ -83,9 +83,9 @@ class RunDirectory:
         return self.root / "claims" / process
 
     def drop_claims(self) -> None:
-        """Forget whose names are whose: a league that starts anew owes nothing to the processes of its last life.
+        """Forget whose names are whose: a league that starts again owes nothing to its earlier processes.
 
-        Claims are ordered by the ids of jobs, which say nothing on another cluster, or on this machine without one.
+        Claims are ordered by the ids of jobs, which mean nothing on another cluster, or on this machine without one.
         """
         shutil.rmtree(self.root / "claims", ignore_errors=True)
 

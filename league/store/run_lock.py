@@ -1,4 +1,4 @@
-"""The lock of a run: of two `ludus run` with one name, one has it, and the other is told so.
+"""The lock of a run: of two `ludus run` with one name, one has it, and the other gets an error.
 
 with locked(run):               # RunLocked if another process has it
     ...                         # create or change what is in the run directory, start its processes

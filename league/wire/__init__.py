@@ -1,1 +1,1 @@
-"""What processes say to one another: typed messages, raw array frames, and the sockets that carry them."""
+"""Messages between processes: typed heads, raw array frames, and the sockets that carry them."""

@@ -13,7 +13,7 @@ WILDCARDS = frozenset({"*", "0.0.0.0"})
 
 
 class AddressError(ValueError):
-    """An address that cannot be used, and how to mend it."""
+    """An address that cannot be used, and how to correct it."""
 
 
 def is_ipc(address: str) -> bool:

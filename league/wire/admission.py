@@ -17,7 +17,7 @@ def _refuse_bad_key(name: str, key: str) -> None:
 
 
 class Holder(msgspec.Struct, frozen=True, array_like=True):
-    """Whose key it is: a process by its name, or a kind of the user's own commands, and what it may say."""
+    """Whose key it is: a process by its name, or a kind of the user's own commands, and what it may send."""
 
     name: str
     role: Role

@@ -37,7 +37,7 @@ class WireError(ValueError):
 
 
 class WrongVersionError(WireError):
-    """The frames come from a Ludus that speaks another version of the wire."""
+    """The frames come from a Ludus with another version of the wire."""
 
 
 class _ArrayHead(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -51,13 +51,13 @@ _decode_head: Callable[[Frame], Message] = msgspec.msgpack.Decoder(Message).deco
 _decode_array_heads: Callable[[Frame], list[_ArrayHead]] = msgspec.msgpack.Decoder(list[_ArrayHead]).decode
 
 
-# --- every float of a message is finite: what the receiver's limits refuse, the sender hears at once ----------
+# --- every float of a message is finite: what the receiver's limits refuse, the sender refuses at once ----------
 
 Check = Callable[[Any], bool]
 
 
 def _check_for(kind: msgspec.inspect.Type) -> Check | None:
-    """Return what tells whether all floats in a value are finite; None if its type can hold no float."""
+    """Return a function that checks whether all floats in a value are finite; None if its type can hold no float."""
     match kind:
         case msgspec.inspect.FloatType():
             return isfinite

@@ -51,7 +51,7 @@ WIRE_VERSION = 10
 
 
 class Role(StrEnum):
-    """Who may say what; on tcp, proven by the peer's key."""
+    """Who may send what; on tcp, proven by the peer's key."""
 
     COLLECTOR = "collector"
     LEARNER = "learner"
@@ -179,7 +179,7 @@ class Progress(_Message, frozen=True, tag="progress"):
         dict[PlayerName, Annotated[tuple[Address, ...], ONE_OR_MORE]], FEW
     ] = {}  # players whose segments go elsewhere, and where
     candidates: Annotated[tuple[Candidate, ...], FEW] = ()
-    finished: Annotated[tuple[PlayerName, ...], FEW] = ()  # players told to train no more: their candidate is the last
+    finished: Annotated[tuple[PlayerName, ...], FEW] = ()  # players that train no more: their candidate is the last
     metrics: Metrics = {}
 
 
@@ -346,11 +346,11 @@ class Watch(_Message, frozen=True, tag="watch"):
 
 
 class Ask(_Message, frozen=True, tag="ask"):
-    """A collector asks what the network of a live player makes of some rows.
+    """A collector requests a forward pass of a live player's network for some rows.
 
     Arrays follow, with an entry for each row: `observation`; with an agent id `place`, that of the agent in its
     seat; with a memory `who` remembers, a number that stands for slot and agent, `first`, whether that is nothing
-    yet, and `recall`, whether the answer shall tell it. The same turn and request again is the same question.
+    yet, and `recall`, whether the answer shall contain it. The same turn and request again is the same question.
     """
 
     session: Session

@@ -57,7 +57,7 @@ HASTY = 10  # looks in between, when an unknown key knocks: it may be new
 PEERS = 1 << 16  # connections of one server whose keys are remembered
 REVOKED = "the key of this process was revoked"
 
-_MORE = int(zmq.SNDMORE | zmq.NOBLOCK)  # pyzmq's own way with several frames joins the flags anew for each
+_MORE = int(zmq.SNDMORE | zmq.NOBLOCK)  # pyzmq's own way with several frames joins the flags again for each
 
 _log = logging.getLogger(__name__)
 
@@ -69,9 +69,9 @@ def new_pair() -> tuple[str, str]:
 
 
 def _seed_ids() -> None:
-    """Seed the generator from which libzmq draws the first peer id and the jitter of reconnects.
+    """Seed the generator from which libzmq takes the first peer id and the jitter of reconnects.
 
-    It draws from the C library's rand() and never seeds it: every process would begin with the same id, which
+    It calls the C library's rand() and never seeds it: every process would begin with the same id, which
     a peer could claim beforehand (see above), and all clients would reconnect in step.
     """
     ctypes.CDLL(None).srand(secrets.randbits(32))
@@ -412,7 +412,7 @@ class Sockets:
         return ZmqServer(socket, address, guard, on_refusal, limits)
 
     def connect(self, address: str, keys: ClientKeys | None = None) -> ZmqClient:
-        """Talk to a server, which need not be there yet: the connection is made and mended by itself."""
+        """Talk to a server, which need not be there yet: ZeroMQ connects, and reconnects by itself."""
         return ZmqClient(self._connected, self._connected(address, keys), (address, keys))
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ Legend of shapes: see learners.decisions.
 
 from torch import Tensor
 
+from league.metrics import APPROX_KL, ENTROPY, POLICY_LOSS, VALUE_LOSS
 from league.policies.distribution import Distribution
 from learners.algorithms.a2c_config import A2CConfig
 from learners.algorithms.actor_critic import ActorCritic, Loss
@@ -26,10 +27,10 @@ def actor_critic_loss(
     loss = policy_loss + config.value_coef * value_loss - entropy_coef * entropy
     log_ratio_B = log_prob_B.detach() - data.old_log_prob
     metrics = {
-        "losses/policy_loss": policy_loss,
-        "losses/value_loss": value_loss,
-        "losses/entropy": entropy,
-        "losses/approx_kl": (log_ratio_B.exp() - 1 - log_ratio_B).mean(),
+        POLICY_LOSS: policy_loss,
+        VALUE_LOSS: value_loss,
+        ENTROPY: entropy,
+        APPROX_KL: (log_ratio_B.exp() - 1 - log_ratio_B).mean(),
     }
     return loss, {name: value.detach() for name, value in metrics.items()}
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from league.metrics import APPROX_KL, GRADIENT_STEPS, LEARNING_RATE, ROLLBACKS
 from league.policies.distribution import Distribution
 from league.policies.layout import FloatArray, PolicyConfig
 from league.policies.torch_policy import TorchPolicy
@@ -97,10 +98,10 @@ class ActorCritic:
         except NotFiniteError as error:
             self.restore(good)
             self.trouble = str(error)
-            return {"losses/rollbacks": 1.0}
+            return {ROLLBACKS: 1.0}
         self.decisions += self._group.total(len(data))
         metrics["losses/explained_variance"] = _explained_variance(data)
-        return metrics | {"losses/rollbacks": 0.0, "charts/learning_rate": learning_rate}
+        return metrics | {ROLLBACKS: 0.0, LEARNING_RATE: learning_rate}
 
     @torch.no_grad()
     def prepare(self, segments: Segments) -> Decisions:
@@ -195,7 +196,7 @@ class ActorCritic:
     def _moved_enough(self, metrics: dict[str, float], decisions: int) -> bool:
         if self.config.max_kl is None:
             return False
-        divergence = self._group.mean(torch.tensor([metrics["losses/approx_kl"]]), decisions)
+        divergence = self._group.mean(torch.tensor([metrics[APPROX_KL]]), decisions)
         return float(divergence) > self.config.max_kl
 
     def _apply_gradient(self, decisions: int, metrics: dict[str, float]) -> None:
@@ -280,7 +281,7 @@ def _explained_variance(data: Decisions) -> float:
 
 def _count(steps: int, pieces: int) -> dict[str, float]:
     """Return the number of gradient steps, and how often each decision was learned from."""
-    return {"losses/gradient_steps": float(steps), "reuse": steps / pieces}
+    return {GRADIENT_STEPS: float(steps), "reuse": steps / pieces}
 
 
 def _mean(collected: list[dict[str, float]]) -> dict[str, float]:

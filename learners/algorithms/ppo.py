@@ -9,6 +9,7 @@ Legend of shapes: see learners.decisions.
 import torch
 from torch import Tensor
 
+from league.metrics import APPROX_KL, ENTROPY, POLICY_LOSS, VALUE_LOSS
 from league.policies.distribution import Distribution
 from learners.algorithms.actor_critic import ActorCritic, Loss
 from learners.algorithms.ppo_config import PPOConfig
@@ -34,11 +35,11 @@ def ppo_loss(actions: Distribution, value_B: Tensor, data: Decisions, config: PP
     loss = policy_loss + config.value_coef * value_loss - entropy_coef * entropy
     with torch.no_grad():
         metrics = {
-            "losses/policy_loss": policy_loss,
-            "losses/value_loss": value_loss,
-            "losses/entropy": entropy,
+            POLICY_LOSS: policy_loss,
+            VALUE_LOSS: value_loss,
+            ENTROPY: entropy,
             "losses/old_approx_kl": (-log_ratio_B).mean(),
-            "losses/approx_kl": (ratio_B - 1 - log_ratio_B).mean(),
+            APPROX_KL: (ratio_B - 1 - log_ratio_B).mean(),
             "losses/clipfrac": ((ratio_B - 1).abs() > config.clip).float().mean(),
         }
     return loss, {name: value.detach() for name, value in metrics.items()}

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from league.metrics import GRADIENT_STEPS, LEARNING_RATE, ROLLBACKS
 from league.policies.layout import FloatArray
 from league.policies.torch_policy import TorchPolicy
 from league.segment import not_finite
@@ -119,12 +120,12 @@ class ValueLearning(ABC):
             self.restore(good)
             self.trouble = str(error)
             source.fresh()
-            return {"losses/rollbacks": 1.0}
+            return {ROLLBACKS: 1.0}
         self.decisions += self._group.total(source.fresh())
         epsilon = self.config.exploration(self.decisions)
         self.network.policy.explore(epsilon, self.config.epsilon_spread)
         counted = {"reuse": source.reuse, "replay": float(source.size), "charts/epsilon": epsilon}
-        return metrics | counted | {"losses/rollbacks": 0.0, "charts/learning_rate": learning_rate}
+        return metrics | counted | {ROLLBACKS: 0.0, LEARNING_RATE: learning_rate}
 
     def _insert(self, batch: Batch) -> None:
         steps = self.config.steps_of(batch.segments)
@@ -144,11 +145,11 @@ class ValueLearning(ABC):
             between()
         if not collected:
             between()
-            return {"losses/gradient_steps": 0.0}
+            return {GRADIENT_STEPS: 0.0}
         self._check_finite(source, sample)
         loss, error, value = np.mean(collected, axis=0).tolist()
         means = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
-        return means | {"losses/gradient_steps": float(len(collected))}
+        return means | {GRADIENT_STEPS: float(len(collected))}
 
     def _gradient_step(self, source: ReplaySource, sample: Sample) -> tuple[float, float, float]:
         """Take one gradient step; return the loss, the mean error and the mean value."""

@@ -12,7 +12,7 @@ def follow(request=1, since=0):
 
 
 def heard(audience, peer, wish=None, role=Role.VIEWER, now=0.0):
-    return audience.hear(peer, role, wish or follow(), now)
+    return audience.receive(peer, role, wish or follow(), now)
 
 
 def in_line(audience, now=0.0):
@@ -25,13 +25,13 @@ def test_each_role_may_ask_for_its_own_things(role, wish):
     viewers = {None, Role.VIEWER, Role.OPERATOR, Role.TRACKER}
     may = role in ({None, Role.TRACKER} if isinstance(wish, Note) else viewers)
     audience = Audience()
-    assert (audience.hear(b"x", role, wish, 0.0) == "") == may
+    assert (audience.receive(b"x", role, wish, 0.0) == "") == may
     assert len(in_line(audience)) == may
     assert type(wish) in MAY_ASK
 
 
 def test_other_messages_are_refused():
-    reason = Audience().hear(b"x", Role.VIEWER, Report(request=1, name="c", session="s"), 0.0)
+    reason = Audience().receive(b"x", Role.VIEWER, Report(request=1, name="c", session="s"), 0.0)
     assert reason == "a viewer key may not send Report to the replica"
 
 
@@ -49,7 +49,7 @@ def test_other_messages_are_refused():
 )
 def test_wishes_out_of_bounds_are_refused(wish):
     audience = Audience()
-    assert audience.hear(b"x", None, wish, 0.0)
+    assert audience.receive(b"x", None, wish, 0.0)
     assert in_line(audience) == []
 
 

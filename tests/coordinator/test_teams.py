@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 
 from coordinator.opening import OpeningError, check_seats
-from coordinator.promoting import opponent_roles, promote
+from coordinator.promoting import promote
 from league.player import Kind, Player
+from league.promotion import opponent_roles
 from league.rulebook import PlayerConfig
 from league.spec import Array, EnvSpec, Seat
 from league.ticket import Episode, Purpose, Result

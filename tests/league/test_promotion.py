@@ -9,7 +9,7 @@ from league.ids import Hash, PlayerId
 from league.payoff import Payoff, PayoffConfig
 from league.player import Kind, Player
 from league.population import Population
-from league.promotion import PromotionConfig, due, resets, targets
+from league.promotion import PromotionConfig, due_by_score, resets, targets
 
 CONFIG = PromotionConfig(min_decisions=100, max_decisions=1000, min_games=20)
 MAIN = Player(id=PlayerId("m"), kind=Kind.MAIN)
@@ -52,80 +52,80 @@ def test_whom_a_player_cannot_meet_it_need_not_beat():
     population = Population([fox, hound, frozen("fox.0", "fox", "fox"), frozen("hound.0", "hound", "hound")])
     assert [p.id for p in targets(fox, population, frozenset({"hound"}))] == ["hound.0"]
     payoff = payoff_with(fox, ["hound.0"], 50)
-    assert due(fox, 500, population, payoff, CONFIG) is None
-    assert due(fox, 500, population, payoff, CONFIG, frozenset({"hound"}))
+    assert due_by_score(fox, 500, population, payoff, CONFIG) is None
+    assert due_by_score(fox, 500, population, payoff, CONFIG, frozenset({"hound"}))
 
 
 @pytest.mark.parametrize("player", [MAIN, EXPLOITER, ROVER])
 def test_a_player_that_surely_beats_all_targets_is_due(player):
     population = league()
     payoff = payoff_with(player, [t.id for t in targets(player, population)], 50)
-    why = due(player, 100, population, payoff, CONFIG)
+    why = due_by_score(player, 100, population, payoff, CONFIG)
     assert why is not None
     assert "all 2 targets" in why
 
 
 def test_never_before_min_decisions():
     payoff = payoff_with(MAIN, ["m.0", "me.0"], 500)
-    assert due(MAIN, 99, league(), payoff, CONFIG) is None
+    assert due_by_score(MAIN, 99, league(), payoff, CONFIG) is None
 
 
 def test_at_max_decisions_whatever_the_scores():
     payoff = payoff_with(MAIN, ["m.0", "me.0"], 0, 500)
-    assert due(MAIN, 999, league(), payoff, CONFIG) is None
-    assert due(MAIN, 1000, league(), payoff, CONFIG) == "1000 decisions since its last freeze"
+    assert due_by_score(MAIN, 999, league(), payoff, CONFIG) is None
+    assert due_by_score(MAIN, 1000, league(), payoff, CONFIG) == "1000 decisions since its last freeze"
 
 
 def test_one_target_that_was_not_met_is_enough_to_wait():
-    assert due(MAIN, 500, league(), payoff_with(MAIN, ["m.0"], 500), CONFIG) is None
+    assert due_by_score(MAIN, 500, league(), payoff_with(MAIN, ["m.0"], 500), CONFIG) is None
 
 
 def test_the_gate_is_the_lower_bound_and_not_the_score():
     sure, lucky = payoff_with(MAIN, ["m.0", "me.0"], 80, 20), payoff_with(MAIN, ["m.0", "me.0"], 20, 5)
     assert sure.raw(MAIN.id, PlayerId("m.0"))[0] / 100 == lucky.raw(MAIN.id, PlayerId("m.0"))[0] / 25 == 0.8
-    assert due(MAIN, 500, league(), sure, CONFIG) is not None  # 0.8 of 100: the lower end is 0.711
-    assert due(MAIN, 500, league(), lucky, CONFIG) is None  # 0.8 of 25: it is 0.609
+    assert due_by_score(MAIN, 500, league(), sure, CONFIG) is not None  # 0.8 of 100: the lower end is 0.711
+    assert due_by_score(MAIN, 500, league(), lucky, CONFIG) is None  # 0.8 of 25: it is 0.609
 
 
 def test_more_confidence_asks_for_more_games():
     payoff = payoff_with(MAIN, ["m.0", "me.0"], 80, 20)
     strict = PromotionConfig(min_decisions=100, max_decisions=1000, confidence=0.999)
-    assert due(MAIN, 500, league(), payoff, strict) is None
+    assert due_by_score(MAIN, 500, league(), payoff, strict) is None
 
 
 def test_min_games_count_against_each_target():
     payoff = payoff_with(MAIN, ["m.0", "me.0"], 19)
-    assert due(MAIN, 500, league(), payoff, CONFIG) is None
+    assert due_by_score(MAIN, 500, league(), payoff, CONFIG) is None
     payoff.record(MAIN.id, PlayerId("m.0"), 1.0)
-    assert due(MAIN, 500, league(), payoff, CONFIG) is None
+    assert due_by_score(MAIN, 500, league(), payoff, CONFIG) is None
     payoff.record(MAIN.id, PlayerId("me.0"), 1.0)
-    assert due(MAIN, 500, league(), payoff, CONFIG) is not None
+    assert due_by_score(MAIN, 500, league(), payoff, CONFIG) is not None
 
 
 def test_virtual_games_prove_nothing():
     payoff = payoff_with(MAIN, ["m.0", "me.0"], 500)
     payoff.inherit(SECOND.id, MAIN.id)
     assert payoff.score(SECOND.id, PlayerId("m.0")) > 0.9
-    assert due(SECOND, 500, league(), payoff, CONFIG) is None
+    assert due_by_score(SECOND, 500, league(), payoff, CONFIG) is None
 
 
 def test_games_of_long_ago_do_not_freeze_a_player_that_has_changed():
     payoff = payoff_with(MAIN, ["m.0", "me.0"], 50)
     payoff.scale_row(MAIN.id, 0.1)
-    assert due(MAIN, 500, league(), payoff, CONFIG) is None
+    assert due_by_score(MAIN, 500, league(), payoff, CONFIG) is None
 
 
 def test_without_targets_only_time_freezes():
     population = Population([MAIN, ANCHOR])
-    assert due(MAIN, 999, population, Payoff(), CONFIG) is None
-    assert due(MAIN, 1000, population, Payoff(), CONFIG) is not None
+    assert due_by_score(MAIN, 999, population, Payoff(), CONFIG) is None
+    assert due_by_score(MAIN, 1000, population, Payoff(), CONFIG) is not None
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 120), st.integers(0, 60), st.integers(0, 1200))
 def test_more_wins_never_take_a_freeze_back(wins, losses, decisions):
-    before = due(MAIN, decisions, league(), payoff_with(MAIN, ["m.0", "me.0"], wins, losses), CONFIG)
-    after = due(MAIN, decisions, league(), payoff_with(MAIN, ["m.0", "me.0"], wins + 1, losses), CONFIG)
+    before = due_by_score(MAIN, decisions, league(), payoff_with(MAIN, ["m.0", "me.0"], wins, losses), CONFIG)
+    after = due_by_score(MAIN, decisions, league(), payoff_with(MAIN, ["m.0", "me.0"], wins + 1, losses), CONFIG)
     assert before is None or after is not None
     assert decisions >= CONFIG.min_decisions or before is None
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.ids import Hash, PlayerId
-from league.matchmaking.choice import Choice, draw, mixture
+from league.matchmaking.choice import Choice, mixture, sample
 from league.matchmaking.config import WEIGHTINGS
 from league.matchmaking.pfsp import probabilities
 from league.player import Kind, Player
@@ -87,7 +87,7 @@ def test_a_mixture_of_nobody_is_refused():
 def test_draws_follow_the_probabilities():
     choices = [Choice(PlayerId(name), False, p, "") for name, p in (("a", 0.5), ("b", 0.3), ("c", 0.2))]
     rng = np.random.default_rng(1)
-    drawn = Counter(draw(choices, rng).opponent for _ in range(20_000))
+    drawn = Counter(sample(choices, rng).opponent for _ in range(20_000))
     for choice in choices:
         assert drawn[choice.opponent] / 20_000 == pytest.approx(choice.probability, abs=0.015)
 
@@ -95,7 +95,7 @@ def test_draws_follow_the_probabilities():
 def test_choices_that_were_left_out_are_not_drawn_and_the_others_keep_their_proportions():
     choices = [Choice(PlayerId(name), False, p, "") for name, p in (("b", 0.3), ("c", 0.1))]
     rng = np.random.default_rng(1)
-    drawn = Counter(draw(choices, rng).opponent for _ in range(20_000))
+    drawn = Counter(sample(choices, rng).opponent for _ in range(20_000))
     assert drawn["b"] / 20_000 == pytest.approx(0.75, abs=0.015)
-    with pytest.raises(ValueError, match="nobody to draw"):
-        draw([], rng)
+    with pytest.raises(ValueError, match="nobody to choose"):
+        sample([], rng)

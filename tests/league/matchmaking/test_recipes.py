@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.ids import Hash, PlayerId
-from league.matchmaking.choice import draw
+from league.matchmaking.choice import sample
 from league.matchmaking.config import NAMES, MatchmakingConfig
 from league.matchmaking.recipes import matchmaker
 from league.payoff import Payoff, PayoffConfig
@@ -76,14 +76,14 @@ def test_each_seat_gets_a_draw_of_its_own():
     population = league(*(frozen(f"m.{i}", "m") for i in range(10)))
     choices = ask(MatchmakingConfig(), population, Payoff(), "le")
     rng = np.random.default_rng(0)
-    tables = [{draw(choices, rng).opponent for _ in range(3)} for _ in range(50)]
+    tables = [{sample(choices, rng).opponent for _ in range(3)} for _ in range(50)]
     assert max(map(len, tables)) == 3
 
 
 def test_the_same_rng_draws_the_same():
     choices = ask(MatchmakingConfig(), league(frozen("m.0", "m")), Payoff(), "m")
     one, two = np.random.default_rng(9), np.random.default_rng(9)
-    assert [draw(choices, one) for _ in range(20)] == [draw(choices, two) for _ in range(20)]
+    assert [sample(choices, one) for _ in range(20)] == [sample(choices, two) for _ in range(20)]
 
 
 # --- every recipe, any league ---
