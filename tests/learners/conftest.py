@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from learner_world import HERO, World
 
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
@@ -75,3 +76,19 @@ def play(spec, policy):
 @pytest.fixture
 def fresh(spec, policy):
     return initial(policy, spec, seed=1)
+
+
+@pytest.fixture
+def world(tmp_path, spec, policy):
+    return World(tmp_path, spec, policy)
+
+
+@pytest.fixture
+def hero(world):
+    """A world in which the hero trains and one collector has its first weights."""
+    world.run(HERO, steps=3)
+    collector = world.collector()
+    collector.pull()
+    world.run(HERO)
+    collector.hear()
+    return world, collector

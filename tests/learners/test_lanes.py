@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_segments import ACTIONS, random_segments, slow_decisions, tails_of
 
 from benchmarks.curves import Practice
 from collectors.envs.native.recall import Recall
@@ -20,7 +21,6 @@ from learners.algorithms.values import minibatch
 from learners.batcher import Batch
 from learners.replay import Replay
 from learners.steps import lanes_of
-from tests.learners.test_replay import ACTIONS, random_segments, slow_decisions, tails_of
 
 GRU = PolicyConfig(hidden=[8], memory="gru", memory_size=4, head="values", agent_id=True)
 SPEC = EnvSpec(
