@@ -90,7 +90,9 @@ class BufferedPlayer(FedPlayer):
                 f"index, error and poison have shapes {index.shape}, {error.shape} and {poison.shape}"
             )
         if not index.dtype == poison.dtype == np.int64 or any((each < 0).any() for each in (index, error, poison)):
-            raise SampleRequestError("index and poison are int64 and not negative, and so is no error")
+            raise SampleRequestError(
+                "index and poison must be numbers of decisions (int64), and errors are never negative"
+            )
         self.replay.prioritise(index, error)
         self.replay.drop(poison)
 

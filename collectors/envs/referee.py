@@ -29,7 +29,7 @@ Judge = Callable[[Finished], Mapping[str, float]]
 """From a finished episode to a score for each agent, higher is better. A side has the mean of its agents."""
 
 
-class Unread(Mapping[str, Any]):
+class UnreadInfos(Mapping[str, Any]):
     """Empty infos of a made-up episode, which record whether they were read."""
 
     def __init__(self, agents: Sequence[str]) -> None:
@@ -130,7 +130,7 @@ class Referee:
         """
         if self._judge is None:
             return True
-        infos = Unread(self.spec.agents)
+        infos = UnreadInfos(self.spec.agents)
         returns = {agent: float(number) for number, agent in enumerate(self.spec.agents, start=1)}
         try:
             scores = self._judge(Finished(returns, infos, 1))

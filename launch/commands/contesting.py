@@ -79,7 +79,7 @@ def _replay(arguments: Namespace) -> int:
 def _add_record(parser: ArgumentParser) -> None:
     _add_pair(parser)
     parser.add_argument("--episodes", metavar="N", type=int, default=1, help="how many, one file each (1)")
-    parser.add_argument("--format", choices=("gif", "mp4"), default="gif", help="mp4 needs 'ludus[video]' (gif)")
+    parser.add_argument("--format", choices=("gif", "mp4"), default="gif", help="mp4 needs 'ludus-league[video]' (gif)")
     parser.add_argument("--out", metavar="DIR", help="where to (RUN/videos)")
     parser.add_argument("--seed", type=int, default=0, help="another seed is another game (0)")
     parser.add_argument("--fps", type=float, default=2.0, help="pictures per second (2)")

@@ -8,7 +8,6 @@ its checkpoint and ends.
 
 import argparse
 import faulthandler
-import importlib
 import logging
 import os
 import sys
@@ -19,6 +18,7 @@ from launch.config.config import from_plain
 from launch.processes.context import ProcessContext, StopFlag, die_with_parent
 from launch.spawn.interpreter import prepare_child
 from launch.topology.roles import ROLES, ProcessRole
+from league.plugins import load
 from league.store.run_directory import RunDirectory
 from league.wire.keys import KeysError
 
@@ -29,8 +29,7 @@ Runner = Callable[[ProcessContext], int]
 
 def load_runner(name: str) -> Runner:
     """Import the function that runs a role, by the name `module:function` of the table of roles."""
-    module, _, function = name.partition(":")
-    runner: Runner = getattr(importlib.import_module(module), function)
+    runner: Runner = load(name)
     return runner
 
 

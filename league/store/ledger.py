@@ -68,14 +68,14 @@ class Measured(msgspec.Struct, frozen=True, array_like=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """Columns of a table in columns, their numbers first; the bodies are lines of JSON."""
+class TableRows:
+    """Rows of a table in columns, their numbers first; the bodies are lines of JSON."""
 
     columns: list[Sequence[Any]]
     lines: bytes
 
 
-NOTHING = Columns([], b"")
+NOTHING = TableRows([], b"")
 
 
 class LedgerLocked(LedgerError):  # noqa: N818  (the condition is the name)
@@ -145,16 +145,16 @@ class Ledger:
         kinds, tickets = [events.kind_of(event) for event in batch], [_ticket_of(event) for event in batch]
         if settled := self.archive.settled(tickets):
             raise sqlite3.IntegrityError(f"all about ticket {settled[0]} is archived: nothing more may happen to it")
-        rows = Columns([[*range(self.head + 1, head + 1)], kinds, tickets], events.encode_lines(batch))
+        rows = TableRows([[*range(self.head + 1, head + 1)], kinds, tickets], events.encode_lines(batch))
         measured = self._rows_of(metrics, head) if metrics else NOTHING
         self._write(rows, measured, {NOTE + key: value for key, value in (notes or {}).items()})
 
-    def _rows_of(self, metrics: Sequence[tuple[float, str, dict[str, float]]], head: int) -> "Columns":
+    def _rows_of(self, metrics: Sequence[tuple[float, str, dict[str, float]]], head: int) -> TableRows:
         times, sources, values = zip(*metrics, strict=True)
         ids = [*range(self.measured + 1, self.measured + 1 + len(metrics))]
-        return Columns([ids, [head] * len(ids), times, sources], _json.encode_lines(values))
+        return TableRows([ids, [head] * len(ids), times, sources], _json.encode_lines(values))
 
-    def _write(self, rows: "Columns", measured: "Columns", changed: dict[str, str]) -> None:
+    def _write(self, rows: TableRows, measured: TableRows, changed: dict[str, str]) -> None:
         """Write all of it in one transaction, with the links that it adds to the chains."""
         end, metrics, meta = self._end, self._measured, self._meta
         try:
@@ -176,7 +176,7 @@ class Ledger:
             raise LedgerFull(f"the ledger cannot be written: {error}") from error
         self._end, self._measured, self._meta = end, metrics, meta
 
-    def _append(self, end: Mark, rows: "Columns", insert: str, insert_last: str) -> Mark:
+    def _append(self, end: Mark, rows: TableRows, insert: str, insert_last: str) -> Mark:
         """Write the next rows of a table; the last one keeps the hash of them all."""
         digest = link(end.digest, rows.columns, rows.lines)
         *others, last = zip(*rows.columns, rows.lines.decode().split("\n")[:-1], strict=True)

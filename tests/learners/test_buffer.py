@@ -331,7 +331,7 @@ def test_a_player_without_a_replay_does_not_belong_here(world):
     world.learner.send(Weights(player="other", incarnation=0, version=0), {"flat": world.flat})
     world.step()
     ((message, _),) = world.learner.receive(0)
-    assert message.reason == "player 'other': algo=ppo learns from no replay, so its segments do not belong here"
+    assert message.reason == "player 'other': algo=ppo does not learn from a replay, so its segments do not belong here"
 
 
 @pytest.mark.parametrize("role", [Role.COLLECTOR, Role.VIEWER, Role.INFERENCE, Role.OPERATOR])
