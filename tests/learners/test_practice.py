@@ -128,7 +128,7 @@ def test_nothing_is_learnt_from_a_burn_in():
         changed = replace(data, advantage=data.advantage.clone(), target=data.target.clone())
         changed.advantage[where] += 7.0
         changed.target[where] -= 7.0
-        algorithm._slope(changed, 0.0)
+        algorithm._compute_gradient(changed, 0.0)
         return algorithm.policy.flat.grad.clone()
 
     warm = data.lanes.warm[data.lanes.present]
