@@ -19,9 +19,11 @@ except ModuleNotFoundError as error:
     place = getattr(sys.modules.get("launch"), "__file__", None) or "folder launch/"
     raise ImportError(f"your {place} hides Ludus's package launch: rename it, or run from another folder") from None
 
-__all__ = ["League", "Score", "Standings", "open", "run"]
+__all__ = ["League", "LudusError", "Score", "Standings", "open", "run"]
 
 check_packages()
+
+from league.errors import LudusError  # noqa: E402  (a package of the user's may hide ours: that is checked first)
 
 
 def __getattr__(name: str) -> str:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from launch.config.config import from_plain
 from launch.processes.build import Composition
-from launch.processes.process import Stop, die_with_parent
+from launch.processes.context import StopFlag, die_with_parent
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.wire.sockets import Sockets
 
 
-def serve(run: RunDirectory, report: Path, stop: Stop) -> None:
+def serve(run: RunDirectory, report: Path, stop: StopFlag) -> None:
     """Serve until SIGTERM."""
     with Sockets() as sockets:
         server = sockets.serve(run.address("coordinator"))
@@ -37,7 +37,7 @@ def serve(run: RunDirectory, report: Path, stop: Stop) -> None:
 
 def main() -> None:
     """Serve, and write a profile if one is asked for."""
-    stop = Stop()
+    stop = StopFlag()
     die_with_parent()
     run, report = RunDirectory(Path(sys.argv[1])).check(), Path(sys.argv[2])
     if len(sys.argv) < 4:

@@ -57,7 +57,7 @@ def reach(folder: Path, overrides: list[str], seed: int, score: float, episodes:
     returns, began, told = Returns(episodes), time.monotonic(), 0.0
     with (
         Endpoints(run, "viewer", "ipc", PAGE_LIMIT) as doors,
-        Supervisor(run, topology(config), allow, say=print) as supervisor,
+        Supervisor(run, topology(config), allow, warn=print) as supervisor,
     ):
         viewer = Viewer(doors.replica(), config.league, returns.see)
         while True:

@@ -111,7 +111,7 @@ def league(folder: Path, collectors: int, seconds: float, step: float, epochs: i
     describe_environment(config, run, ALLOW)
     with (
         Endpoints(run, "viewer", "ipc", PAGE_LIMIT) as doors,
-        Supervisor(run, topology(config), ALLOW, say=print) as supervisor,
+        Supervisor(run, topology(config), ALLOW, warn=print) as supervisor,
     ):
         viewer = Viewer(doors.replica(), config.league)
         deadline = time.monotonic() + PATIENCE

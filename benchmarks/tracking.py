@@ -68,7 +68,7 @@ def league(folder: Path, seconds: float, to: Sequence[str]) -> dict[str, float]:
     describe_environment(config, run, ())
     with (
         Endpoints(run, "viewer", "ipc", PAGE_LIMIT) as doors,
-        Supervisor(run, topology(config), say=lambda line: None, track_seconds=3.0) as supervisor,
+        Supervisor(run, topology(config), warn=lambda line: None, track_seconds=3.0) as supervisor,
     ):
         viewer = Viewer(doors.replica(), config.league)
         deadline = time.monotonic() + PATIENCE

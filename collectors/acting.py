@@ -54,9 +54,7 @@ class Acting:
         self._spec, self._actors, self._rng = spec, actors, rng
         self._place = places(spec)
         self._memory = np.zeros((slots, len(spec.agents), 0), np.float32)
-        self._share = np.float32(
-            1 / max(1, slots - 1)
-        )  # distance of neighbouring slots, if slot 0 is 0 and the last one 1
+        self._share = np.float32(1 / max(1, slots - 1))  # from slot to slot, on a scale of 0 to 1
         self._faults: list[PlayerFault] = []  # of one tick
 
     def act(self, rows: Rows, numbers: npt.NDArray[np.int16], recalled: Sequence[Recalled] = ()) -> Acted:
@@ -73,6 +71,17 @@ class Acting:
                 self._actors[int(present[0])], rows.observation, rows.mask, (rows.slot, rows.agent), after
             )
             return self._keep(rows, choice, memory, after)
+        return self._act_sorted(rows, numbers, memory, present, counts)
+
+    def _act_sorted(
+        self,
+        rows: Rows,
+        numbers: npt.NDArray[np.int16],
+        memory: FloatArray | None,
+        present: npt.NDArray[np.intp],
+        counts: npt.NDArray[np.intp],
+    ) -> Acted:
+        """Run several actors, each on its slice of the rows sorted by actor."""
         order = numbers.argsort(kind="stable")
         observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
         after = None if memory is None else memory.take(order, axis=0)

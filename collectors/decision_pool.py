@@ -90,9 +90,23 @@ class DecisionPool:
         """Return which of the blocks are full."""
         return self.length[block] >= self._ticks
 
-    def write(self, block: Index, place: Index, decisions: Chunk) -> None:
-        """Write one decision of an agent into each of these blocks: observation, mask, action and log_prob."""
+    def write(
+        self,
+        block: Index,
+        place: Index,
+        decisions: Chunk,
+        memory: npt.NDArray[np.float32] | None = None,
+        state: npt.NDArray[Any] | None = None,
+    ) -> None:
+        """Write one decision of an agent into each of these blocks: observation, mask, action and log_prob.
+
+        `memory` is that of each agent before the decision, `state` that of the whole game.
+        """
+        if memory is not None:
+            self._keep_memory(block, place, memory)
         tick = self.length[block]
+        if state is not None:
+            self._state[block, tick] = state
         at = self._at(block, tick, place)
         for name, values in decisions.items():
             self._flat[name][at] = values
@@ -100,23 +114,13 @@ class DecisionPool:
         self._await(block, place, at)
         self.length[block] = tick + 1  # agents of the same block write the same tick
 
-    def write_memory(self, block: Index, place: Index, memory: npt.NDArray[np.float32]) -> None:
+    def _keep_memory(self, block: Index, place: Index, memory: npt.NDArray[np.float32]) -> None:
         """Keep the memory of agents whose first decision in their block comes next."""
         missing = memory.shape[1] - self._memory.shape[2]
         if missing > 0:
             self._memory = np.pad(self._memory, ((0, 0), (0, 0), (0, missing)))
         first = self.has_no_decision(block, place)
         self._memory[block[first], place[first]] = memory[first]
-
-    def write_state(self, block: Index, state: npt.NDArray[Any]) -> None:
-        """Keep the state of the whole game in which the next decision of each block is made."""
-        self._state[block, self.length[block]] = state
-
-    def write_next_state(self, block: Index, place: Index, state: npt.NDArray[Any]) -> None:
-        """Keep the state that followed the agents' last decisions, which are about to be cut."""
-        at = self._awaited(block, place)
-        known = at >= 0
-        self._tail_states.update(zip(at[known].tolist(), state[known], strict=True))
 
     def has_no_decision(self, block: Index, place: Index) -> npt.NDArray[np.bool_]:
         """Return which agents have no decision in their block yet."""
@@ -141,14 +145,17 @@ class DecisionPool:
         place: Index,
         observation: npt.NDArray[Any],
         mask: npt.NDArray[np.bool_] | None = None,
+        state: npt.NDArray[Any] | None = None,
     ) -> None:
-        """Close the agents' last decisions with the next observation of each, to bootstrap from.
+        """Close the agents' last decisions with the next observation and state of each, to bootstrap from.
 
         At the end of an episode no agent acts, so there is no mask: the one of the last decision is used instead.
         """
         at = self._awaited(block, place)
         known = at >= 0
         at = at[known]
+        if state is not None:
+            self._tail_states.update(zip(at.tolist(), state[known], strict=True))
         self._cut_at(at, observation[known], self._flat["mask"][at] if mask is None else mask[known])
         self._await(block, place, -1)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.seating import HeldTicket, Seating, unpack_actions
+from league.errors import InputError
 from league.policies.actions import Actions, legal
 from league.ticket import Episode, Ticket, episode_seed
 
@@ -22,7 +23,7 @@ Choose = Callable[[Rows, IntArray], Actions]
 """From the rows, and the entry of the ticket that each row plays for, to an action for each row."""
 
 
-class ReplayError(ValueError):
+class ReplayError(InputError):
     """An episode that cannot be played to its end, with the reason."""
 
 

@@ -40,9 +40,8 @@ class Recorder:
         self._memory, self._state = memory, state
         self._pool = DecisionPool(spec, ticks, agents=int(self._place.max()) + 1)
         lanes = slots * self._entries
-        self._first = np.zeros(
-            slots * len(spec.agents), np.intp
-        )  # the place of every agent if all seats have one agent
+        # The place of every agent if all seats have one agent.
+        self._first = np.zeros(slots * len(spec.agents), np.intp)
         self._block = self._pool.lease(lanes)  # into which each lane is written
         self._owner = np.full(lanes, NOBODY, np.intp)
         self._owners: list[Owner] = []
@@ -126,9 +125,8 @@ class Recorder:
         full = self._pool.full(block).nonzero()[0]
         state = None if rows.state is None else rows.state[mine]
         if len(full):
-            if state is not None:
-                self._pool.write_next_state(block[full], place[full], state[full])
-            self._pool.cut(block[full], place[full], observation[full], mask[full])
+            after = None if state is None else state[full]
+            self._pool.cut(block[full], place[full], observation[full], mask[full], after)
             self._cut(lane[full] if self._pool.agents == 1 else np.unique(lane[full]), now)
             block = self._block[lane]
         start = self._pool.length[block] == 0
@@ -139,11 +137,8 @@ class Recorder:
             "action": acted.actions[mine],
             "log_prob": acted.log_probs[mine],
         }
-        if acted.memory is not None:
-            self._pool.write_memory(block, place, acted.memory[mine])
-        if state is not None:
-            self._pool.write_state(block, state)
-        self._pool.write(block, place, decisions)
+        memory = None if acted.memory is None else acted.memory[mine]
+        self._pool.write(block, place, decisions, memory, state)
         self._unsent += self._count(owner[mine])
 
     def begins(self, rows: Rows, entry: Index) -> npt.NDArray[np.bool_]:
@@ -173,9 +168,9 @@ class Recorder:
         self._pool.reward(block, place, ends.reward[mine])
         truncated = ends.truncated[mine]
         if np.count_nonzero(truncated):
-            if ends.state is not None:
-                self._pool.write_next_state(block[truncated], place[truncated], ends.state[mine[truncated]])
-            self._pool.cut(block[truncated], place[truncated], ends.observation[mine[truncated]])
+            rows = mine[truncated]
+            after = None if ends.state is None else ends.state[rows]
+            self._pool.cut(block[truncated], place[truncated], ends.observation[rows], state=after)
         self._pool.end(block, place)
 
     def drop(self, slot: int) -> None:

@@ -82,9 +82,7 @@ class SlotFiller:
             try:
                 number = self._actors.number(entry, lambda: self._in_use(starts).union(found))
             except (ValueError, OSError, SnapshotError) as error:
-                self._tickets.fail(
-                    held, f"{error}", again=False
-                )  # every ticket with a damaged snapshot fails like this
+                self._tickets.fail(held, f"{error}", again=False)  # each ticket with a damaged snapshot fails so
                 return None
             if number is None:
                 return None

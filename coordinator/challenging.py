@@ -6,6 +6,7 @@ play: they are withdrawn, not tried again, if the human goes away.
 
 import re
 
+from league.errors import InputError
 from league.events import Event, PlayerAdded, TicketIssued, TicketWithdrawn
 from league.ids import TicketNumber
 from league.lineup import pair_lineup
@@ -19,7 +20,7 @@ HUMANS = 256  # that may join a league
 PATIENCE = 1800.0  # seconds that a human may think, all moves of a game together
 
 
-class ChallengeError(ValueError):
+class ChallengeError(InputError):
     """A challenge that cannot be taken up; the message says why."""
 
 

@@ -3,6 +3,7 @@
 import logging
 from pathlib import Path
 
+from league.errors import InputError
 from league.events import ConfigChanged, Event, LeagueFounded, PlayerAdded, TermBegan
 from league.ids import Hash
 from league.matchmaking.pool import fits
@@ -16,7 +17,7 @@ from league.store.ledger import Ledger
 log = logging.getLogger("ludus.coordinator")
 
 
-class OpeningError(ValueError):
+class OpeningError(InputError):
     """The ledger and the config do not fit together."""
 
 

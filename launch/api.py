@@ -4,8 +4,8 @@
     league.standings()[0].player
     league.play("main", "random", episodes=100).score
 
-Everything heavy is imported when it is needed, so `import ludus` costs next to nothing. What the user can mend
-is raised as a ValueError that says how.
+Everything heavy is imported when it is needed, so `import ludus` costs next to nothing. What the user can fix is
+raised as a `LudusError`, for a bad argument also a ValueError, whose message says how.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from launch.matches.score import Score
+from launch.spawn.exit_code import INTERRUPTED
 
 if TYPE_CHECKING:
     from league.player import Player
     from league.standings import PayoffTable, Standing
     from league.state import LeagueState
     from league.store.run_directory import RunDirectory
-
-INTERRUPTED = 130
 
 
 def run(
@@ -42,11 +41,12 @@ def run(
     from launch.config.compose import compose
     from launch.start import begin
     from launch.terminal.spinner import hushed
+    from league.errors import InputError
 
     if isinstance(overrides, str):
-        raise ValueError(f"overrides must be a list of texts: write [{overrides!r}]")
+        raise InputError(f"overrides must be a list of texts: write [{overrides!r}]")
     config = compose(overrides, allow, None if config_dir is None else Path(config_dir))
-    with hushed(quiet), begin(config, allow=allow, accept=accept_changes, say=lambda line: None) as found:
+    with hushed(quiet), begin(config, allow=allow, accept=accept_changes, notify=lambda line: None) as found:
         return League(found, allow)._launch(quiet, given=True)
 
 
@@ -71,10 +71,12 @@ class Standings(list["Standing"]):
         """Return a pandas DataFrame with a row for each player. Pandas is not a part of Ludus: install it first."""
         from importlib import import_module
 
+        from league.errors import InputError
+
         try:
             frame = import_module("pandas").DataFrame
         except ImportError as error:
-            raise ValueError("to_pandas needs pandas: pip install pandas. Without it: to_dicts()") from error
+            raise InputError("to_pandas needs pandas: pip install pandas. Without it: to_dicts()") from error
         return frame(self.to_dicts())
 
 
@@ -90,7 +92,7 @@ def _flat(row: "Standing") -> dict[str, Any]:
 
 
 class League:
-    """A league and its run directory. Every method looks at the run as it is when it is called.
+    """A league and its run directory. Every method reads the run as it is at the time of the call.
 
     league = ludus.open("latest")
     for row in league.standings():
@@ -115,13 +117,13 @@ class League:
 
     @property
     def state(self) -> "LeagueState":
-        """All that is known of the league now, folded from its events."""
+        """The current state of the league, folded from its events."""
         from launch.viewers.view import open_view
 
         return open_view(self._run).state
 
     def players(self) -> "list[Player]":
-        """Return all players, in the order in which they came."""
+        """Return all players, in the order in which they joined."""
         return list(self.state.population)
 
     def standings(self) -> "Standings":
@@ -136,16 +138,17 @@ class League:
 
     def payoff(self, purpose: str = "evaluate") -> "PayoffTable":
         """Return who scores what against whom, in matches of purpose `evaluate` or `train`."""
+        from league.errors import InputError
         from league.standings import payoff_table
 
         if purpose not in ("evaluate", "train"):
-            raise ValueError(f"purpose must be 'evaluate' or 'train', got {purpose!r}")
+            raise InputError(f"purpose must be 'evaluate' or 'train', got {purpose!r}")
         state = self.state
         table = state.evaluation if purpose == "evaluate" else state.training
         return payoff_table([player.id for player in state.population], table)
 
     def play(self, a: str, b: str, episodes: int = 100, seed: int = 0) -> Score:
-        """Let `a` play `b` here and now, and return the score of `a`. The league does not hear of it.
+        """Let `a` play `b` here and now, and return the score of `a`. The games are not counted in the league.
 
         Both are players of the league or names of bots; a learning player plays with its newest candidate.
         Actions are sampled, and interchangeable seats are swapped in every other episode. If there are more
@@ -154,12 +157,13 @@ class League:
         """
         from launch.matches.dueling import contest
         from launch.terminal.wording import allowing
+        from league.errors import InputError
 
         if episodes < 1:
-            raise ValueError(f"episodes must be at least 1, got {episodes}")
+            raise InputError(f"episodes must be at least 1, got {episodes}")
         found = contest(self._run, a, b, episodes, seed, self._allow)
         if found.score is None:
-            raise ValueError(
+            raise InputError(
                 f"nobody is beaten in {found.env}, so there is no score. For the returns: "
                 f"ludus duel {self.name} {a} {b}{allowing(self._allow)}"
             )
@@ -174,7 +178,7 @@ class League:
     def resume(self, *, quiet: bool = True, trust: bool = False) -> Self:
         """Go on with the league until it is over; at once if it is.
 
-        `trust` goes on though the run brings shell for Slurm jobs, or links, that you did not put there yourself.
+        `trust` allows a run that brings shell for Slurm jobs, or links, that you did not put there yourself.
         """
         from launch.config.config import stored
         from launch.start import held

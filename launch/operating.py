@@ -20,13 +20,13 @@ from league.store.run_directory import RunDirectory
 from league.wire.keys import COMMANDS, KeysError, list_keys, renew_key, revoke_key
 from league.wire.sockets import PAGE_LIMIT, RENEWAL
 
-REFRESH = 0.5  # seconds between two looks at the league, or at a log
-GONE = 3.0  # seconds without an answer after which the ledger is asked whether the league is over
-SILENCE = 30.0  # seconds without an answer after which the user is told
+REFRESH_SECONDS = 0.5  # between two updates of the table, or of a log
+RECHECK_SECONDS = 3.0  # without an answer after which the ledger is read: the league may be over
+WARN_SECONDS = 30.0  # without an answer after which the user is warned
 
 
-def say(line: str) -> None:
-    """Answer the user."""
+def print_line(line: str) -> None:
+    """Print a line of the answer."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -36,63 +36,63 @@ def attach(run: RunDirectory, plain: bool = False, quiet: bool = False, as_json:
     config = stored(run)
     with (
         LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json) as table,
-        Endpoints(run, "viewer", config.launch.transport, PAGE_LIMIT) as doors,
+        Endpoints(run, "viewer", config.launch.transport, PAGE_LIMIT) as endpoints,
     ):
-        state = _follow(run, Viewer(doors.replica(), config.league), table)
+        state = _follow(run, Viewer(endpoints.replica(), config.league), table)
     final_report(state, run.name, as_json=as_json)
     return 0
 
 
 def _follow(run: RunDirectory, viewer: Viewer, table: LiveTable) -> LeagueState:
-    """Show the table until the league is over; return its state then. A replica that is gone cannot tell."""
+    """Show the table until the league is over; return its state then, from the ledger if the replica has ended."""
     there = any(may_answer(run.read_rendezvous(process)) for process in ("coordinator", "replica"))
-    patience, heard = GONE if there else 0.0, time.monotonic()
+    silence, heard = RECHECK_SECONDS if there else 0.0, time.monotonic()
     while viewer.state.phase != OVER or not viewer.complete:
-        if viewer.refresh(REFRESH):
-            patience, heard = GONE, time.monotonic()
+        if viewer.refresh(REFRESH_SECONDS):
+            silence, heard = RECHECK_SECONDS, time.monotonic()
             table.show(viewer)
-        elif time.monotonic() - heard > patience:
+        elif time.monotonic() - heard > silence:
             if run.ledger.exists() and (state := read_offline(run).state).phase == OVER:
                 return state
-            if patience == SILENCE:
-                table.warn(f"no coordinator answers for {SILENCE:g} s; why may be in: ludus status {run.name}")
-            patience, heard = SILENCE, time.monotonic()
-        time.sleep(REFRESH / 5)
+            if silence == WARN_SECONDS:
+                table.warn(f"no coordinator answers for {WARN_SECONDS:g} s; why may be in: ludus status {run.name}")
+            silence, heard = WARN_SECONDS, time.monotonic()
+        time.sleep(REFRESH_SECONDS / 5)
     return viewer.state
 
 
 def stop(run: RunDirectory) -> int:
-    """End a run so that it can be resumed: finish, write down what was learned, let go of everything."""
+    """Stop a run so that it can be resumed: episodes finish, checkpoints are written, processes end."""
     config = stored(run)
     if config.launch.name == "slurm":
         from launch.slurm.control import stop as stop_jobs
 
-        return stop_jobs(run, say)
+        return stop_jobs(run, print_line)
     from launch.topology.endpoints import drain
 
     with Spinner(f"asking the coordinator of {run.name}"):
         heard = may_answer(run.read_rendezvous()) and drain(config, run)
     if not heard:
         raise ViewError(f"no coordinator of the run {run.name} answers: it does not run")
-    say(f"everybody finishes; it goes on with: ludus resume {run.name}")
+    print_line(f"everybody finishes; it goes on with: ludus resume {run.name}")
     return 0
 
 
 def scale(run: RunDirectory, wanted: Sequence[str]) -> int:
-    """Have more or fewer collectors while the league runs on Slurm."""
+    """Change the number of collectors while the league runs on Slurm."""
     key, _, value = wanted[0].partition("=") if len(wanted) == 1 else ("", "", "")
     if key != "collectors" or not value.isdigit():
         raise ViewError(f"cannot read {' '.join(wanted)!r}: write collectors=NUMBER, e.g. collectors=64")
     from launch.slurm.control import scale as scale_jobs
 
-    return scale_jobs(run, int(value), say)
+    return scale_jobs(run, int(value), print_line)
 
 
 # --- logs ----------------------------------------------------------------------------------------------------
 
 
 def logs(run: RunDirectory, role: str | None = None, follow: bool = False, lines: int = 20) -> int:
-    """Print the end of the logs, of one role or process or of all; with `follow`, what is added to them, too."""
+    """Print the end of the logs, of one role or process or of all; with `follow`, also what is added to them."""
     found = _logs(run, role)
     if not found and not follow:
         known = ", ".join(path.stem for path in _logs(run, None)) or "none yet"
@@ -105,7 +105,7 @@ def logs(run: RunDirectory, role: str | None = None, follow: bool = False, lines
         read[path] = len(data)
         _print(path, data.decode(errors="replace").splitlines()[-lines:])
     while follow:
-        time.sleep(REFRESH)
+        time.sleep(REFRESH_SECONDS)
         for path in _logs(run, role):
             read[path] = _print_new(path, read.get(path, 0))
     return 0
@@ -131,11 +131,11 @@ def _whole_lines(data: bytes) -> bytes:
 
 def _print(path: Path, lines: Sequence[str]) -> None:
     for line in lines:
-        say(f"{path.stem}: {line}")
+        print_line(f"{path.stem}: {line}")
 
 
 def keys(run: RunDirectory, action: str | None = None, name: str | None = None, as_json: bool = False) -> int:
-    """List the keys of a run; or revoke or replace one. Servers that run hear of it by themselves."""
+    """List the keys of a run; or revoke or replace one. Running servers notice by themselves."""
     if not (run.keys / "admitted.json").exists():
         raise KeysError(
             f"the run {run.name} has no keys: its processes meet in a folder that only you can enter "
@@ -149,13 +149,13 @@ def keys(run: RunDirectory, action: str | None = None, name: str | None = None, 
         raise KeysError(f"whose key? Write: ludus keys {run.name} {action} NAME, e.g. collector-3")
     if action == "revoke":
         revoke_key(run.keys, name)
-        say(f"the key of {name} is revoked; every process that runs shuts it out within {2 * RENEWAL:g} s")
-        say(f"let it in again, with another key: ludus keys {run.name} new {name}")
+        print_line(f"the key of {name} is revoked; every process that runs shuts it out within {2 * RENEWAL:g} s")
+        print_line(f"let it in again, with another key: ludus keys {run.name} new {name}")
         return 0
     renew_key(run.keys, name)
-    say(f"{name} has a new key; the old one is shut out within {2 * RENEWAL:g} s")
+    print_line(f"{name} has a new key; the old one is shut out within {2 * RENEWAL:g} s")
     if name not in COMMANDS:
-        say("the process ends when it is refused, and its launcher starts it again with the new key")
+        print_line("the process ends when it is refused, and its launcher starts it again with the new key")
     return 0
 
 
@@ -163,7 +163,7 @@ def _list_keys(run: RunDirectory, as_json: bool) -> None:
     found = list_keys(run.keys)
     if as_json:
         plain = [{"name": k.name, "role": k.role.value, "state": _key_state(k.revoked)} for k in found]
-        say(json.dumps(plain, indent=2))
+        print_line(json.dumps(plain, indent=2))
         return
     table = Table("process", "role", "state", box=SIMPLE_HEAD, pad_edge=False)
     for key in found:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from launch.config.config import Config
-from launch.start import UNTOLD, accepted_changes, exists, rehearse
+from launch.start import UNREPORTED, accepted_changes, exists, rehearse
 from launch.terminal.spinner import Spinner
 from launch.topology.parts import processes, topology
 from league.rulebook import founders
@@ -46,7 +46,7 @@ def preview(config: Config, *, allow: Collection[str], accept: bool) -> Preview:
     return Preview(
         run=str(run.root),
         new=not found,
-        changes=[str(change) for change in changes if change.key not in UNTOLD],
+        changes=[str(change) for change in changes if change.key not in UNREPORTED],
         environment=config.env.id or config.env.name,
         seats=len(spec.seats),
         learning=[str(player.id) for player in players if player.learning],

@@ -42,7 +42,7 @@ def _place(spec: ModuleSpec) -> Path:
 
 
 def complaint(name: str, found: Path) -> str:
-    """Return what to say about a module that hides a package.
+    """Return the message on a module that hides a package.
 
     >>> complaint("league", Path("/elsewhere/league/__init__.py"))
     "your /elsewhere/league/ hides Ludus's package league: rename it, or run from another folder"

@@ -1,6 +1,6 @@
 """From a config to a run directory that holds it: a new run, or one that goes on.
 
-with begin(config, allow=["my_package"], accept=False, say=print) as run:
+with begin(config, allow=["my_package"], accept=False, notify=print) as run:
     launch(run, plain=False, quiet=False, allow=["my_package"])
 
 Both hold the lock of the run: `begin` while its block runs, and for a run that exists there is `held(run)`.
@@ -37,11 +37,11 @@ from league.store.run_directory import RunDirectory, RunError
 from league.store.run_lock import RunLocked, locked
 from learners.algorithms.config import AlgoConfig
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
-UNTOLD = ("name", "runs")  # how the run was found
-TRIALS = 2  # slots in which an environment is tried before its first run
-LET_GO = 5.0  # seconds for the processes of a league whose `ludus run` was killed to see that, and to end
+UNREPORTED = ("name", "runs")  # settings by which the run was found: a change of them is no news
+TRIAL_SLOTS = 2  # slots in which an environment is tried before its first run
+RELEASE_SECONDS = 5.0  # for the processes of a league whose `ludus run` was killed to see that, and to end
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def held(run: RunDirectory, slurm: bool = False) -> Iterator[None]:
         with locked(run):
             if run.ledger.exists() and not slurm:
                 with Spinner("waiting for the ledger"):
-                    Ledger.open(run.ledger, LET_GO).close()
+                    Ledger.open(run.ledger, RELEASE_SECONDS).close()
             yield
     except (RunLocked, LedgerLocked) as error:
         raise RunError(
@@ -70,7 +70,7 @@ def launch(
     """Start a league in the way that its stored config names; return the exit code when it ends.
 
     Quiet: nothing is printed but errors, and those to standard error. The caller holds the lock of the run (`begin`,
-    `held`). `given` says that the user gave the config in this call, or trusts it: what it has of shell may run.
+    `held`). `given`: the user gave the config in this call, or trusts it, so that the shell in it may run.
     """
     with hushed(quiet):
         return _launch(run, plain=plain, quiet=quiet, allow=allow, as_json=as_json, given=given)
@@ -107,11 +107,11 @@ def _submit(config: Config, run: RunDirectory, *, quiet: bool, allow: list[str],
         return "" if finished(run) is None else OVER_ALREADY
 
     approve(run, config, given)
-    return run_slurm(config, run, over=over, say=(lambda line: None) if quiet else _print, allow=allow)
+    return run_slurm(config, run, over=over, notify=(lambda line: None) if quiet else _print, allow=allow)
 
 
 def _report(run: RunDirectory) -> None:
-    """Write the report of a league that is over; whatever is wrong with it, the league is well."""
+    """Write the report of a league that is over; a failure of the report is no failure of the league."""
     try:
         from launch.viewers.reporting import write_report
 
@@ -127,16 +127,16 @@ def _print(line: str) -> None:
 
 
 @contextmanager
-def begin(config: Config, *, allow: Collection[str], accept: bool, say: Say) -> Iterator[RunDirectory]:
+def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notify) -> Iterator[RunDirectory]:
     """Hold the run of this config: made now, or found with the same config, or with changes that are allowed."""
     with Spinner("trying the environment") as progress:
-        rehearse(config, allow, progress.tell)
+        rehearse(config, allow, progress.update)
     _check_slurm(config)
     run = RunDirectory(Path(config.runs) / config.name)
     with held(run, slurm=config.launch.name == "slurm"):
         if exists(run):
             run.refuse_links()
-            _go_on(run, config, accept, say, allow)
+            _go_on(run, config, accept, notify, allow)
         else:
             run.create().write_config(to_plain(config))
         yield run
@@ -170,13 +170,13 @@ def accepted_changes(run: RunDirectory, config: Config, accept: bool, allow: Col
     return changes
 
 
-def _go_on(run: RunDirectory, config: Config, accept: bool, say: Say, allow: Collection[str]) -> None:
+def _go_on(run: RunDirectory, config: Config, accept: bool, notify: Notify, allow: Collection[str]) -> None:
     changes = accepted_changes(run, config, accept, allow)
     if not changes:
         return
     for change in changes:
-        if change.key not in UNTOLD:
-            say(f"changed: {change}")
+        if change.key not in UNREPORTED:
+            notify(f"changed: {change}")
     if run.ledger.exists():
         Ledger.open(run.ledger, 0.0).close()  # on Slurm a coordinator may have it: its config must not change
     run.write_config(to_plain(config))
@@ -191,18 +191,18 @@ def _refusal(run: RunDirectory, changes: Sequence[Change], allow: Collection[str
     )
 
 
-def rehearse(config: Config, allow: Collection[str] = (), tell: Say = silent) -> EnvSpec:
-    """Make every part once, so that what cannot work fails here, in one line, before there is a run directory."""
+def rehearse(config: Config, allow: Collection[str] = (), progress: Notify = silent) -> EnvSpec:
+    """Make every part once, so that a config that cannot work fails here, before there is a run directory."""
     if secret := leaked(to_plain(config)):
         raise ConfigError(secret)
     _founders(config)
     _check_device(config)
     check_trackers(config.track.to)
-    spec = _tried_apart(config, allow, tell)
+    spec = _tried_apart(config, allow, progress)
     if spec is not None:
         _check_against(config, spec, allow)
         return spec
-    env = make_environment(config.env, TRIALS, allow)
+    env = make_environment(config.env, TRIAL_SLOTS, allow)
     try:
         _check_against(config, env.spec, allow)
         try_out(env, bots=make_bots(_founders(config, env.spec.roles), env.spec, allow))
@@ -211,13 +211,13 @@ def rehearse(config: Config, allow: Collection[str] = (), tell: Say = silent) ->
         env.close()
 
 
-def _tried_apart(config: Config, allow: Collection[str], tell: Say) -> EnvSpec | None:
-    """Try foreign code where it can break nothing; None if that is not needed, or has to be done here to know why."""
+def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> EnvSpec | None:
+    """Try foreign code in another process; None if that is not needed, or its error has to be raised here."""
     if is_ours(config.env.name) and config.env.outcome is None:
         return None
-    order = Try(env=config.env, slots=TRIALS, league=config.league, allow=tuple(allow))
+    order = Try(env=config.env, slots=TRIAL_SLOTS, league=config.league, allow=tuple(allow))
     who = config.env.id or config.env.name
-    answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="), tell)
+    answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="), progress)
     return None if answer is None else msgspec.json.decode(answer, type=EnvSpec)
 
 
@@ -248,10 +248,10 @@ def _check_device(config: Config) -> None:
 
 
 def _check_span(algo: AlgoConfig, config: Config) -> None:
-    """Refuse an anneal that would never come to its end."""
+    """Refuse an anneal that would never end."""
     budget = config.league.budget
     if algo.anneals and not algo.anneal_decisions and budget.minutes is None and budget.env_steps is None:
-        raise ValueError(
+        raise ConfigError(
             f"algo.{algo.anneals} is annealed over the league's budget, but it has none. Set league.budget.minutes or "
             "league.budget.env_steps, or say in algo.anneal_decisions over how many decisions to anneal"
         )

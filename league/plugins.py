@@ -15,6 +15,8 @@ from functools import lru_cache
 from importlib import import_module, metadata
 from typing import Any
 
+from league.errors import InputError
+
 GROUPS = ("ludus.environments", "ludus.wrappers", "ludus.bots", "ludus.algorithms", "ludus.outcomes")
 
 BUILTIN: dict[str, dict[str, str]] = {
@@ -52,7 +54,7 @@ OURS = frozenset({"league", "coordinator", "collectors", "learners", "launch", "
 TARGET = re.compile(r"(?P<module>(?P<package>[A-Za-z_]\w*)(?:\.[A-Za-z_]\w*)*):(?P<attribute>[A-Za-z_]\w*)", re.ASCII)
 
 
-class PluginError(ValueError):
+class PluginError(InputError):
     """A name that leads nowhere, or that nobody allowed."""
 
 

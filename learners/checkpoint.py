@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
+from league.errors import InputError
 from league.ids import Hash, PlayerId
 from league.policies.layout import policy_from
 from league.store.files import publish
@@ -26,7 +27,7 @@ KEY, DIGEST = "ludus", "sha256"
 REMEDY = "Restore it from a copy, or delete it: then the player trains on from its start snapshot."
 
 
-class CheckpointError(ValueError):
+class CheckpointError(InputError):
     """A checkpoint that cannot be used."""
 
 

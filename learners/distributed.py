@@ -24,11 +24,13 @@ import torch.distributed.nn
 from torch import Tensor
 from torch.distributed.rendezvous import rendezvous
 
+from league.errors import LudusError
+
 RANK_TIMEOUT = timedelta(seconds=300)  # for another rank in an exchange; a rank that dies is noticed at once
 CPU = torch.device("cpu")
 
 
-class GroupError(RuntimeError):
+class GroupError(LudusError, RuntimeError):
     """Ranks that cannot work: too many for the GPUs, or some that never joined."""
 
 

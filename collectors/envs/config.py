@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from collectors.envs.names import BACKENDS, check_id, read_name
-from collectors.envs.outcomes import Referee
 from collectors.envs.plan import Plan, plan_exactly
+from collectors.envs.referee import Referee
 from collectors.envs.rows import Environment, HasInfos
+from league.errors import InputError
 from league.plugins import PluginError, resolve
 
 
-class EnvError(ValueError):
+class EnvError(InputError):
     """An environment that cannot be made from its config."""
 
 

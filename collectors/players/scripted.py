@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from league.errors import InputError
 from league.player import Player
 from league.plugins import resolve
 from league.policies.actions import Actions, legal
@@ -20,7 +21,7 @@ from league.spec import EnvSpec
 WANTED = "return two arrays, an action for each row and its log-probability (zeros will do)"
 
 
-class BotError(ValueError):
+class BotError(InputError):
     """A bot that cannot be made, or that breaks the rules; the message names it and says what to fix.
 
     `chosen` has the actions of an answer in which only some are illegal, and `fine` says which are not.

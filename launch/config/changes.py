@@ -1,4 +1,4 @@
-"""What is different between two configs, and whether a league can go on with it.
+"""The differences between two configs, and whether a league can go on with them.
 
 for change in differences(stored, wanted):
     print(change, change.harmless)               # league.episodes: 8 -> 16 False
@@ -17,7 +17,7 @@ HARMLESS = (
     "name",  # where the run lies, which is how it was found
     "runs",
     "launch",  # how it is started
-    "track",  # who looks on
+    "track",  # where its curves go
     "league.budget",  # when it ends
     "league.archive",  # where its old events are
     "collector.slots",  # how fast it plays

@@ -36,7 +36,7 @@ from learners.algorithms.ppo_config import PPOConfig
 
 ALGO = "algo"
 SCHEMA = "ludus_schema"  # as conf/config.yaml calls it
-FREE = ("env.kwargs.", f"{ALGO}.")  # keys below are not the schema's: nobody has to write + to add one
+FREE = ("env.kwargs.", f"{ALGO}.")  # keys below these are not in the schema: they need no + to be added
 PLAYERS = "league.players."
 ID = re.compile(r"(\+*env\.id)=([^'\"]*)")  # of an environment, not quoted
 GAME = re.compile(
@@ -44,7 +44,7 @@ GAME = re.compile(
     r"\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # a game may have games in its brackets
 )
 NOTHING = {"experiment": (None,)}  # groups of which nothing may be chosen
-Layers = Callable[[], list[Layer]]  # only who asks for them waits for them
+Layers = Callable[[], list[Layer]]  # computed only if they are needed
 Open = make_dataclass("Open", [("algo", dict[str, Any], field(default_factory=dict))], bases=(Config,), kw_only=True)
 
 
@@ -74,7 +74,7 @@ def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path 
         config, layers = _with_algorithm(parsed, _fitting_experiment(parsed, loader), allow, loader)
     try:
         settings_of(config, allow)
-    except ValueError as error:
+    except (ConfigError, PluginError) as error:
         raise ConfigError(_with_file(str(error), layers())) from error
     return config, layers
 
@@ -145,7 +145,7 @@ def _kind(name: str, allow: Collection[str]) -> type[Config]:
 
 
 def _composed(kind: type[Config], overrides: Sequence[Override], experiment: list[str]) -> dict[str, Any]:
-    """Return what Hydra makes of overrides, if this is the class of the config."""
+    """Return the config that Hydra composes from overrides, with this class as its schema."""
     if _schema() is not kind:
         ConfigStore.instance().store(name=SCHEMA, node=kind)
     try:
@@ -178,12 +178,12 @@ def quoted(text: str) -> str:
 
 
 def _parse(text: str) -> Override:
-    """Return the override; Hydra's parser draws multi-line pictures, a user needs one line."""
+    """Return the override; an error of Hydra's parser has several lines, the user gets one."""
     try:
         override = OverridesParser.create().parse_override(quoted(text))
     except HydraException as error:
         key, _, value = text.partition("=")
-        if key == "name" and (wrong := wrong_name(value)):  # Hydra knows no such letters, and would not say so
+        if key == "name" and (wrong := wrong_name(value)):  # Hydra refuses such letters with a misleading error
             raise ConfigError(wrong) from error
         reason = str(error).splitlines()[0]
         raise ConfigError(f"cannot read {text!r}: write key=value, e.g. algo.lr=0.001 ({reason})") from error
@@ -202,7 +202,7 @@ def _named(override: Override, loader: ConfigLoader) -> Override:
 
 
 def _line(override: Override) -> str:
-    """Return the override as Hydra has to hear it."""
+    """Return the override in the form that Hydra takes."""
     key, line = override.key_or_group, str(override.input_line)
     if key == "experiment" and override.value() is None:
         return "~experiment"
@@ -218,7 +218,7 @@ def _line(override: Override) -> str:
 
 
 def _check(override: Override, groups: Sequence[str], loader: ConfigLoader) -> None:
-    """Refuse unknown keys and group options, with the nearest right one; keys of algorithms have their turn later."""
+    """Refuse unknown keys and group options, and name the nearest known one; keys of algorithms are checked later."""
     key = override.key_or_group
     if key not in groups:
         if not _about(override, ALGO):
@@ -284,7 +284,7 @@ def _explain(config: type[Config], error: Exception, parsed: Sequence[Override])
 
 
 def _missing(path: str, known: Sequence[str], parsed: Sequence[Override]) -> str:
-    """Return that a file asks for an option that is not there, and which file."""
+    """Return the message on a file that asks for an option that does not exist."""
     group, _, choice = path.rpartition("/")
     asked = [name for name, defaults in _chosen(parsed) if f"'{choice}'" in str(defaults)]
     return _unknown_option(group, choice, known) + (f" (in {asked[0]})" if asked else "")

@@ -19,6 +19,7 @@ from launch.config.schema import complaint, leaves
 from launch.config.slurm import SlurmConfig
 from launch.config.strings import wrong_text
 from launch.config.track import TrackConfig
+from league.errors import InputError
 from league.per_player import PerPlayer
 from league.plugins import BUILTIN, PluginError, resolve
 from league.policies.layout import PolicyConfig
@@ -33,8 +34,8 @@ LAUNCHERS = ("local", "inline", "slurm")
 TRANSPORTS = ("ipc", "tcp")
 
 
-class ConfigError(ValueError):
-    """A config that cannot be: a misspelt key, a wrong type, a value out of range."""
+class ConfigError(InputError):
+    """A config that cannot be used: a misspelt key, a wrong type, a value out of range."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -53,24 +54,24 @@ class LaunchConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot be started."""
         if self.name not in LAUNCHERS:
-            raise ValueError(f"launch.name: unknown {self.name!r}; choose one of {', '.join(LAUNCHERS)}")
+            raise InputError(f"launch.name: unknown {self.name!r}; choose one of {', '.join(LAUNCHERS)}")
         if self.transport not in TRANSPORTS:
-            raise ValueError(f"launch.transport: unknown {self.transport!r}; choose one of {', '.join(TRANSPORTS)}")
+            raise InputError(f"launch.transport: unknown {self.transport!r}; choose one of {', '.join(TRANSPORTS)}")
         if self.collectors < 0 or min(self.learners, self.ranks) < 1 or self.drain_seconds < 0:
-            raise ValueError("launch: collectors and drain_seconds must not be negative, learners and ranks at least 1")
+            raise InputError("launch: collectors and drain_seconds must not be negative, learners and ranks at least 1")
         if self.name == "inline" and self.ranks > 1:
-            raise ValueError("launch.ranks: inline is one process, so its learners have one rank; use launch=local")
+            raise InputError("launch.ranks: inline is one process, so its learners have one rank; use launch=local")
         if self.name == "slurm" and (self.transport != "tcp" or not self.collectors):
-            raise ValueError(
+            raise InputError(
                 "launch: on Slurm transport must be tcp, and collectors a number of jobs; use launch=slurm"
             )
         if self.name == "slurm" and self.ranks % self.slurm.nodes:
-            raise ValueError(
+            raise InputError(
                 f"launch.slurm.nodes: {self.ranks} ranks cannot be spread evenly over {self.slurm.nodes} nodes; "
                 "launch.ranks counts those of all nodes together"
             )
         if self.dry_run and self.name != "slurm":
-            raise ValueError("launch.dry_run: there are scripts to look at only with launch=slurm")
+            raise InputError("launch.dry_run: there are scripts to look at only with launch=slurm")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -92,7 +93,7 @@ class Config:
     def __post_init__(self) -> None:
         """Refuse a name that cannot be the name of a directory, or means something else."""
         if wrong := wrong_name(self.name):
-            raise ValueError(wrong)
+            raise InputError(wrong)
         policies_of(self)
 
 
@@ -128,7 +129,7 @@ def settings_of(config: Config, allow: Collection[str] = ()) -> PerPlayer[Player
 
 
 def algo_class(name: str, allow: Collection[str] = ()) -> type[AlgoConfig]:
-    """Return the config class of an algorithm; raise PluginError if there is none, or nobody allowed it."""
+    """Return the config class of an algorithm; raise PluginError if there is none, or it is not allowed."""
     found = resolve("ludus.algorithms", name, allow)
     if not (isinstance(found, type) and issubclass(found, AlgoConfig) and is_dataclass(found) and found.algorithm):
         raise PluginError(
@@ -149,12 +150,12 @@ T = TypeVar("T")
 def _own(kind: type[T], common: Mapping[str, Any], own: Mapping[str, Any], key: str) -> T:
     unknown = [wrong for name in own if (wrong := complaint(kind, name))]
     if unknown:
-        raise ValueError(f"{key}: {unknown[0]}")
+        raise ConfigError(f"{key}: {unknown[0]}")
     try:
         return msgspec.convert({**common, **own}, kind)
     except msgspec.ValidationError as error:
         message, _, field = str(error).partition(" - at `$")
-        raise ValueError(f"{key}{field.rstrip('`')}: {message}") from error
+        raise ConfigError(f"{key}{field.rstrip('`')}: {message}") from error
 
 
 def to_plain(config: Config) -> dict[str, Any]:
@@ -168,15 +169,15 @@ def _plain(config: Any) -> dict[str, Any]:
 
 
 def with_algo(algo: type[AlgoConfig]) -> type[Config]:
-    """Return the class of configs in which `algo` is not any dict, but has the keys of this algorithm."""
+    """Return a class of configs in which `algo` is not a dict, but has the keys of this algorithm."""
     return make_dataclass("Config", [("algo", algo, field(default_factory=algo))], bases=(Config,), kw_only=True)
 
 
 def from_plain(plain: Mapping[str, Any], allow: Collection[str] | None = None) -> Config:
     """Return the config that `to_plain` took apart; raise ConfigError if it is none. What is missing is default.
 
-    An algorithm of another package is loaded and checked only by who has to: `compose`, which says what is allowed,
-    and learners. Everybody else takes it as it is, and needs neither that package nor torch.
+    An algorithm of another package is loaded and checked only by `compose`, which knows what is allowed, and by
+    learners. Everybody else takes it as it is, and needs neither that package nor torch.
     """
     wrong = wrong_text(plain)
     if wrong:
@@ -194,7 +195,7 @@ def from_plain(plain: Mapping[str, Any], allow: Collection[str] | None = None) -
             raise ConfigError(f"{key}={value}: expected a finite number")
     parts = {item.name: getattr(config, item.name) for item in fields(Config)}
     algo: Any = config.algo
-    # asdict, as msgspec forgets what a dataclass without slots adds to one with them
+    # asdict, because msgspec drops what a dataclass without slots adds to one with them
     return Config(**{**parts, "algo": algo if kind is Config else _plain(asdict(algo))})
 
 
@@ -210,7 +211,7 @@ def _class_of(plain: Mapping[str, Any], allow: Collection[str] | None) -> type[C
 
 
 def _readable(error: msgspec.ValidationError) -> str:
-    """Return msgspec's complaint with the whole key in front; what a part says of itself begins with its own name."""
+    """Return msgspec's message with the whole key in front; that of a part begins with its own name."""
     message, _, path = str(error).partition(" - at `$")
     above, _, own = path.strip("`").removeprefix(".").rpartition(".")
     named = re.match(rf"{re.escape(own)}\b", message) if own else None

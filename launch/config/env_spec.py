@@ -12,7 +12,7 @@ from league.store.run_directory import RunDirectory
 
 
 def describe_environment(config: Config, run: RunDirectory, allow: Collection[str]) -> EnvSpec:
-    """Make the environment once, to learn its spec before any process starts; the run keeps it."""
+    """Make the environment once to get its spec before any process starts; store it in the run."""
     env = make_environment(config.env, 1, allow)
     try:
         publish(run.env, msgspec.json.encode(env.spec))
@@ -22,5 +22,5 @@ def describe_environment(config: Config, run: RunDirectory, allow: Collection[st
 
 
 def read_spec(run: RunDirectory) -> EnvSpec:
-    """Return the spec that `describe_environment` kept."""
+    """Return the spec that `describe_environment` stored."""
     return msgspec.json.decode(run.env.read_bytes(), type=EnvSpec)

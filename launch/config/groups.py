@@ -23,7 +23,7 @@ CONF = Path(__file__).resolve().parents[2] / "conf"  # by path: a user may have 
 
 @contextmanager
 def opened(config_dir: Path | None) -> Iterator[ConfigLoader]:
-    """Open Hydra on our groups, those of installed packages, and those of a folder; names of ours cannot be taken."""
+    """Open Hydra on our groups, those of installed packages and those of a folder; our names cannot be replaced."""
     with initialize_config_dir(str(CONF), version_base="1.3", job_name="ludus"):
         loader = GlobalHydra.instance().config_loader()
         if config_dir is not None:
@@ -59,7 +59,7 @@ def groups_of(loader: ConfigLoader) -> list[str]:
 
 
 def options(group: str, loader: ConfigLoader) -> list[str]:
-    """Return what may be chosen of a group; those in folders inside it are written folder/option."""
+    """Return the options of a group; those in folders inside it are written folder/option."""
     inside = [
         f"{folder}/{option}"
         for folder in listed(group, ObjectType.GROUP, loader)
@@ -69,7 +69,7 @@ def options(group: str, loader: ConfigLoader) -> list[str]:
 
 
 def listed(group: str, kind: ObjectType, loader: ConfigLoader) -> list[str]:
-    """Return what is in a group. The loader would list the same, but copies the schema of everything for it."""
+    """Return the content of a group. The loader would list the same, but copies the schema of everything for it."""
     return sorted(
         {name for source in loader.get_sources() if source.is_group(group) for name in source.list(group, kind)}
     )
@@ -81,7 +81,7 @@ def find(path: str, loader: ConfigLoader) -> ConfigSource | None:
 
 
 def file_of(source: ConfigSource, path: str) -> str:
-    """Return the file of a config as a user would call it."""
+    """Return the file of a config as a user would name it."""
     if source.scheme() != "file":
         return f"{source.scheme()}://{source.path}/{path}.yaml"
     folder = Path(source.path)

@@ -21,7 +21,7 @@ TITLES = {"": "The run itself"}
 
 
 def meanings(kind: type) -> dict[str, str]:
-    """Return what the comment behind each field of a dataclass says.
+    """Return the comment behind each field of a dataclass.
 
     >>> meanings(Config)["seed"]
     'every other seed derives from it'
@@ -38,14 +38,14 @@ def meanings(kind: type) -> dict[str, str]:
 
 def tables(kind: type, key: str = "") -> Iterator[str]:
     """Yield the table of a dataclass, then those of the dataclasses inside it, and of algorithms in their place."""
-    fields, told, defaults = children(kind), meanings(kind), kind()
+    fields, comments, defaults = children(kind), meanings(kind), kind()
     plain = {name: inner for name, inner in fields.items() if not is_dataclass(inner) and (key or name != "algo")}
     if plain:
         yield f"### {TITLES.get(key) or f'`{key}`'}\n"
         yield f"{inspect.getdoc(kind)}\n"
         yield "| key | default | type | meaning |\n|---|---|---|---|"
         for name, inner in plain.items():
-            row = [f"`{name}`", f"`{_text(getattr(defaults, name))}`", type_name(inner), told.get(name, "")]
+            row = [f"`{name}`", f"`{_text(getattr(defaults, name))}`", type_name(inner), comments.get(name, "")]
             yield f"| {' | '.join(map(_escaped, row))} |"
         yield ""
     for name, inner in fields.items():
@@ -68,7 +68,7 @@ def _escaped(cell: str) -> str:
 
 
 def written(page: str) -> str:
-    """Return the page with the tables of today between its marks."""
+    """Return the page with current tables between its marks."""
     before, found, rest = page.partition(BEGIN)
     _, closed, after = rest.partition(END)
     if not found or not closed:

@@ -1,4 +1,4 @@
-"""Questions about a tree of dataclasses: which keys it has, of which type, and what a misspelt one meant.
+"""The keys of a tree of dataclasses: which there are, of which type, and which one a misspelt key meant.
 
 type_at(Config, "algo.lr")                     # float
 complaint(Config, "algo.leraning_rate")        # "unknown key 'algo.leraning_rate'; did you mean 'algo.lr'?"
@@ -81,7 +81,7 @@ def _known_part(kind: Any, key: str) -> tuple[str, str]:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that a misspelt or spelt-out one meant.
+    """Return the known name that a misspelt or spelt-out one meant.
 
     >>> nearest("lerning_rate", ["batch", "lr"]), nearest("epoch", ["epochs", "batch"])
     ('lr', 'epochs')
@@ -95,7 +95,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def type_name(kind: Any) -> str:
-    """Return a type in the words of a user.
+    """Describe a type to a user.
 
     >>> type_name(float | None), type_name(list[int])
     ('a number or null', 'a list of whole numbers')

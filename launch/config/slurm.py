@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass, field, fields
 
+from league.errors import InputError
+
 _TIME = re.compile(
     r"\d+|\d+:\d\d|\d+:\d\d:\d\d|\d+-\d+|\d+-\d+:\d\d|\d+-\d+:\d\d:\d\d|UNLIMITED|INFINITE", re.IGNORECASE
 )
@@ -65,11 +67,11 @@ class SlurmConfig:
         """Refuse what cannot be laid out."""
         _check(self)
         if self.interface is not None and not re.fullmatch(r"\w[\w.@:-]{0,14}", self.interface, re.ASCII):
-            raise ValueError(f"interface: {self.interface!r} names no network interface; write e.g. ib0")
+            raise InputError(f"interface: {self.interface!r} names no network interface; write e.g. ib0")
         if self.nodes < 1:
-            raise ValueError("nodes: a learner needs at least one")
+            raise InputError("nodes: a learner needs at least one")
         if min(self.limit, self.lead, self.requeues, self.probe) < 0:
-            raise ValueError("limit, lead, requeues and probe must not be negative")
+            raise InputError("limit, lead, requeues and probe must not be negative")
 
     def job(self, role: str) -> "JobConfig":
         """Return what the jobs of a role ask for, with nothing left open but what the cluster decides.
@@ -91,13 +93,13 @@ def _check(asked: JobConfig | SlurmConfig) -> None:
     for name in _WORDS:
         word = getattr(asked, name)
         if word and not _WORD.fullmatch(word):
-            raise ValueError(f"{name}: Slurm cannot read {word!r}; write one word, as in --{name}=WORD")
+            raise InputError(f"{name}: Slurm cannot read {word!r}; write one word, as in --{name}=WORD")
     if time is not None and not _TIME.fullmatch(time):
-        raise ValueError(f"time: Slurm cannot read {time!r}; write minutes, hours:minutes:seconds or days-hours")
+        raise InputError(f"time: Slurm cannot read {time!r}; write minutes, hours:minutes:seconds or days-hours")
     if cpus is not None and cpus < 1:
-        raise ValueError("cpus: a job needs at least one")
+        raise InputError("cpus: a job needs at least one")
     if memory is not None and not _MEMORY.fullmatch(memory):
-        raise ValueError(f"memory: Slurm cannot read {memory!r}; write a number and K, M, G or T, e.g. 8G")
+        raise InputError(f"memory: Slurm cannot read {memory!r}; write a number and K, M, G or T, e.g. 8G")
     for option in asked.sbatch:
         if not option.startswith("-"):
-            raise ValueError(f"sbatch: {option!r} is no option; write e.g. --mail-type=FAIL")
+            raise InputError(f"sbatch: {option!r} is no option; write e.g. --mail-type=FAIL")

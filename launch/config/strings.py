@@ -1,4 +1,4 @@
-r"""What no text of a config may hold: control characters, resolvers that read elsewhere, secrets.
+r"""Checks of all text in a config: no control characters, no resolvers that read elsewhere, no secrets.
 
     wrong_text({"launch": {"slurm": {"partition": "a\n#SBATCH --wrap=x"}}})    # "launch.slurm.partition: ..."
     leaked({"launch": {"slurm": {"setup": ["export WANDB_API_KEY=0123456789"]}}})
@@ -16,7 +16,7 @@ from launch.terminal.clean import CONTROL
 LINES = "env.kwargs."  # maps and grids of games have several lines
 SHELL = re.compile(r"launch\.slurm\.(?:\w+\.)?(?:sbatch|setup|prefix|python)\b")  # ${VAR:-default} is shell's own
 RESOLVER = re.compile(r"(?<!\\)\$\{\s*[A-Za-z_][\w.]*\s*:")
-RESOLVED = ("runs",)  # where oc.env may stand: it says where on this machine runs land
+RESOLVED = ("runs",)  # keys in which oc.env may stand: where on this machine runs land
 
 _SECRET = r"(?:api_?key|access_?key|private_?key|secret|token|password|passwd|credentials?)"
 SECRET = re.compile(rf"(?:^|_){_SECRET}$", re.IGNORECASE)
@@ -47,7 +47,7 @@ def texts(plain: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def wrong_text(plain: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the first text that steers a terminal or a script, or reads elsewhere; None if none."""
+    """Return what is wrong with the first text that has control characters or reads elsewhere; None if none has."""
     for key, text in texts(plain):
         kept = "\n\t" if key.startswith(LINES) else ""
         bad = next((found[0] for found in CONTROL.finditer(text) if found[0] not in kept), None)

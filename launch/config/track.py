@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from league.errors import InputError
+
 TRACKERS = ("csv", "tensorboard", "wandb")
 MODES = ("auto", "online", "offline")
 
@@ -25,10 +27,10 @@ class TrackConfig:
         """Refuse a tracker that does not exist."""
         for name in self.to:
             if name not in TRACKERS:
-                raise ValueError(f"track.to: unknown tracker {name!r}; choose from {', '.join(TRACKERS)}")
+                raise InputError(f"track.to: unknown tracker {name!r}; choose from {', '.join(TRACKERS)}")
         if len(set(self.to)) < len(self.to):
-            raise ValueError(f"track.to: {', '.join(self.to)} names a tracker twice")
+            raise InputError(f"track.to: {', '.join(self.to)} names a tracker twice")
         if self.mode not in MODES:
-            raise ValueError(f"track.mode: unknown {self.mode!r}; choose one of {', '.join(MODES)}")
+            raise InputError(f"track.mode: unknown {self.mode!r}; choose one of {', '.join(MODES)}")
         if min(self.every, self.payoff_every) < 1 or min(self.frozen, self.seconds, self.videos) < 0:
-            raise ValueError("track: every and payoff_every must be at least 1; frozen, seconds, videos not negative")
+            raise InputError("track: every and payoff_every must be at least 1; frozen, seconds, videos not negative")

@@ -1,25 +1,20 @@
-"""`ludus duel`: many games between two players, here and now, and what came of them with its interval.
+"""`ludus duel`: many games between two players, here and now, and the score with its interval.
 
-The league's own evaluation goes on drawing pairs by what it still wants to know; a duel answers one question at once,
-e.g. whether the newest prey gets away from predators that caught the first one.
+The league's own evaluation chooses pairs by what is still uncertain; a duel answers one question at once, e.g. whether
+the newest prey gets away from predators that caught the first one.
 """
 
 import json
 from collections.abc import Collection, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 
-from collectors.envs.config import make_environment
-from collectors.episode import outcome_of, play
-from launch.config.config import from_plain
-from launch.matches.playing import casting, describe, find_entry, seat
+from collectors.episode import outcome_of
+from launch.matches.match import describe_entry, set_up
 from launch.matches.score import Score
 from launch.terminal.console import Console
 from launch.terminal.spinner import Spinner
-from launch.viewers.view import open_view
 from league.ids import derive_seed
 from league.interval import quantile
 from league.payoff import head_to_head
@@ -63,21 +58,17 @@ def duel(
 
 def contest(run: RunDirectory, a: str, b: str, episodes: int, seed: int, allow: Collection[str]) -> Contest:
     """Let two players play, from all seats in turn; what `ludus duel` prints and `League.play` returns."""
-    config, state = from_plain(run.read_config()), open_view(run).state
-    first, second = find_entry(state, a), find_entry(state, b)
-    with closing(make_environment(config.env, 1, allow)) as env:
-        ticket = msgspec.structs.replace(seat(state, env.spec, first, second), episodes=episodes)
-        choose = casting(config, run, env.spec, ticket, seed, allow)
+    with set_up(run, a, b, seed=seed, episodes=episodes, allow=allow) as match:
         outcomes = []
         with Spinner("duel") as progress:
             for episode in range(episodes):
-                progress.tell(f"{episode} of {episodes} games")
-                outcomes.append(outcome_of(play(env, ticket, episode, derive_seed(seed, "play", episode), choose)))
-        return count(env.spec, ticket.entries, first, second, outcomes)
+                progress.update(f"{episode} of {episodes} games")
+                outcomes.append(outcome_of(match.play(episode, derive_seed(seed, "play", episode))))
+        return count(match.env.spec, match.ticket.entries, *match.pair, outcomes)
 
 
 def count(spec: EnvSpec, entries: Sequence[Entry], first: Entry, second: Entry, outcomes: Sequence[Episode]) -> Contest:
-    """Count episodes as the standings do: `league.payoff.head_to_head` says what a game is."""
+    """Count episodes as the standings do: `league.payoff.head_to_head` defines a game."""
     sides = spec.sides
     own = {i for i, entry in enumerate(entries) if entry == first}
     if first == second:  # the side of its first seat against its other sides
@@ -144,17 +135,17 @@ def contest_json(found: Contest) -> dict[str, object]:
 
 
 def contest_lines(found: Contest) -> list[str]:
-    """Return a contest in words."""
+    """Describe a contest."""
     both = [f"{mean:z.4g} ±{reach:.2g}" for mean, reach in zip(found.returns, found.reach, strict=True)]
-    lines = [describe(found.first), describe(found.second)]
-    told = f"returns {' and '.join(both)}, {found.episodes} episodes"
+    lines = [describe_entry(found.first), describe_entry(found.second)]
+    returns = f"returns {' and '.join(both)}, {found.episodes} episodes"
     score = found.score
     if score is None:
-        return [*lines, told]
+        return [*lines, returns]
     low, high = score.interval
     lines.append(
         f"{found.first.player} scores {score.score:.1%} ({low:.1%} to {high:.1%}, chance {CHANCE:.0%}): "
-        f"{score.wins} won, {score.draws} drawn, {score.losses} lost; {told}"
+        f"{score.wins} won, {score.draws} drawn, {score.losses} lost; {returns}"
     )
     if found.sides > 2:
         lines.append(

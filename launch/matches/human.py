@@ -16,9 +16,10 @@ from collectors.envs.rows import Environment, IntArray, Rows
 from collectors.episode import Choose, play
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
-from launch.config.config import Config, from_plain
+from launch.config.config import Config, stored
 from launch.config.env_spec import read_spec
-from launch.matches.playing import casting, show, showing_environment
+from launch.matches.match import TEXT, choose_by_actors, open_environment
+from launch.matches.playing import show
 from launch.terminal.clean import clean
 from launch.terminal.console import Console
 from launch.topology.endpoints import Endpoints
@@ -33,7 +34,7 @@ from league.store.run_directory import RunDirectory
 from league.ticket import Fault, Result, Ticket, episode_seed
 from league.wire.messages import Challenge, Message, Orders, Refused, Report, Verdict
 
-ANSWER = 10.0  # seconds to wait for the coordinator
+ANSWER_SECONDS = 10.0  # to wait for the coordinator
 QUIT = ("q", "quit", "exit")
 
 Ask = Callable[[Message], Message]
@@ -41,7 +42,7 @@ Read = Callable[[str], str]
 
 
 class QuitError(Exception):
-    """The human has had enough."""
+    """The human quits the game."""
 
 
 def play_human(
@@ -54,31 +55,31 @@ def play_human(
     read: Read = input,
 ) -> int:
     """Let a human play rated games against a player, a seat further each time."""
-    config, view = from_plain(run.read_config()), open_view(run)
+    config, view = stored(run), open_view(run)
     find_player(view.state, opponent)
-    with closing(showing_environment(config.env, allow)) as env:
+    with closing(open_environment(config.env, allow, (TEXT,))) as env:
         if not env.spec.single:
             raise ViewError(
                 f"a move in {env.spec.name} is not one choice, and a terminal asks for nothing else. "
                 f"Look on instead: ludus watch {run.name} {opponent} random"
             )
         with _by_wire(run, config) if view.live else _by_ledger(run, config) as ask:
-            table = HumanGame(run, config, env, ask, read, allow)
+            board = HumanGame(run, config, env, ask, read, allow)
             for _ in range(games):
-                if not table.game(PlayerId(name), PlayerId(opponent), role):
+                if not board.game(PlayerId(name), PlayerId(opponent), role):
                     return 0
-    _tell_rating(open_view(run).state, name)
+    _print_rating(open_view(run).state, name)
     return 0
 
 
 @contextmanager
 def _by_wire(run: RunDirectory, config: Config) -> Iterator[Ask]:
     """Ask the coordinator that runs."""
-    with Endpoints(run, "human", config.launch.transport) as doors, closing(doors.coordinator()) as link:
+    with Endpoints(run, "human", config.launch.transport) as endpoints, closing(endpoints.coordinator()) as link:
 
         def ask(message: Message) -> Message:
             link.send(message)
-            deadline = time.monotonic() + ANSWER
+            deadline = time.monotonic() + ANSWER_SECONDS
             while time.monotonic() < deadline:
                 for answer, _ in link.receive(0.5):
                     if isinstance(answer, Orders | Refused):
@@ -137,15 +138,17 @@ class HumanGame:
     def _play(self, ticket: Ticket, name: PlayerId) -> None:
         seed = episode_seed(self._config.seed, ticket.number, ticket.attempt, 0)
         mine = {i for i, entry in enumerate(ticket.entries) if entry.player == name}
-        bots = casting(self._config, self._run, self._env.spec, ticket, seed, self._allow, skip=mine)
-        choose = asking(self._env.spec, mine, bots, self._read)
+        bots = choose_by_actors(self._config, self._run, self._env.spec, ticket, seed, self._allow, skip=mine)
+        choose = choose_with_human(self._env.spec, mine, bots, self._read)
         outcome = show(self._env.spec, ticket, 0, play(self._env, ticket, 0, seed, choose), 0.0, time.sleep)
         result = Result(ticket=ticket.number, attempt=ticket.attempt, episodes=(outcome,))
         answer = self._ask(self._report(name, result=result))
         verdicts = [ack.verdict for ack in answer.acks] if isinstance(answer, Orders) else []
         if verdicts != [Verdict.ACCEPTED]:
-            told = ", ".join(verdicts) or getattr(answer, "reason", "no answer")
-            self._console.print(f"the game was not counted ({told}): it took too long, or the league ended meanwhile")
+            answered = ", ".join(verdicts) or getattr(answer, "reason", "no answer")
+            self._console.print(
+                f"the game was not counted ({answered}): it took too long, or the league ended meanwhile"
+            )
 
     def _report(self, name: PlayerId, result: Result | None = None, fault: Fault | None = None) -> Report:
         return Report(
@@ -157,8 +160,8 @@ class HumanGame:
         )
 
 
-def asking(spec: EnvSpec, mine: Collection[int], bots: Choose, read: Read) -> Choose:
-    """Return what asks the human for the moves of its entries, and the bots for all others."""
+def choose_with_human(spec: EnvSpec, mine: Collection[int], bots: Choose, read: Read) -> Choose:
+    """Return a function that asks the human for the moves of its entries, and bots for all others."""
 
     def choose(rows: Rows, entry: IntArray) -> IntArray:
         actions = bots(rows, entry)
@@ -181,7 +184,7 @@ def _ask_move(agent: str, legal: list[int], read: Read) -> int:
         prompt = f"{text!r} is not among {' '.join(map(str, legal))} > "
 
 
-def _tell_rating(state: LeagueState, name: str) -> None:
+def _print_rating(state: LeagueState, name: str) -> None:
     row = next((row for row in all_standings(state) if row.player == name), None)
     if row is not None:
         Console(highlight=False).print(f"{name}: {rating_text(row)} over {row.games:.0f} games")

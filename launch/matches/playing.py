@@ -1,42 +1,29 @@
 """`ludus watch` and `ludus replay`: one episode on the terminal, position by position.
 
-Watch plays a new one between two players; replay shows a recorded one again, and its outcome must come out equal.
+Watch plays a new one between two players; replay shows a recorded one again, and checks that the outcome is the same.
 """
 
 import time
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import closing
-from dataclasses import replace
 
-import numpy as np
-
-from collectors.acting import Acting
-from collectors.actors import Actors
-from collectors.envs.config import EnvConfig, EnvError, make_environment
-from collectors.envs.rows import Environment, IntArray, Rows
-from collectors.episode import Choose, Frame, Frames, difference, play
+from collectors.episode import Frame, Frames, difference
 from collectors.episode import replay as replay_episode
-from launch.config.config import Config, from_plain, policies_of
+from launch.config.config import stored
+from launch.matches.match import TEXT, describe_entry, describe_outcome, open_environment, set_up
 from launch.terminal.console import Console
 from launch.viewers.searching import newest_settled
-from launch.viewers.view import ViewError, find_player, open_view
+from launch.viewers.view import ViewError, open_view
 from league.events import Event, ResultCounted
-from league.ids import PlayerId, TicketNumber
-from league.lineup import pair_lineup
-from league.player import Kind
-from league.plugins import names
-from league.policies.actions import Actions
 from league.spec import EnvSpec
 from league.state import LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
-from league.store.snapshots import SnapshotStore
-from league.ticket import Entry, Episode, Purpose, Ticket, seating
+from league.ticket import Episode, Ticket, seating
 
-TEXT = "ansi"  # the render mode in which an environment returns text
-RECENT = 5  # recorded episodes that are named when the one that was asked for is not there,
-SEARCHED = 2000  # of the newest matches
+RECENT = 5  # recorded episodes that an error names when the wanted one is not there,
+SEARCHED = 2000  # among so many of the newest matches
 
 Sleep = Callable[[float], None]
 
@@ -54,85 +41,15 @@ def watch(
     sleep: Sleep = time.sleep,
 ) -> int:
     """Let two players play one episode, and show every position."""
-    config, state = from_plain(run.read_config()), open_view(run).state
-    first, second = find_entry(state, a), find_entry(state, b)
-    with closing(showing_environment(config.env, allow)) as env:
-        ticket = seat(state, env.spec, first, second)
-        choose = casting(config, run, env.spec, ticket, seed, allow)
-        show(env.spec, ticket, 0, play(env, ticket, 0, seed, choose), delay, sleep)
+    with set_up(run, a, b, seed=seed, allow=allow, render=(TEXT,)) as match:
+        show(match.env.spec, match.ticket, 0, match.play(0, seed), delay, sleep)
     return 0
-
-
-def find_entry(state: LeagueState, name: str) -> Entry:
-    """Return who plays under a name: a frozen player, the newest candidate of a learning one, or a bot.
-
-    A bot is a name of the group ludus.bots or `package.module:Class`; whoever makes it asks whether it is allowed.
-    """
-    if PlayerId(name) not in state.population and (":" in name or name in names("ludus.bots")):
-        return Entry(PlayerId(name), None, name)
-    player = find_player(state, name)
-    if player.kind == Kind.HUMAN:
-        raise ViewError(f"{name!r} is a human, and only bots and weights can be watched")
-    entry = state.contestant(player.id)
-    if entry is None:
-        raise ViewError(f"{name!r} has no candidate yet: its learner has not written one; try again in a while")
-    return entry
-
-
-def seat(state: LeagueState, spec: EnvSpec, first: Entry, second: Entry) -> Ticket:
-    """Return a ticket with the first player on a side with a seat of its role, and the second in all other seats.
-
-    Where all are on one side, the first has one seat.
-    """
-    role = state.population[first.player].role if first.player in state.population else None
-    place = next((i for i, own in enumerate(spec.roles) if role in (None, own)), 0)
-    left = [open_role for i, open_role in enumerate(spec.roles) if i != place]
-    other = state.population[second.player].role if second.player in state.population else None
-    if left and other is not None and other not in left:
-        raise ViewError(
-            f"{second.player!r} plays as {other}, but beside {first.player!r} the seats of {', '.join(left)} are left"
-        )
-    found = pair_lineup(spec, place, first, second, lambda entry, wanted: entry == second or role in (None, wanted))
-    entries = tuple(second if entry is None else entry for entry in found)
-    return Ticket(number=TicketNumber(0), purpose=Purpose.EVALUATE, entries=entries, episodes=1)
-
-
-def casting(
-    config: Config,
-    run: RunDirectory,
-    spec: EnvSpec,
-    ticket: Ticket,
-    seed: int,
-    allow: Collection[str],
-    skip: Collection[int] = (),
-) -> Choose:
-    """Return what chooses the actions: the actor of each entry, sampling as in evaluation; any for those to skip."""
-    cache = config.collector.cache_megabytes << 20
-    actors = Actors(spec, policies_of(config), SnapshotStore(run.snapshots), cache, allow)
-    numbers: list[int] = []
-    for place, seated in enumerate(ticket.entries):
-        entry = Entry(seated.player, None, "random") if place in skip else seated
-        try:
-            number = actors.number(entry, lambda: set(numbers))
-        except ValueError as error:  # weights or a bot of another environment
-            raise ViewError(f"{entry.player!r} cannot play {spec.name}: {error}") from error
-        assert number is not None  # only live weights can be missing
-        numbers.append(number)
-    acting = Acting(spec, 1, actors, np.random.default_rng(seed))
-
-    def choose(rows: Rows, entry: IntArray) -> Actions:
-        acted = acting.act(rows, np.array(numbers, np.int16)[entry])
-        for fault in acted.faults:
-            raise ViewError(fault.reason)
-        return acted.actions
-
-    return choose
 
 
 # --- replay --------------------------------------------------------------------------------------------------
 
 
-class Records:
+class EpisodeFinder:
     """Observes a fold: keeps the result of one ticket, and the names of the newest episodes that were recorded."""
 
     def __init__(self, number: int) -> None:
@@ -142,7 +59,7 @@ class Records:
         self.recent: deque[str] = deque(maxlen=RECENT)
 
     def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
-        """Take note of a result."""
+        """Note a result."""
         if not isinstance(event, ResultCounted):
             return
         if event.ticket == self._number:
@@ -186,13 +103,13 @@ class Records:
 def replay(
     run: RunDirectory, match: str, delay: float = 0.5, allow: Collection[str] = (), sleep: Sleep = time.sleep
 ) -> int:
-    """Show a recorded episode, TICKET or TICKET.EPISODE; 1 if it does not come out as recorded."""
+    """Show a recorded episode, TICKET or TICKET.EPISODE; return 1 if the outcome is not as recorded."""
     number, episode = parse_match(match)
-    config, records = from_plain(run.read_config()), Records(number)
+    config, records = stored(run), EpisodeFinder(number)
     state = open_view(run, records).state
     ticket, result, index = records.find(episode)
     recorded = result.episodes[index]
-    with closing(showing_environment(config.env, allow)) as env:
+    with closing(open_environment(config.env, allow, (TEXT,))) as env:
         frames = replay_episode(env, ticket, result.attempt, index, recorded.actions, state.seed)
         outcome = show(env.spec, ticket, index, frames, delay, sleep)
     if wrong := difference(recorded, outcome):
@@ -217,32 +134,19 @@ def parse_match(text: str) -> tuple[int, int | None]:
 # --- on the terminal -----------------------------------------------------------------------------------------
 
 
-def showing_environment(config: EnvConfig, allow: Collection[str] = ()) -> Environment:
-    """Return an environment that shows positions as text of its own, if it says that it can."""
-    env = make_environment(config, 1, allow)
-    if TEXT not in getattr(env, "render_modes", ()) or "render_mode" in config.kwargs:
-        return env
-    try:
-        showing = make_environment(replace(config, kwargs={**config.kwargs, "render_mode": TEXT}), 1, allow)
-    except EnvError:
-        return env
-    env.close()
-    return showing
-
-
 def show(spec: EnvSpec, ticket: Ticket, episode: int, frames: Frames, delay: float, sleep: Sleep) -> Episode:
     """Print every position, and return the outcome."""
     console = Console(highlight=False, markup=False)
     for seat_number, entry in enumerate(seating(spec.roles, episode, spec.sides)):
         agents = ", ".join(spec.agents[agent] for agent in spec.seats[seat_number].agents)
-        console.print(f"{agents}: {describe(ticket.entries[entry])}")
+        console.print(f"{agents}: {describe_entry(ticket.entries[entry])}")
     count = 0
     while True:
         try:
             frame = next(frames)
         except StopIteration as stop:
             outcome: Episode = stop.value
-            console.print(told(ticket, outcome, spec.cooperative))
+            console.print(describe_outcome(ticket, outcome, spec.cooperative))
             return outcome
         _print_frame(console, spec, ticket, frame, count)
         count += 1
@@ -256,21 +160,3 @@ def _print_frame(console: Console, spec: EnvSpec, ticket: Ticket, frame: Frame, 
         console.print(f"\n{count}. {', '.join(moves)}", style="bold")
     if frame.text:
         console.print(frame.text, soft_wrap=True)
-
-
-def describe(entry: Entry) -> str:
-    """Return who plays, and with which weights."""
-    if entry.snapshot is None and entry.bot is None:
-        return f"{entry.player}, a human"
-    return f"{entry.player}, {f'snapshot {entry.snapshot[:12]}' if entry.snapshot else f'bot {entry.bot}'}"
-
-
-def told(ticket: Ticket, outcome: Episode, cooperative: bool = False) -> str:
-    """Return the outcome in words."""
-    seats = [f"{entry.player} {value:+g}" for entry, value in zip(ticket.entries, outcome.returns, strict=True)]
-    best = [entry.player for entry, rank in zip(ticket.entries, outcome.ranks, strict=True) if rank == 0]
-    if len(ticket.entries) == 1 or cooperative:
-        verdict = "over"
-    else:
-        verdict = "a draw" if len(best) == len(ticket.entries) else f"{', '.join(dict.fromkeys(best))} wins"
-    return f"\n{verdict} after {outcome.length} moves; returns: {', '.join(seats)}"

@@ -2,8 +2,8 @@
 
 record(run, ("main", "one_ply"), Film(episodes=3), Path("videos"))
 
-A PettingZoo environment draws itself (`render_mode="rgb_array"`); of a native game, and of an environment that renders
-nothing but text ("ansi"), the text is drawn.
+A PettingZoo environment renders itself (`render_mode="rgb_array"`). Of a native game, and of an environment that
+renders only text ("ansi"), the text is made into a picture.
 """
 
 import io
@@ -11,23 +11,21 @@ import re
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.config import EnvConfig, EnvError, make_environment
-from collectors.envs.rows import Environment
-from collectors.episode import Frame, Frames, play, replay
+from collectors.envs.rows import Environment, HasPicture
+from collectors.episode import Frame, Frames, replay
 from launch.config.config import stored
-from launch.matches.playing import TEXT, casting, find_entry, seat, told
+from launch.matches.match import PICTURE, TEXT, describe_outcome, open_environment, set_up
 from launch.terminal.spinner import Spinner
-from launch.viewers.curves import Scene
-from launch.viewers.view import open_view
+from launch.viewers.curves import RecordedEpisode
+from league.errors import InputError
 from league.ids import derive_seed
 from league.spec import EnvSpec
 from league.store.files import publish
@@ -40,20 +38,23 @@ if TYPE_CHECKING:
 Picture = npt.NDArray[np.uint8]
 
 FORMATS = ("gif", "mp4")
-PICTURE = "rgb_array"  # the render mode in which an environment returns a picture
-PICTURES, LARGEST, SECONDS = 200, 480, 20.0  # of a scene: at most so many, so many pixels wide, shown so long
+PICTURES, LARGEST, SECONDS = (
+    200,
+    480,
+    20.0,
+)  # of a recorded episode: at most so many, so many pixels wide, shown so long
 LAST = 4  # times as long as the others the last picture is shown
 LINE, SIZE, MARGIN = 22, 17, 16  # pixels
-ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[@-_])")  # what colours a terminal, or moves its cursor
+ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[@-_])")  # colours of a terminal, and moves of its cursor
 
 
-class RecordError(ValueError):
-    """A video that cannot be made; the message says why, and what to do."""
+class RecordError(InputError):
+    """A video that cannot be made; the message says why, and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Film:
-    """How many episodes are recorded, how they are drawn from chance, and into what they are written."""
+    """How many episodes are recorded, from which seed, and in which format."""
 
     episodes: int = 1
     seed: int = 0
@@ -71,31 +72,27 @@ def record(
 ) -> list[Path]:
     """Let two players play and write each episode into a file; return the files."""
     encode = encoder(film.kind)
-    config, state = stored(run), open_view(run).state
-    first, second = (find_entry(state, name) for name in names)
-    folder = out or run.inside(run.videos)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    with closing(drawing_environment(config.env, allow)) as env, Spinner("record") as progress:
-        ticket = msgspec.structs.replace(seat(state, env.spec, first, second), episodes=film.episodes)
-        choose = casting(config, run, env.spec, ticket, film.seed, allow)
+    folder, paths = out or run.inside(run.videos), []
+    setting = set_up(run, *names, seed=film.seed, episodes=film.episodes, allow=allow, render=(PICTURE, TEXT))
+    with setting as match, Spinner("record") as progress:
+        folder.mkdir(parents=True, exist_ok=True)
         for episode in range(film.episodes):
-            frames = play(env, ticket, episode, derive_seed(film.seed, "play", episode), choose)
+            frames = match.play(episode, derive_seed(film.seed, "play", episode))
             pictures = []
-            for picture in _pictures(env, ticket, frames):
+            for picture in _pictures(match.env, match.ticket, frames):
                 pictures.append(picture)
-                progress.tell(f"episode {episode + 1} of {film.episodes}, picture {len(pictures)}")
+                progress.update(f"episode {episode + 1} of {film.episodes}, picture {len(pictures)}")
             path = folder / f"{names[0]}-{names[1]}-{film.seed}-{episode}.{film.kind}"
             publish(path, encode(_same_size(pictures), film.fps))
             paths.append(path)
     return paths
 
 
-def draw_scene(run: RunDirectory, scene: Scene, path: Path, allow: Collection[str] = ()) -> None:
+def render_recorded(run: RunDirectory, recorded: RecordedEpisode, path: Path, allow: Collection[str] = ()) -> None:
     """Write a video of an episode that was recorded, as it was played."""
-    with closing(drawing_environment(stored(run).env, allow)) as env:
-        frames = replay(env, scene.ticket, scene.attempt, scene.episode, scene.actions, scene.seed)
-        pictures = thinned(_small(picture) for picture in _pictures(env, scene.ticket, frames))
+    with closing(open_environment(stored(run).env, allow, (PICTURE, TEXT))) as env:
+        frames = replay(env, recorded.ticket, recorded.attempt, recorded.episode, recorded.actions, recorded.seed)
+        pictures = thinned(_small(picture) for picture in _pictures(env, recorded.ticket, frames))
     publish(path, _gif(_same_size(pictures), max(Film().fps, len(pictures) / SECONDS)))
 
 
@@ -123,33 +120,18 @@ def _small(picture: Picture) -> Picture:
     return np.asarray(image)
 
 
-def drawing_environment(config: EnvConfig, allow: Collection[str]) -> Environment:
-    """Return an environment that draws pictures, if it says that it can; else one that is drawn from its text."""
-    env = make_environment(config, 1, allow)
-    told = getattr(env, "render_modes", ())
-    modes = told or ((PICTURE,) if config.name == "pettingzoo" else ())  # who says nothing may draw all the same
-    for mode in (PICTURE, TEXT):
-        if mode in modes and "render_mode" not in config.kwargs:
-            try:
-                drawing = make_environment(replace(config, kwargs={**config.kwargs, "render_mode": mode}), 1, allow)
-            except EnvError:
-                continue  # it has no such option: what its agents see will do
-            env.close()
-            return drawing
-    return env
-
-
 def _pictures(env: Environment, ticket: Ticket, frames: Frames) -> Iterator[Picture]:
     """Yield a picture of each position; the last one has the outcome below."""
-    draw: Callable[[int], Any] = getattr(env, "picture", lambda slot: None)
     number, last = 0, Frame((), "")
     while True:
         try:
             last = next(frames)
         except StopIteration as stop:
-            yield text_picture([*_lines(env.spec, ticket, last, number - 1), "", told(ticket, stop.value).strip()])
+            yield text_picture(
+                [*_lines(env.spec, ticket, last, number - 1), "", describe_outcome(ticket, stop.value).strip()]
+            )
             return
-        found = draw(0)
+        found = env.picture(0) if isinstance(env, HasPicture) else None
         yield text_picture(_lines(env.spec, ticket, last, number)) if found is None else np.asarray(found, np.uint8)
         number += 1
 
@@ -181,7 +163,7 @@ def _font() -> "FreeTypeFont":
 
 
 def text_picture(lines: Sequence[str]) -> Picture:
-    """Draw some lines of text."""
+    """Return lines of text as a picture."""
     from PIL import Image, ImageDraw
 
     width = max(280, *(int(_font().getlength(line)) + 2 * MARGIN for line in lines))
@@ -209,7 +191,7 @@ Encode = Callable[[Sequence[Picture], float], bytes]
 
 
 def encoder(kind: str) -> Encode:
-    """Return what makes a file of this kind; refuse, before anything is played, what cannot be made here."""
+    """Return the encoder of a format; refuse, before anything is played, one that does not work here."""
     if kind not in FORMATS:
         raise RecordError(f"unknown format {kind!r}; choose one of {', '.join(FORMATS)}")
     if kind == "gif":

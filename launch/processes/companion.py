@@ -1,4 +1,4 @@
-"""A process beside another one, which started it: it is started again whenever it ends, without a limit."""
+"""A child process that is started again whenever it ends, without a limit."""
 
 import logging
 import subprocess
@@ -6,42 +6,43 @@ from collections.abc import Callable
 from pathlib import Path
 
 from launch.spawn.interpreter import environment, python
+from launch.topology.roles import ProcessRole
 from league.store.run_directory import RunDirectory
 
 log = logging.getLogger("ludus.process")
 
-FIRST_REST, LONGEST_REST = 0.1, 2.0  # seconds before it is started again; twice as long after each death
-HEALTHY = 10.0  # seconds after which earlier deaths are forgiven
-LOOK = 0.1  # seconds between two looks at it
-PATIENCE = 3.0  # seconds that it has to end when it is asked to
+FIRST_BACKOFF, LONGEST_BACKOFF = 0.1, 2.0  # seconds before it is started again; twice as long after each death
+HEALTHY_SECONDS = 10.0  # after which earlier deaths no longer count
+POLL_SECONDS = 0.1  # between two checks whether it runs
+STOP_SECONDS = 3.0  # that it has to end after SIGTERM
 
 
 class Companion:
-    """One process of this role, with its standard input as life line: it ends when this process does.
+    """One process of this role, which ends when this process does: its standard input is the life line.
 
-    with closing(Companion("replica", run, time.monotonic)) as beside:
+    with closing(Companion(ProcessRole.REPLICA, run, time.monotonic)) as replica:
         while ...:
-            beside.poll()
+            replica.poll()
     """
 
-    def __init__(self, role: str, run: RunDirectory, clock: Callable[[], float]) -> None:
+    def __init__(self, role: ProcessRole, run: RunDirectory, clock: Callable[[], float]) -> None:
         self._role, self._run, self._clock = role, run, clock
         self._process: subprocess.Popen[bytes] | None = None
-        self._started = self._looked = self._start_at = float("-inf")
+        self._started = self._polled = self._start_at = float("-inf")
         self._deaths = 0
 
     def poll(self) -> None:
-        """Start it if it does not run; harmless if called often."""
+        """Start the process if it does not run; cheap enough to be called often."""
         now = self._clock()
-        if now - self._looked < LOOK:
+        if now - self._polled < POLL_SECONDS:
             return
-        self._looked = now
+        self._polled = now
         if self._process is not None:
             code = self._process.poll()
             if code is None:
-                self._deaths = 0 if now - self._started > HEALTHY else self._deaths
+                self._deaths = 0 if now - self._started > HEALTHY_SECONDS else self._deaths
                 return
-            self._bury(code, now)
+            self._handle_exit(code, now)
         if now >= self._start_at:
             self._start(now)
 
@@ -61,28 +62,28 @@ class Companion:
                 )
         except OSError as error:
             log.warning("the %s could not be started: %s", self._role, error)
-            self._start_at = now + LONGEST_REST
+            self._start_at = now + LONGEST_BACKOFF
 
-    def _bury(self, code: int, now: float) -> None:
-        self._let_go()
-        rest = min(LONGEST_REST, FIRST_REST * 2**self._deaths)
-        self._deaths, self._start_at = self._deaths + 1, now + rest
+    def _handle_exit(self, code: int, now: float) -> None:
+        self._release()
+        backoff = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2**self._deaths)
+        self._deaths, self._start_at = self._deaths + 1, now + backoff
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        log.warning("the %s ended with %s; it starts again in %g s, and play goes on", self._role, how, rest)
+        log.warning("the %s ended with %s; it starts again in %g s, and play goes on", self._role, how, backoff)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
         self._process = None
 
     def close(self) -> None:
-        """End it: ask first, then insist."""
+        """End the process: SIGTERM first, then SIGKILL."""
         if self._process is None:
             return
         self._process.terminate()
         try:
-            self._process.wait(PATIENCE)
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._let_go()
+        self._release()

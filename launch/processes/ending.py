@@ -1,15 +1,16 @@
-"""Whether a league is over for good, and did what it was for: somebody was trained, and matches were finished.
+"""Whether a league is over for good, and reached its purpose: players were trained, and matches were finished.
 
-shortfall = untrained(state, config)            # None if all is well
-if shortfall is not None:
-    print(shortfall.line)
-    code = 1 if shortfall.failed else 0
+problem = find_end_problem(state, config)            # None if all is well
+if problem is not None:
+    print(problem.line)
+    code = 1 if problem.failed else 0
 """
 
 from typing import NamedTuple
 
 from launch.config.config import Config
 from launch.topology.parts import topology
+from launch.topology.roles import ProcessRole
 from launch.viewers.view import read_offline
 from league.ids import PlayerId
 from league.state import OVER, LeagueState
@@ -24,8 +25,8 @@ OVER_ALREADY = "it was over already: raise league.budget to go on with it, or gi
 ENOUGH = 2  # batches after which a player should have been trained: one may be under way
 
 
-class Shortfall(NamedTuple):
-    """What a league that is over lacks."""
+class EndProblem(NamedTuple):
+    """Why a league that is over is not complete."""
 
     line: str
     failed: bool  # there was enough to learn from, so that something is broken
@@ -40,20 +41,20 @@ def finished(run: RunDirectory) -> LeagueState | None:
     return view.state if view.state.phase == OVER and spent else None
 
 
-def untrained(state: LeagueState, config: Config) -> Shortfall | None:
+def find_end_problem(state: LeagueState, config: Config) -> EndProblem | None:
     """Return what a league that is over lacks: it was given up, no match ended, or a player never trained; else None.
 
     A player that made too few decisions for a batch could not be trained: the budget was too small, and nothing failed.
     """
     if state.phase == OVER and state.voids_in_a_row >= config.league.lease.give_up:
         line = f"the league was given up, with {state.voids_in_a_row} void tickets at its end: {state.why}"
-        return Shortfall(line, failed=True)
+        return EndProblem(line, failed=True)
     learning = [player.id for player in state.population.learning() if player.rate > 0]
     without = [player for player in learning if _decisions(state, player) == 0]
     if state.phase != OVER:
         return None
     if not sum(state.results.values()) and without != learning:
-        return Shortfall(f"the league is over ({state.why}), but {UNFINISHED}", failed=True)
+        return EndProblem(f"the league is over ({state.why}), but {UNFINISHED}", failed=True)
     if without != learning:  # the last candidate of a player may come too late to be counted: that is no failure
         return None
     played = {player: _played(state, player) for player in without}
@@ -64,14 +65,14 @@ def untrained(state: LeagueState, config: Config) -> Shortfall | None:
     if missed:
         most = max(played[player] for player in missed)
         why = f"though there were about {most:,.0f} decisions to learn from. Why is in: ludus logs"
-        return Shortfall(f"{over} nobody was trained, {why}", failed=True)
+        return EndProblem(f"{over} nobody was trained, {why}", failed=True)
     need = f"the first update needs algo.batch={batch:,} decisions of one player"
-    return Shortfall(f"{over} nobody was trained: {need}. Raise league.budget or lower algo.batch", failed=False)
+    return EndProblem(f"{over} nobody was trained: {need}. Raise league.budget or lower algo.batch", failed=False)
 
 
 def _unsent(config: Config) -> int:
     """Return how many decisions of a player collectors may hold back until their lanes are full."""
-    collectors = sum(part.role == "collector" for part in topology(config))
+    collectors = sum(part.role is ProcessRole.COLLECTOR for part in topology(config))
     return collectors * config.collector.slots * config.collector.ticks
 
 

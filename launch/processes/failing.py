@@ -1,10 +1,10 @@
-"""Failures that repeat: a process that dies of the same error again and again is not worth another start.
+"""Failures that repeat: a process that dies of the same error again and again is not started again.
 
 failures = Failures()
 failures.note(log_of_its_life, worked=False)    # at each death
 if failures.same >= SAME: ...                   # stop the league, and show `failures.traceback`
 
-What counts is what lies between two deaths. A process that did durable work before it died is started again, however
+What counts is the work between two deaths. A process that did durable work before it died is started again, however
 often it dies: a collector may crash now and then, and the league goes on.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 SAME = 3  # deaths in a row by the same error, with nothing done in between, after which a process is given up
 TRACEBACK = "Traceback (most recent call last):"
-AGENT = "ChildFailedError"  # torchrun's own error, which follows that of a rank and says nothing
+AGENT = "ChildFailedError"  # torchrun's own error, which follows that of a rank and has no cause
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class Failures:
     idle: int = 0  # deaths in a row with nothing done in between
 
     def note(self, log: str, worked: bool) -> None:
-        """Take note of a death: what the process wrote while it lived, and whether it did durable work."""
+        """Note a death: the log of this life of the process, and whether it did durable work."""
         before, self.traceback = signature(self.traceback), last_traceback(log)
         goes_on = not worked and bool(before) and signature(self.traceback) == before
         self.same = (self.same if goes_on else 0) + bool(self.traceback)

@@ -13,7 +13,7 @@ from coordinator.service import Service
 from launch.config.config import Config
 from launch.config.env_spec import describe_environment
 from launch.processes.build import CollectorSockets, Composition, LearnerSockets
-from launch.processes.ending import OVER_ALREADY, finished, untrained
+from launch.processes.ending import OVER_ALREADY, find_end_problem, finished
 from launch.topology.parts import learner_names
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
@@ -190,7 +190,7 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
 
             def tell(state: LeagueState) -> None:
                 if progress.due:
-                    progress.tell(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
+                    progress.update(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
 
             state = play(config, run, allow, tell)
     elif not quiet:
@@ -199,7 +199,7 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
         export(run, name, run.track / name, allow=allow)
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=allow)
-    shortfall = untrained(state, config)
-    if shortfall is not None and (shortfall.failed or not quiet):
-        sys.stderr.write(f"ludus: {shortfall.line}\n")
-    return 1 if shortfall is not None and shortfall.failed else 0
+    problem = find_end_problem(state, config)
+    if problem is not None and (problem.failed or not quiet):
+        sys.stderr.write(f"ludus: {problem.line}\n")
+    return 1 if problem is not None and problem.failed else 0

@@ -8,8 +8,9 @@ from contextlib import ExitStack
 
 from launch.config.config import Config
 from launch.config.env_spec import describe_environment
-from launch.processes.ending import OVER_ALREADY, finished, untrained
+from launch.processes.ending import OVER_ALREADY, find_end_problem, finished
 from launch.processes.supervisor import GivenUp, Supervisor
+from launch.spawn.exit_code import INTERRUPTED
 from launch.terminal.spinner import QUIET
 from launch.terminal.wording import allowing
 from launch.topology.endpoints import Endpoints, drain
@@ -22,8 +23,8 @@ from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
 from league.wire.sockets import PAGE_LIMIT
 
-REFRESH = 0.5  # seconds between two looks at the league
-MOST_TROUBLES = 5  # reasons that are said before the logs have to do
+REFRESH_SECONDS = 0.5  # between two updates of the table
+MOST_WARNINGS = 5  # reasons that are shown; for more there are the logs
 
 
 class Interrupts:
@@ -51,7 +52,7 @@ def run(
     table = LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json)
     state = finished(run)
     if state is not None:
-        table.say(OVER_ALREADY)
+        table.note(OVER_ALREADY)
     else:
         code = _start(config, run, table, allow)
         if code is not None:
@@ -59,10 +60,10 @@ def run(
         state = read_offline(run).state
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=allow)
-    shortfall = untrained(state, config)
-    if shortfall is not None:
-        (table.warn if shortfall.failed else table.say)(shortfall.line)
-    return 1 if shortfall is not None and shortfall.failed else 0
+    problem = find_end_problem(state, config)
+    if problem is not None:
+        (table.warn if problem.failed else table.note)(problem.line)
+    return 1 if problem is not None and problem.failed else 0
 
 
 def _start(config: Config, run: RunDirectory, table: LiveTable, allow: Sequence[str]) -> int | None:
@@ -71,12 +72,12 @@ def _start(config: Config, run: RunDirectory, table: LiveTable, allow: Sequence[
     if config.launch.transport == "tcp":
         make_keys(run.keys, key_holders(topology(config)))
     run.drop_claims()
-    troubles = Troubles()
+    warnings = LeagueWarnings()
     with (
         ExitStack() as stack,
         table,
         Interrupts() as interrupts,
-        Endpoints(run, "viewer", config.launch.transport, PAGE_LIMIT) as doors,
+        Endpoints(run, "viewer", config.launch.transport, PAGE_LIMIT) as endpoints,
         Supervisor(
             run,
             topology(config),
@@ -84,57 +85,57 @@ def _start(config: Config, run: RunDirectory, table: LiveTable, allow: Sequence[
             table.warn,
             config.track.seconds,
             env=config.env.id or config.env.name,
-            note=table.say,
+            note=table.note,
         ) as supervisor,
     ):
         stack.callback(shutil.rmtree, run.sockets, ignore_errors=True)
-        table.say(f"{sum(processes(supervisor.parts).values())} processes start; their logs are in {run.logs}")
-        viewer = Viewer(doors.replica(), config.league, troubles, skips=True)
+        table.note(f"{sum(processes(supervisor.parts).values())} processes start; their logs are in {run.logs}")
+        viewer = Viewer(endpoints.replica(), config.league, warnings, skips=True)
         try:
-            over = _follow(supervisor, viewer, table, interrupts, troubles)
+            over = _follow(supervisor, viewer, table, interrupts, warnings)
         except GivenUp as error:
             table.warn(str(error))
             return 1
         if viewer.state.phase != OVER:
-            table.say("everybody finishes and writes down what it has; Ctrl-C again stops at once")
+            table.note("everybody finishes and writes down what it has; Ctrl-C again stops at once")
             drain(config, run)
-        _farewell(supervisor, interrupts, config.launch.drain_seconds, table.say)
+        _wait_for_workers(supervisor, interrupts, config.launch.drain_seconds, table.note)
     if not over:
-        table.say(f"interrupted; the league goes on with: ludus resume {run.name}{allowing(allow)}")
-        return 130
+        table.note(f"interrupted; the league goes on with: ludus resume {run.name}{allowing(allow)}")
+        return INTERRUPTED
     return None
 
 
-class Troubles:
-    """Why tickets are void, and collectors quarantined: each reason once, and not for ever."""
+class LeagueWarnings:
+    """Why tickets are void and collectors quarantined: each reason once, and only the first few."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._shown: set[str] = set()
         self._new: dict[str, str] = {}  # lines by reason
 
     def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
         """Observe an event."""
-        if isinstance(event, TicketVoided) and event.why not in self._said:
+        if isinstance(event, TicketVoided) and event.why not in self._shown:
             self._new.setdefault(event.why, f"ticket {event.ticket} is void, nobody wins it: {event.why}")
         if isinstance(event, CollectorQuarantined):
             line = f"{event.name} gets no more tickets: it fails everything, and others do not: {event.why}"
             self._new[event.name] = line
 
-    def tell(self, say: Callable[[str], None]) -> None:
-        """Say what is new."""
+    def show(self, warn: Callable[[str], None]) -> None:
+        """Show what is new."""
         for reason, line in self._new.items():
-            if len(self._said) < MOST_TROUBLES:
-                self._said.add(reason)
-                say(line)
-        self.forget()
+            if len(self._shown) < MOST_WARNINGS:
+                self._shown.add(reason)
+                warn(line)
+        self.discard()
 
-    def forget(self) -> None:
-        """Say nothing of what was observed: it was told when it happened, before this league was resumed."""
+    def discard(self) -> None:
+        """Drop what was observed: it was shown when it happened, before this league was resumed."""
         self._new = {}
 
 
 def _follow(
-    supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts: Interrupts, troubles: Troubles
+    supervisor: Supervisor, viewer: Viewer, table: LiveTable, interrupts: Interrupts, warnings: LeagueWarnings
 ) -> bool:
     """Watch until the league is over (True) or somebody interrupts (False)."""
     watching, looked = True, False
@@ -142,11 +143,11 @@ def _follow(
         supervisor.poll()
         if watching:
             try:
-                if viewer.refresh(REFRESH):
+                if viewer.refresh(REFRESH_SECONDS):
                     if looked:
-                        troubles.tell(table.warn)
+                        warnings.show(table.warn)
                     elif viewer.complete:
-                        troubles.forget()
+                        warnings.discard()
                     looked = looked or viewer.complete
                     table.show(viewer)
             except Exception as error:  # a viewer may die; the league does not care
@@ -154,20 +155,22 @@ def _follow(
                 table.warn(f"the table stops ({error}), the league goes on; look with: ludus status latest")
         if viewer.state.phase == OVER or supervisor.finished:
             return True
-        time.sleep(REFRESH / 5)
+        time.sleep(REFRESH_SECONDS / 5)
     return False
 
 
-def _farewell(supervisor: Supervisor, interrupts: Interrupts, seconds: float, say: Callable[[str], None]) -> None:
-    """Let workers say their last words: results that are finished, candidates that were trained."""
+def _wait_for_workers(
+    supervisor: Supervisor, interrupts: Interrupts, seconds: float, notify: Callable[[str], None]
+) -> None:
+    """Wait until workers have ended: they send finished results and write trained candidates."""
     before, began, wait = interrupts.count, time.monotonic(), QUIET
     supervisor.stopping = True
-    while count := len(supervisor.alive("collector")) + len(supervisor.alive("learner")):
+    while count := supervisor.draining():
         waited = time.monotonic() - began
         if waited > seconds or interrupts.count > before:
             return
         if waited > wait:
             wait *= 2
             who = "a process" if count == 1 else f"{count} processes"
-            say(f"waiting for {who} to end, at most {seconds - waited:.0f} s more (launch.drain_seconds)")
+            notify(f"waiting for {who} to end, at most {seconds - waited:.0f} s more (launch.drain_seconds)")
         time.sleep(0.05)

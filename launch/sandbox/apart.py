@@ -1,36 +1,35 @@
-"""The code of an environment, apart from the command that tries it: there it may crash or hang.
+"""Run the code of an environment in a process of its own, where it may crash or hang.
 
     answer = apart(Try(env=config.env, slots=2), Limit("my_games:Words", 60.0, "collector.hang_seconds="))
 
-A step may take as long as a collector lets it. All else may take longer: it builds environments or makes many steps.
+A step may take as long as a collector allows. Everything else may take longer: it builds environments or makes many
+steps.
 """
 
 import os
 import re
 import signal
-import subprocess
 import sys
 import sysconfig
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from collectors.check import EnvReport
 from collectors.conformance import Problem
+from collectors.env_report import EnvReport
 from collectors.envs.config import EnvError
 from collectors.envs.names import is_ours
 from collectors.envs.watched import BUILD, CLOSE, LOOP, RESET, STEP, TESTS, Tell, silent
 from launch.sandbox.trial import DONE, ENDS, FAILED, WIDTH, Check, Checked, Order, TrialFiles, perform
-from launch.spawn.interpreter import places
+from launch.spawn.child import POLL_SECONDS, Child, child_process, wait_for
+from launch.spawn.interpreter import import_paths
 from launch.terminal.wording import TRACEBACK
 
-LOOK = 0.05  # seconds between two looks at the notes
 LONGER = 5  # times the limit of a step, for all else
-GRACE = 2.0  # seconds to end in, or to write a stack
+END_SECONDS = 2.0  # for a process that has answered to end, and for one that hangs to write its stack
 # The path is ours: what this process can import, that one can, and nothing else.
 BEGIN = "import sys; sys.path[:] = sys.argv[1].split('\\n'); from launch.sandbox.trial import main; main(sys.argv[2])"
 WHILE = {
@@ -45,7 +44,7 @@ SHOW = f"{TRACEBACK}=1 shows the whole stack"
 
 
 class LostError(EnvError):
-    """An environment that took its process with it, or never came back."""
+    """An environment that ended its process, or hung."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(f"{what}. {remedy}")
@@ -54,81 +53,75 @@ class LostError(EnvError):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Whose code it is, how many seconds a step of it may take, and the setting that says so."""
+    """Whose code runs, how many seconds a step of it may take, and the setting of that limit."""
 
     who: str
     seconds: float
     setting: str
 
     def of(self, stage: str) -> float:
-        """Return the seconds that a stage may take; before the first, all is our own code, and only slow."""
+        """Return the seconds that a stage may take; before the first, only our own code runs, which does not hang."""
         if not stage:
             return float("inf")
         if stage in ENDS:
-            return GRACE
+            return END_SECONDS
         return self.seconds if stage == STEP else LONGER * self.seconds
 
 
 def apart(order: Order, limit: Limit, tell: Tell = silent) -> bytes | None:
     """Carry out an order in a process of its own and return its answer; raise LostError if it crashes or hangs.
 
-    `tell` hears what is being done there.
+    `tell` is called with each stage.
 
-    None means that it failed there as anything may fail. Do it here, then: either it raises what there is to say, or it
-    works, as only this process knows what a notebook defined or registered.
+    None means that it raised an exception there. Perform the order in this process, then: either it raises the same, or
+    it works, because only this process has what a notebook defined or registered.
     """
     with tempfile.TemporaryDirectory(prefix="ludus-trial-") as directory:
-        desk = TrialFiles(Path(directory))
-        desk.put(order)
-        child = subprocess.Popen([sys.executable, "-P", "-c", BEGIN, "\n".join(places()), directory])
-        try:
-            hung = _wait(child, desk, limit, tell)
-            if hung and desk.stage() not in ENDS:
-                _ask_where(child, desk)
-        except KeyboardInterrupt:  # it heard that, too, and closes what it opened
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(GRACE)
-            raise
-        finally:
-            child.kill()
-            child.wait()
-        if desk.stage() == DONE:
-            return desk.answer.read_bytes()
-        if desk.stage() in (FAILED, ""):
+        files = TrialFiles(Path(directory))
+        files.put(order)
+        command = [sys.executable, "-P", "-c", BEGIN, "\n".join(import_paths()), directory]
+        with child_process(command) as child:
+            hung = bool(wait_for(child, _Watchdog(files, limit, tell)))
+            if hung and files.stage() not in ENDS:
+                _request_stack(child, files)
+        if files.stage() == DONE:
+            return files.answer.read_bytes()
+        if files.stage() in (FAILED, ""):
             return None
-        raise _lost(desk, limit, None if hung else child.returncode)
+        raise _lost(files, limit, None if hung else child.returncode)
 
 
-def _wait(child: "subprocess.Popen[bytes]", desk: TrialFiles, limit: Limit, tell: Tell) -> bool:
-    """Wait for the end; True if it does not come, as nothing was noted for too long.
+class _Watchdog:
+    """Gives up on a child that noted nothing for too long.
 
-    Looks are counted, not seconds: who was stopped by Ctrl-Z, as the child was, has not waited.
+    It counts checks, not seconds: a process that Ctrl-Z stopped, together with its child, has not waited.
     """
-    noted, looks = "", 0
-    while True:
-        with suppress(subprocess.TimeoutExpired):
-            child.wait(LOOK)
-            return False
-        now = desk.noted()
-        tell(doing(now))
-        noted, looks = now, (looks + 1 if now == noted else 0)
-        if looks * LOOK > limit.of(desk.stage()):
-            return True
+
+    def __init__(self, files: TrialFiles, limit: Limit, tell: Tell) -> None:
+        self._files, self._limit, self._tell = files, limit, tell
+        self._noted, self._checks = "", 0
+
+    def __call__(self) -> str:
+        noted = self._files.noted()
+        self._tell(doing(noted))
+        self._checks = self._checks + 1 if noted == self._noted else 0
+        self._noted = noted
+        return "hung" if self._checks * POLL_SECONDS > self._limit.of(self._files.stage()) else ""
 
 
-def _ask_where(child: "subprocess.Popen[bytes]", desk: TrialFiles) -> None:
-    """Have a process that hangs write its stack, and wait until it has, or cannot."""
+def _request_stack(child: Child, files: TrialFiles) -> None:
+    """Make a process that hangs write its stack; wait until it has, or until time is up."""
     child.send_signal(signal.SIGUSR1)
-    size, until = 0, time.monotonic() + GRACE
+    size, until = 0, time.monotonic() + END_SECONDS
     while time.monotonic() < until:
-        time.sleep(LOOK)
-        before, size = size, desk.stack.stat().st_size
+        time.sleep(POLL_SECONDS)
+        before, size = size, files.stack.stat().st_size
         if size and size == before:
             return
 
 
 def check_apart(order: Check, seconds: float, tell: Tell = silent) -> Checked:
-    """Carry out a check, apart unless the game is ours; what crashes or hangs is a problem like any other."""
+    """Check an environment, in another process unless the game is ours; a crash or a hang is reported as a problem."""
     try:
         limit = Limit(order.env, seconds, "--hang-seconds ")
         answer = None if is_ours(order.env) else apart(order, limit, tell)
@@ -138,7 +131,7 @@ def check_apart(order: Check, seconds: float, tell: Tell = silent) -> Checked:
 
 
 def doing(note: str) -> str:
-    """Return what a process notes, in words: each note has a number and a stage.
+    """Describe a note of the process: each has a number and a stage.
 
     >>> doing(f"{'7':<40}{'step':<40}")
     'call 7 of the environment (step)'
@@ -147,12 +140,12 @@ def doing(note: str) -> str:
     return f"call {int(number):,} of the environment ({stage})" if number.isdecimal() else "loading"
 
 
-# --- what is said --------------------------------------------------------------------------------------------
+# --- messages ------------------------------------------------------------------------------------------------
 
 
-def _lost(desk: TrialFiles, limit: Limit, code: int | None) -> LostError:
+def _lost(files: TrialFiles, limit: Limit, code: int | None) -> LostError:
     """Return the error of a process that ended with an exit code, or hung (None)."""
-    stage, stack = desk.stage(), desk.stack.read_text(errors="replace")
+    stage, stack = files.stage(), files.stack.read_text(errors="replace")
     if os.environ.get(TRACEBACK):
         sys.stderr.write(stack)
     place = where(stack)
@@ -160,12 +153,12 @@ def _lost(desk: TrialFiles, limit: Limit, code: int | None) -> LostError:
         remedy = f"Fix it, or give it more time: {limit.setting}{2 * limit.seconds:g}. {SHOW}."
         return LostError(f"{limit.who} does not come back from {stage} within {limit.of(stage):g} s{place}", remedy)
     if code >= 0:
-        remedy = "Have it raise an exception where it calls sys.exit or os._exit."
+        remedy = "Make it raise an exception where it calls sys.exit or os._exit."
         return LostError(f"{limit.who} ended its process, with exit code {code}", remedy)
     what = f"{limit.who} crashed with signal {-code} ({_name(-code)}) {WHILE[stage]}{place}"
     if -code == signal.SIGKILL:
         return LostError(what, "Somebody else ended it; where memory is short, that is the kernel.")
-    return LostError(what, f"Python cannot catch this: fix its native code, or tell its authors. {SHOW}.")
+    return LostError(what, f"Python cannot catch this: fix its native code, or report it to its authors. {SHOW}.")
 
 
 def _name(number: int) -> str:

@@ -1,10 +1,10 @@
-"""What is done with an environment before a league trusts it, as an order that a process of its own can carry out.
+"""Trials of an environment before a league trusts it, as orders that a process of its own can carry out.
 
     perform(Try(env=config.env, slots=2), tell=print)      # here
-    main("/tmp/desk")                                      # in the process that `launch.sandbox.apart` starts
+    main("/tmp/trial")                                     # in the process that `launch.sandbox.apart` starts
 
-A desk is a directory. The order lies there; the answer, the last note on what is being done, and the stack at a crash
-are put there. All of them are text.
+The directory has the order, and gets the answer, the last note on the current stage, and the stack at a crash. All of
+them are text.
 """
 
 import faulthandler
@@ -17,16 +17,17 @@ from typing import Any
 import msgspec
 
 from collectors.check import check, try_out
-from collectors.envs.config import EnvConfig, make_environment, parse_environment
+from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
 from collectors.envs.watched import BUILD, Tell, Watched, silent
 from collectors.players.scripted import make_bots
+from launch.spawn.exit_code import INTERRUPTED
 from launch.spawn.lifeline import end_with_parent
+from league.errors import LudusError
 from league.rulebook import LeagueConfig, founders
 from league.spec import EnvSpec
 
 ENDS = DONE, FAILED = "done", "failed"  # the last notes of a process that came to its end
 WIDTH = 40  # of a note: each covers all of the one before
-INTERRUPTED = 130
 
 
 class Try(msgspec.Struct, frozen=True, tag=True):
@@ -47,7 +48,7 @@ class Check(msgspec.Struct, frozen=True, tag=True):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """Whether an environment is fit for a league, and the lines that say why."""
+    """Whether an environment is fit for a league, and the lines of the report."""
 
     fit: bool
     lines: list[str]
@@ -64,7 +65,7 @@ class TrialFiles:
         self.note, self.stack = root / "note", root / "stack"
 
     def put(self, order: Order) -> None:
-        """Write the order down, by Python's own JSON: options may be infinite."""
+        """Write the order, by Python's own JSON: options may be infinite."""
         self.order.write_text(json.dumps(msgspec.to_builtins(order)))
 
     def take(self) -> Order:
@@ -73,23 +74,23 @@ class TrialFiles:
         return order
 
     def stage(self) -> str:
-        """Return what was noted last; empty as long as nothing was."""
+        """Return the stage that was noted last; empty before the first."""
         return self.noted()[WIDTH:].strip()
 
     def noted(self) -> str:
-        """Return the last note with its number, which tells it from others of the same stage."""
+        """Return the last note with its number, which differs from that of other notes of the same stage."""
         return self.note.read_text() if self.note.exists() else ""
 
 
 class Notes:
-    """Notes each stage where another process can read it, for next to nothing: there may be thousands in a second."""
+    """Notes each stage where another process can read it, cheaply: there may be thousands in a second."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT)
         self._count = 0
 
-    def tell(self, stage: str) -> None:
-        """Note what comes now."""
+    def note(self, stage: str) -> None:
+        """Note the stage that begins."""
         self._count += 1
         os.pwrite(self._file, f"{self._count:<{WIDTH}}{stage:<{WIDTH}}".encode(), 0)
 
@@ -113,25 +114,30 @@ def _try(order: Try, tell: Tell) -> EnvSpec:
 
 
 def _check(order: Check, tell: Tell) -> Checked:
-    config = parse_environment(order.env, order.options, order.allow)
+    try:
+        config = parse_environment(order.env, order.options, order.allow)
+    except LudusError:
+        raise
+    except ValueError as error:  # the config of an environment refuses a setting
+        raise EnvError(str(error)) from error
     report = check(config, allow=order.allow, tell=tell)
     return Checked(report.fit, report.lines())
 
 
 def main(directory: str) -> None:
-    """Carry out the order on a desk."""
+    """Carry out the order in a directory."""
     end_with_parent()
-    desk = TrialFiles(Path(directory))
-    order, notes = desk.take(), Notes(desk.note)
-    with desk.stack.open("w") as stack:
+    files = TrialFiles(Path(directory))
+    order, notes = files.take(), Notes(files.note)
+    with files.stack.open("w") as stack:
         faulthandler.enable(stack, all_threads=False)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
         try:
-            desk.answer.write_bytes(perform(order, notes.tell))
-            notes.tell(DONE)
-        except KeyboardInterrupt:  # whoever started this heard it as well
+            files.answer.write_bytes(perform(order, notes.note))
+            notes.note(DONE)
+        except KeyboardInterrupt:  # the parent got it as well
             os._exit(INTERRUPTED)
-        except Exception:  # whoever started this does the same again, and raises it where it can be seen
-            notes.tell(FAILED)
+        except Exception:  # the parent performs the order again, and raises the error where it can be seen
+            notes.note(FAILED)
         faulthandler.disable()
         faulthandler.unregister(signal.SIGUSR1)

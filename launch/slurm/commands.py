@@ -1,4 +1,4 @@
-"""Slurm's commands, and nothing else runs them: submit, ask, cancel. What Slurm refuses is one line.
+"""The only calls of Slurm's commands: submit, query, cancel. A refusal of Slurm is one line.
 
 queue(["ludus.first.87bc92.coordinator"])       # [JobState(id="12", state="RUNNING", node="node3", ...)]
 """
@@ -11,23 +11,25 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-PATIENCE = 60.0  # seconds for a command of Slurm to answer
+from league.errors import InputError
+
+COMMAND_SECONDS = 60.0  # for a command of Slurm to answer
 COLUMNS = ("JobArrayID", "Name", "State", "NodeList", "Reason", "RestartCnt", "TimeUsed")
 WAITING, RUNNING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED"), ("RUNNING", "COMPLETING")
 SILENT, RESTS = (
     ("timed out", "Unable to contact"),
     (1.0, 2.0, 4.0),
-)  # said by a busy controller; seconds until we ask again
-BUSY = "nodes are busy"  # what srun says when --immediate was in vain
+)  # errors of a busy controller; seconds until the next try
+BUSY = "nodes are busy"  # error of srun when --immediate found no node
 
 
-class SlurmError(ValueError):
-    """Slurm refused; the message says what, and what to do."""
+class SlurmError(InputError):
+    """Slurm refused; the message says what, and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """What Slurm says of one job, or of one task of an array."""
+    """The state of one job in Slurm, or of one task of an array."""
 
     id: str
     name: str
@@ -58,14 +60,14 @@ def require() -> None:
         )
 
 
-def call(*words: str, patience: float = PATIENCE) -> str:
-    """Run a command of Slurm and return what it prints; raise SlurmError with what it complains of."""
+def call(*words: str, seconds: float = COMMAND_SECONDS) -> str:
+    """Run a command of Slurm and return what it prints; raise SlurmError with its error message."""
     try:
         done = subprocess.run(
             words,
             capture_output=True,
             text=True,
-            timeout=patience,
+            timeout=seconds,
             check=False,
             env=_environment(),
             stdin=subprocess.DEVNULL,
@@ -74,7 +76,7 @@ def call(*words: str, patience: float = PATIENCE) -> str:
         raise SlurmError(f"there is no {words[0]} on the path: is this a node of a Slurm cluster?") from error
     except subprocess.TimeoutExpired as error:
         raise SlurmError(
-            f"{words[0]} did not answer within {patience:g} s: is Slurm's controller up? Try sinfo"
+            f"{words[0]} did not answer within {seconds:g} s: is Slurm's controller up? Try sinfo"
         ) from error
     if done.returncode:
         raise SlurmError(f"{words[0]} refused: {_complaint(done.stderr or done.stdout)}")
@@ -82,7 +84,7 @@ def call(*words: str, patience: float = PATIENCE) -> str:
 
 
 def ask(*words: str) -> str:
-    """Run a command that changes nothing, and again if Slurm's controller is too busy to answer: that passes."""
+    """Run a command that changes nothing; try again if Slurm's controller is too busy to answer."""
     for rest in RESTS:
         try:
             return call(*words)
@@ -94,7 +96,7 @@ def ask(*words: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return our environment without what an allocation put there: `ludus` may itself run inside of one."""
+    """Return our environment without the variables of an allocation: `ludus` may itself run inside one."""
     kept = ("SLURM_CONF", "SLURM_TIME_FORMAT")
     return {key: value for key, value in os.environ.items() if not key.startswith("SLURM_") or key in kept}
 
@@ -111,7 +113,7 @@ def submit(script: str, *options: str) -> str:
 
 
 def queue(names: Sequence[str]) -> list[JobState]:
-    """Return what Slurm knows of the jobs with these names, ended ones too while it remembers them."""
+    """Return the state of the jobs with these names; of ended ones, too, while Slurm remembers them."""
     form = ",".join(f"{column}:|" for column in COLUMNS)
     text = ask("squeue", "-h", "-r", "-t", "all", "-u", getpass.getuser(), "-n", ",".join(names), "-O", form)
     rows = [line.split("|") for line in text.splitlines()]
@@ -119,7 +121,7 @@ def queue(names: Sequence[str]) -> list[JobState]:
 
 
 def cancel(ids: Sequence[str]) -> None:
-    """End jobs; those that have ended by themselves do no harm."""
+    """End jobs; those that have already ended are ignored."""
     if ids:
         call("scancel", "--quiet", *ids)
 

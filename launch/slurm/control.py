@@ -1,4 +1,4 @@
-"""What a user does with a league that runs on Slurm: look at its jobs, stop them, have more or fewer collectors."""
+"""What a user does with a league that runs on Slurm: look at its jobs, stop them, change the number of collectors."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,21 +16,22 @@ from launch.slurm.script import array, jobs
 from launch.terminal.spinner import Spinner
 from launch.topology.endpoints import drain
 from launch.topology.parts import Part, key_holders
+from launch.topology.roles import ProcessRole
 from league.metrics import ENV_STEPS_PER_SECOND, UPDATES_PER_SECOND, WAIT_SHARE
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
 from league.wire.messages import Worker
 
-GRACE = 15.0  # seconds beyond those of draining for the coordinator to see that everybody has gone
-END = 180.0  # seconds for Slurm to end a job that was cancelled: it kills after KillWait (30 s), if the node answers
-LOOK = 1.0  # seconds between two looks at the queue
+DEPARTURE_SECONDS = 15.0  # beyond those of draining for the coordinator to see that everybody has left
+CANCEL_SECONDS = 180.0  # for Slurm to end a job that was cancelled: it kills after KillWait (30 s), if the node answers
+QUEUE_SECONDS = 1.0  # between two requests for the queue
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 def jobs_json(run: RunDirectory) -> list[dict[str, Any]]:
-    """Return what Slurm says of each process: process, job, node, state, reason, restarts, used."""
+    """Return Slurm's state of each process: process, job, node, state, reason, restarts, used."""
     return [
         {
             "process": process,
@@ -45,15 +46,15 @@ def jobs_json(run: RunDirectory) -> list[dict[str, Any]]:
     ]
 
 
-def jobs_table(told: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> RenderableType:
-    """Return what Slurm says of each process beside what the league heard of it, and below why some wait."""
+def jobs_table(rows: Sequence[dict[str, Any]], workers: Sequence[Worker]) -> RenderableType:
+    """Return Slurm's state of each process beside the league's, and below why some wait."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for name in ("process", "job", "node", "state"):
         table.add_column(name, no_wrap=name != "node", overflow="fold")
     for name in ("restarts", "heard", "speed", "waits"):
         table.add_column(name, justify="right", no_wrap=True)
     known, why = {worker.name: worker for worker in workers}, dict[str, list[str]]()
-    for job in told:
+    for job in rows:
         state, process = job["state"].lower(), job["process"]
         table.add_row(process, job["job"], job["node"] or "-", state, str(job["restarts"]), *_heard(known.get(process)))
         if job["reason"]:
@@ -76,34 +77,35 @@ def why_ended(run: RunDirectory) -> str:
     return run.ended.read_text().strip() if run.ended.exists() else ""
 
 
-def stop(run: RunDirectory, say: Say) -> int:
-    """Let everybody finish and write down what they have, then end all jobs."""
+def stop(run: RunDirectory, notify: Notify) -> int:
+    """Let everybody finish and write checkpoints, then end all jobs."""
     config = stored(run)
     rows = _alive(run) if run.jobs.exists() else {}
     if not rows:
-        return _end_strays(config, run, say)
+        return _end_strays(config, run, notify)
     cancel([row.id for row in rows.values() if row.state not in RUNNING])
     publish(run.ended, b"stopped by `ludus stop`\n")
     running = rows.get("coordinator-0")
     if running is not None and running.state in RUNNING and drain(config, run):
-        say("everybody finishes; then all jobs end")
-        _wait(run, RUNNING + WAITING, config.launch.drain_seconds + GRACE)
+        notify("everybody finishes; then all jobs end")
+        _wait(run, RUNNING + WAITING, config.launch.drain_seconds + DEPARTURE_SECONDS)
     cancel([row.id for row in _alive(run).values()])
-    cancel_named([job.name for job in jobs(config, run)])  # one that a killed submission did not live to write down
-    if left := _wait(run, RUNNING, END):
+    cancel_named([job.name for job in jobs(config, run)])  # one that a killed submission did not record
+    if left := _wait(run, RUNNING, CANCEL_SECONDS):
         names = ", ".join(f"{process} (job {row.id} on {row.node})" for process, row in left.items())
-        say(f"cancelled, but not ended after {END:g} s: {names}. Slurm still tries, look with: ludus status {run.name}")
+        look = f"Slurm still tries, look with: ludus status {run.name}"
+        notify(f"cancelled, but not ended after {CANCEL_SECONDS:g} s: {names}. {look}")
         return 1
-    say(f"stopped; it goes on with: ludus resume {run.name}")
+    notify(f"stopped; it goes on with: ludus resume {run.name}")
     return 0
 
 
-def _end_strays(config: Config, run: RunDirectory, say: Say) -> int:
-    """End what a submission that was killed left in the queue, and nobody wrote down."""
+def _end_strays(config: Config, run: RunDirectory, notify: Notify) -> int:
+    """End jobs in the queue that a killed submission did not record."""
     strays = [row.id for row in queue([job.name for job in jobs(config, run)]) if row.alive]
     cancel(strays)
     what = f"ended what was left of a submission ({', '.join(strays)})" if strays else "has no jobs in the queue"
-    say(f"{run.name} {what}; it goes on with: ludus resume {run.name}")
+    notify(f"{run.name} {what}; it goes on with: ludus resume {run.name}")
     return 0
 
 
@@ -112,15 +114,15 @@ def _wait(run: RunDirectory, states: Sequence[str], seconds: float) -> dict[str,
     deadline = time.monotonic() + seconds
     with Spinner("stop") as progress:
         while left := {process: row for process, row in _alive(run).items() if row.state in states}:
-            progress.tell(f"{len(left)} jobs have not ended")
+            progress.update(f"{len(left)} jobs have not ended")
             if time.monotonic() > deadline:
                 break
-            time.sleep(LOOK)
+            time.sleep(QUEUE_SECONDS)
     return left
 
 
-def scale(run: RunDirectory, collectors: int, say: Say) -> int:
-    """Have this many collectors from now on, until the jobs of the run end."""
+def scale(run: RunDirectory, collectors: int, notify: Notify) -> int:
+    """Change the number of collectors, until the jobs of the run end."""
     rows = _alive(run)
     if "coordinator-0" not in rows:
         raise SlurmError(f"the run {run.name} has no jobs in the queue; start them with: ludus resume {run.name}")
@@ -129,16 +131,16 @@ def scale(run: RunDirectory, collectors: int, say: Say) -> int:
     missing = [task for task in range(collectors) if task not in alive]
     cancel(surplus)
     if missing:
-        make_keys(run.keys, key_holders([Part("collector", task) for task in missing]))
+        make_keys(run.keys, key_holders([Part(ProcessRole.COLLECTOR, task) for task in missing]))
         _more(run, missing)
-    say(f"{len(missing)} collectors more, {len(surplus)} fewer: {collectors} in all")
+    notify(f"{len(missing)} collectors more, {len(surplus)} fewer: {collectors} in all")
     return 0
 
 
 def _more(run: RunDirectory, tasks: Sequence[int]) -> None:
     known = record.read(run)
-    first = next(job for job in known if job.role == "collector")
-    coordinator = next(job for job in known if job.role == "coordinator")
+    first = next(job for job in known if job.role is ProcessRole.COLLECTOR)
+    coordinator = next(job for job in known if job.role is ProcessRole.COORDINATOR)
     options = [f"--array={array(tasks, stored(run).launch.slurm.limit)}", f"--dependency=after:{coordinator.id}"]
     number = submit(str(run.slurm.resolve() / f"{first.label}.sbatch"), *options)
     more = record.Submitted(role=first.role, label=first.label, name=first.name, id=number)

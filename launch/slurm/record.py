@@ -1,9 +1,10 @@
-"""Which jobs a run has: written when they are submitted, read by every command that looks at them."""
+"""Which jobs a run has: written when they are submitted, read by every command that shows them."""
 
 import msgspec
 
 from launch.slurm.commands import JobState, queue
 from launch.slurm.script import stem_of
+from launch.topology.roles import JOB_ROLES, ProcessRole, role_of
 from league.store.files import publish
 from league.store.run_directory import RunDirectory, RunError
 
@@ -11,7 +12,7 @@ from league.store.run_directory import RunDirectory, RunError
 class Submitted(msgspec.Struct, frozen=True, kw_only=True):
     """A job that was submitted."""
 
-    role: str
+    role: ProcessRole
     label: str  # coordinator, learner-0, collectors
     name: str
     id: str
@@ -28,7 +29,7 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write(run: RunDirectory, jobs: list[Submitted]) -> None:
-    """Keep the jobs of a run."""
+    """Record the jobs of a run."""
     publish(run.jobs, msgspec.json.format(msgspec.json.encode(jobs)))
 
 
@@ -43,12 +44,12 @@ def read(run: RunDirectory) -> list[Submitted]:
 
 
 def look(run: RunDirectory) -> list[tuple[str, JobState]]:
-    """Return each process of a run with what Slurm says of its job; of its newest job, if it had several."""
+    """Return each process of a run with the state of its job; of its newest job, if it had several."""
     known = {job.name: job for job in read(run)}
     mine = {job.id for job in read(run)}
     newest: dict[str, JobState] = {}
     for row in queue(list(known)):
-        if known[row.name].role == "collector" and row.task is None:
+        if known[row.name].role is ProcessRole.COLLECTOR and row.task is None:
             continue  # an array that was cancelled before any of its tasks had a job of its own
         if row.id.partition("_")[0] in mine and row.name.startswith(stem_of(run)):
             process = known[row.name].process(row)
@@ -62,5 +63,4 @@ def _number(row: JobState) -> int:
 
 
 def _order(process: str) -> tuple[int, int]:
-    role, _, index = process.rpartition("-")
-    return ("coordinator", "learner", "collector").index(role), int(index)
+    return JOB_ROLES.index(role_of(process)), int(process.rpartition("-")[2])

@@ -18,7 +18,8 @@ from launch.config.slurm import JobConfig
 from launch.slurm.commands import SlurmError
 from launch.spawn.interpreter import SAFE
 from launch.terminal.clean import CONTROL
-from launch.topology.parts import topology
+from launch.topology.parts import Part, topology
+from launch.topology.roles import ROLES, ProcessRole
 from league.store.run_directory import RunDirectory
 
 SHARED = Path(__file__).with_name("job.sh")
@@ -28,7 +29,7 @@ SHARED = Path(__file__).with_name("job.sh")
 class JobScript:
     """One job of a league; that of the collectors is an array with a task for each."""
 
-    role: str
+    role: ProcessRole
     label: str  # coordinator, learner-0, collectors: what its script is called
     name: str  # what Slurm calls it: no other job of this user has this name
     tasks: int = 0  # of the array; 0: no array
@@ -43,12 +44,12 @@ def jobs(config: Config, run: RunDirectory) -> list[JobScript]:
     """Return the jobs of a league, in the order in which they are submitted."""
     parts = topology(config)
     stem = stem_of(run)
-    learners = [JobScript("learner", part.name, f"{stem}.{part.name}") for part in parts if part.role == "learner"]
-    collectors = sum(part.role == "collector" for part in parts)
+    learners = [part.name for part in parts if part.role is ProcessRole.LEARNER]
+    collectors = sum(part.role is ProcessRole.COLLECTOR for part in parts)
     return [
-        JobScript("coordinator", "coordinator", f"{stem}.coordinator"),
-        *learners,
-        JobScript("collector", "collectors", f"{stem}.collectors", collectors),
+        JobScript(ProcessRole.COORDINATOR, "coordinator", f"{stem}.coordinator"),
+        *(JobScript(ProcessRole.LEARNER, name, f"{stem}.{name}") for name in learners),
+        JobScript(ProcessRole.COLLECTOR, "collectors", f"{stem}.collectors", collectors),
     ]
 
 
@@ -67,7 +68,7 @@ def script(job: JobScript, config: Config, run: RunDirectory, here: Path, allow:
     lines = [
         "#!/bin/bash",
         f"# {_title(job)} of the league {run.name!r}.",
-        "# `ludus run` and `ludus resume` write this file anew: make changes in the config.",
+        "# `ludus run` and `ludus resume` overwrite this file: make changes in the config.",
         *(f"#SBATCH {option}" for option in _options(job, config, run, here, asked)),
         "",
         f"LUDUS_RUN={shlex.quote(str(root))}",
@@ -84,7 +85,7 @@ def script(job: JobScript, config: Config, run: RunDirectory, here: Path, allow:
 
 
 def _title(job: JobScript) -> str:
-    return {"coordinator": "The coordinator", "learner": f"{job.label.capitalize()}"}.get(job.role, "The collectors")
+    return job.label.capitalize() if job.role is ProcessRole.LEARNER else f"The {job.label}"
 
 
 def _options(job: JobScript, config: Config, run: RunDirectory, here: Path, asked: JobConfig) -> list[str]:
@@ -98,7 +99,7 @@ def _options(job: JobScript, config: Config, run: RunDirectory, here: Path, aske
         f"--signal=B:USR1@{slurm.lead}",
         f"--chdir={shlex.quote(str(here))}",
     ]
-    if job.role == "learner" and config.launch.ranks > 1:
+    if job.role is ProcessRole.LEARNER and config.launch.ranks > 1:
         options += [f"--nodes={slurm.nodes}", "--ntasks-per-node=1"]
     if job.tasks:
         options.append(f"--array={array(range(job.tasks), slurm.limit)}")
@@ -122,7 +123,7 @@ def array(indices: Sequence[int], limit: int = 0) -> str:
 
 
 def requests(asked: JobConfig, but: Sequence[str] = ()) -> list[str]:
-    """Return the options of sbatch and srun that say where a job may run and what it needs."""
+    """Return the options of sbatch and srun for where a job may run and what it needs."""
     wanted = {
         "partition": asked.partition,
         "account": asked.account,
@@ -154,7 +155,7 @@ def python(asked: JobConfig) -> str:
 
 def command(job: JobScript, config: Config, allow: Sequence[str]) -> list[str]:
     """Return the program of a job, as words for a shell; with several ranks, torchrun starts them."""
-    asked, ranks = config.launch.slurm.job(job.role), config.launch.ranks if job.role == "learner" else 1
+    asked, ranks = config.launch.slurm.job(job.role), config.launch.ranks if job.role is ProcessRole.LEARNER else 1
     words = [python(asked), "-m"]
     if ranks > 1:
         nodes = config.launch.slurm.nodes
@@ -171,20 +172,23 @@ def command(job: JobScript, config: Config, allow: Sequence[str]) -> list[str]:
 
 def _asides(job: JobScript, config: Config, allow: Sequence[str]) -> list[str]:
     """Return what runs beside a job's program: trackers at the coordinator, inference and buffer at their learner."""
-    roles = {"coordinator": ("tracker",), "learner": ("inference", "buffer")}.get(job.role, ())
-    parts = [part for part in topology(config) if part.role in roles]
-    if job.role == "learner":  # a buffer process for each rank of a learner, one inference process for all
-        shares = {"inference": 1, "buffer": config.launch.ranks}
-        parts = [part for part in parts if str(part.index // shares[part.role]) == job.index]
+    parts = [part for part in topology(config) if ROLES[part.role].beside is job.role]
+    if job.role is ProcessRole.LEARNER:
+        parts = [part for part in parts if str(_learner_of(part, config)) == job.index]
     start = f'{python(config.launch.slurm.job(job.role))} -m launch.processes --run "$LUDUS_RUN"'
     words = "".join(f" --allow {shlex.quote(package)}" for package in allow)
     return [f"aside {part.name} {start} --role {part.role} --index {part.index} --lone{words}" for part in parts]
 
 
+def _learner_of(part: Part, config: Config) -> int:
+    """Return the index of the learner that a process stands beside."""
+    return part.index // config.launch.ranks if ROLES[part.role].per_rank else part.index
+
+
 def _service(job: JobScript, config: Config, words: Sequence[str], allow: Sequence[str]) -> list[str]:
     """Return the last lines of a script. Several ranks are a step of the job: a signal to it reaches all of them."""
     program, beside = " ".join(words), _asides(job, config, allow)
-    if config.launch.ranks == 1 or job.role != "learner":
+    if config.launch.ranks == 1 or job.role is not ProcessRole.LEARNER:
         return [*beside, f"serve {program}"]
     ranks = f"""
     trap "" USR1  # torchrun would die of it; the ranks have a handler of their own

@@ -1,10 +1,10 @@
 """From a run directory to jobs in the queue: all of them, or none.
 
-    submit(config, run, allow, say=print)
+    submit(config, run, allow, notify=print)
 
 The scripts are tried by `sbatch --test-only`, a probe job tries the nodes. Then the coordinator's job is submitted
-held, and the others to start after it; it is let go when all are there and the run directory knows their ids. Who is
-killed in between leaves a held job, and nothing that runs; `ludus stop` ends it.
+held, and the others to start after it; it is released when all are there and the run directory has their ids. A
+submission that is killed in between leaves a held job, and nothing that runs; `ludus stop` ends it.
 """
 
 import secrets
@@ -20,38 +20,41 @@ from launch.slurm.record import Submitted, write
 from launch.slurm.script import SHARED, JobScript, array, jobs, preparation, python, requests, script, stem_of
 from launch.terminal.spinner import Spinner
 from launch.topology.parts import key_holders, topology
+from launch.topology.roles import JOB_ROLES, ProcessRole
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
-def run(config: Config, run: RunDirectory, *, over: Callable[[], str], say: Say, allow: Sequence[str] = ()) -> int:
+def run(
+    config: Config, run: RunDirectory, *, over: Callable[[], str], notify: Notify, allow: Sequence[str] = ()
+) -> int:
     """Launch a league as Slurm jobs, and return at once. `over` returns why nothing is to be launched, or ""."""
     describe_environment(config, run, allow)
     with Spinner("making the keys"):
         make_keys(run.keys, key_holders(topology(config)))
     if config.launch.dry_run:
         for path in write_scripts(config, run, allow).values():
-            say(str(path))
-        say("nothing was submitted: launch.dry_run=true")
+            notify(str(path))
+        notify("nothing was submitted: launch.dry_run=true")
         return 0
     require()
     wanted = jobs(config, run)
     _refuse_twice(run, wanted)
     if why := over():
-        say(why)
+        notify(why)
         return 0
     paths = write_scripts(config, run, allow)
     with Spinner("asking Slurm"):
         for path in paths.values():
             call("sbatch", "--test-only", str(path))
-    probe(config, run, say)
+    probe(config, run, notify)
     run.ended.unlink(missing_ok=True)
     run.drop_claims()
-    told = submit(run, wanted, paths)
-    _report(run, wanted, told, say)
+    submitted = submit(run, wanted, paths)
+    _report(run, wanted, submitted, notify)
     return 0
 
 
@@ -78,7 +81,7 @@ def _refuse_twice(run: RunDirectory, wanted: Sequence[JobScript]) -> None:
 # --- the probe -----------------------------------------------------------------------------------------------
 
 
-def probe(config: Config, run: RunDirectory, say: Say) -> None:
+def probe(config: Config, run: RunDirectory, notify: Notify) -> None:
     """Try on a node of each kind whether it sees the run directory and can start the program."""
     slurm = config.launch.slurm
     if not slurm.probe:
@@ -87,14 +90,16 @@ def probe(config: Config, run: RunDirectory, say: Say) -> None:
     publish(run.slurm / "probe", token.encode())
     asked = {
         tuple(requests(slurm.job(role), but=("gres", "time", "cpus-per-task", "mem"))): role
-        for role in ("collector", "learner", "coordinator")
+        for role in reversed(JOB_ROLES)
     }
     for options, role in asked.items():
         with Spinner(f"trying whether a node can start a {role}"):
-            _probe_role(config, run, role, options, token, say)
+            _probe_role(config, run, role, options, token, notify)
 
 
-def _probe_role(config: Config, run: RunDirectory, role: str, options: Sequence[str], token: str, say: Say) -> None:
+def _probe_role(
+    config: Config, run: RunDirectory, role: ProcessRole, options: Sequence[str], token: str, notify: Notify
+) -> None:
     slurm, root = config.launch.slurm, run.root.resolve()
     asked, words = slurm.job(role), [word for option in options for word in shlex.split(option)]
     text = "\n".join(
@@ -107,10 +112,10 @@ def _probe_role(config: Config, run: RunDirectory, role: str, options: Sequence[
     flags = [f"--immediate={slurm.probe}", "--quiet", "--ntasks=1", "--time=2", f"--chdir={Path.cwd()}"]
     flags.append(f"--job-name={stem_of(run)}.probe")
     try:
-        call("srun", *flags, *words, "bash", "-c", text, patience=slurm.probe + 120.0)
+        call("srun", *flags, *words, "bash", "-c", text, seconds=slurm.probe + 120.0)
     except SlurmError as error:
         if BUSY in str(error):
-            say(f"no node was free for a probe of the {role}'s jobs within {slurm.probe} s: they go untried")
+            notify(f"no node was free for a probe of the {role}'s jobs within {slurm.probe} s: they go untried")
         elif "Exited with exit code 3" in str(error) or "chdir" in str(error):
             raise SlurmError(
                 f"the node that a {role} would run on does not see {root}: put the runs where all nodes can read and "
@@ -134,11 +139,11 @@ def submit(run: RunDirectory, wanted: Sequence[JobScript], paths: dict[str, Path
             order = [f"--dependency=after:{done[0].id}"] if done else ["--hold"]
             number = sbatch(str(paths[job.label]), *order)
             done.append(Submitted(role=job.role, label=job.label, name=job.name, id=number))
-            write(run, done)  # after each: whoever looks at what a killed submission left behind finds it
+            write(run, done)  # after each: if this is killed, the jobs so far are on record
         call("scontrol", "release", done[0].id)
     except BaseException:
         cancel([job.id for job in done])
-        cancel_named([job.name for job in wanted])  # one whose id we did not live to hear
+        cancel_named([job.name for job in wanted])  # one whose id did not arrive
         _restore(run, before)
         raise
     return done
@@ -151,10 +156,10 @@ def _restore(run: RunDirectory, before: bytes | None) -> None:
         publish(run.jobs, before)
 
 
-def _report(run: RunDirectory, wanted: Sequence[JobScript], told: Sequence[Submitted], say: Say) -> None:
-    say(f"{run.name}: {len(told)} jobs are in the queue, and go on without you")
-    for job, submitted in zip(wanted, told, strict=True):
+def _report(run: RunDirectory, wanted: Sequence[JobScript], done: Sequence[Submitted], notify: Notify) -> None:
+    notify(f"{run.name}: {len(done)} jobs are in the queue, and go on without you")
+    for job, submitted in zip(wanted, done, strict=True):
         tasks = f"_[{array(range(job.tasks))}]" if job.tasks else ""
-        say(f"  {job.label:12} {submitted.id}{tasks}")
-    say(f"look: ludus status {run.name}    ludus attach {run.name}    ludus logs {run.name} -f")
-    say(f"end:  ludus stop {run.name}")
+        notify(f"  {job.label:12} {submitted.id}{tasks}")
+    notify(f"look: ludus status {run.name}    ludus attach {run.name}    ludus logs {run.name} -f")
+    notify(f"end:  ludus stop {run.name}")

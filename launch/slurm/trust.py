@@ -33,7 +33,7 @@ Ask = Callable[[str], bool]
 
 
 def shell_of(slurm: SlurmConfig) -> dict[str, Any]:
-    """Return every field that carries shell and says something, by its key.
+    """Return every field with shell that is not empty, by its key.
 
     >>> shell_of(SlurmConfig(learner=JobConfig(prefix="nice")))
     {'launch.slurm.learner.prefix': 'nice'}
@@ -44,15 +44,15 @@ def shell_of(slurm: SlurmConfig) -> dict[str, Any]:
 
 
 def approve(run: RunDirectory, config: Config, given: bool = False, ask: Ask | None = None) -> None:
-    """Return if the user gave this shell: now, or before, or says so when asked. Else raise SlurmError."""
+    """Return if the user gave this shell, now or before, or approves it when asked; else raise SlurmError."""
     shell = shell_of(config.launch.slurm)
     if not shell:
         return
     mark = hashlib.sha256(json.dumps(shell, sort_keys=True).encode()).hexdigest()
     if is_noted(mark):
         return
-    told = "".join(f"\n  {key}: {json.dumps(value)}" for key, value in shell.items())
-    question = f"the config of {run.root} has shell for its jobs that you did not give to any run before:{told}"
+    listed = "".join(f"\n  {key}: {json.dumps(value)}" for key, value in shell.items())
+    question = f"the config of {run.root} has shell for its jobs that you did not give to any run before:{listed}"
     if not given and not (ask or _ask)(question):
         raise SlurmError(
             f"{question}\nNothing was submitted. If you trust it, add --trust to the command; to give your own, start "
@@ -62,7 +62,7 @@ def approve(run: RunDirectory, config: Config, given: bool = False, ask: Ask | N
 
 
 def _ask(question: str) -> bool:
-    """Ask on the terminal; without one, nobody says yes."""
+    """Ask on the terminal; without one, the answer is no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     sys.stderr.write(clean(f"ludus: {question}\nRun it in your name? [y/N] "))
@@ -93,7 +93,7 @@ def marks_file(what: str = SHELLS) -> Path:
 
 
 def is_noted(mark: str, what: str = SHELLS) -> bool:
-    """Whether a hash was noted; a file that others own or may write says nothing."""
+    """Whether a hash was noted; a file that others own or may write does not count."""
     try:
         with marks_file(what).open() as file:
             about = os.fstat(file.fileno())
@@ -104,7 +104,7 @@ def is_noted(mark: str, what: str = SHELLS) -> bool:
 
 
 def note(mark: str, what: str = SHELLS) -> None:
-    """Note a hash. Where that cannot be, the next resume asks."""
+    """Note a hash. If that fails, the next resume asks."""
     if is_noted(mark, what):
         return
     path = marks_file(what)

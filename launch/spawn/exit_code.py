@@ -1,8 +1,10 @@
-"""Exit codes in words."""
+"""Exit codes: those of our commands, and a description of any."""
+
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 
 
 def describe_exit(code: int) -> str:
-    """Return an exit code in words.
+    """Describe an exit code.
 
     >>> describe_exit(-9), describe_exit(1)
     ('signal 9', 'exit code 1')

@@ -1,4 +1,4 @@
-"""How Ludus starts Python: no module of the current directory runs because it is called like one of ours, or zmq.
+"""How Ludus starts Python: no module of the current directory is imported in place of one of ours, or of zmq.
 
     subprocess.Popen(python("launch.processes", "--role", "learner"), env=environment())
 
@@ -27,20 +27,20 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def places() -> list[str]:
-    """Return where this process imports from, the current directory last: there it hides nothing for a child."""
+def import_paths() -> list[str]:
+    """Return the import path of this process with the current directory last, where it hides nothing."""
     here = ("", ".", os.getcwd())  # noqa: PTH109  (the path of modules is one of texts)
     return [*(place for place in sys.path if place not in here), *(place for place in sys.path if place in here)]
 
 
-def find_own(allow: Collection[str]) -> None:
+def allow_local_modules(allow: Collection[str]) -> None:
     """Let modules of the current directory be imported if the user allowed any, after all that is installed."""
     here = str(os.getcwd())  # noqa: PTH109  (the path of modules is one of texts)
     if allow and here not in sys.path:
         sys.path.append(here)
 
 
-def settle(allow: Collection[str]) -> None:
-    """Begin a process that was started by `environment`: what it starts itself is its own business."""
+def prepare_child(allow: Collection[str]) -> None:
+    """Prepare a process that was started with `environment`; the processes that it starts inherit nothing of that."""
     os.environ.pop(SAFE, None)
-    find_own(allow)
+    allow_local_modules(allow)

@@ -1,4 +1,4 @@
-"""Compare runs across seeds: what each measured, and mean and interval over the runs that differ only in their seed.
+"""Compare runs across seeds: the figures of each, and mean and interval over runs that differ only in their seed.
 
     samples = [RunSample(run="a.seed=1", settings="league=pfsp", figures=figures(state, seconds)), ...]
     for row in compare(samples):

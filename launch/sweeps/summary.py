@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from launch.config.config import from_plain
+from launch.spawn.exit_code import FAILED, INTERRUPTED
 from launch.sweeps.comparing import Figure, RunSample, compare, comparison_table, figures
 from launch.terminal.console import Console
 from launch.viewers.view import open_view
@@ -19,7 +20,6 @@ from league.state import OVER
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 
-FAILED, INTERRUPTED = 1, 130
 WIDE = 160  # columns of a table that no terminal limits
 
 

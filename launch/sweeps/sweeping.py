@@ -27,9 +27,10 @@ from hydra.errors import HydraException
 from launch.config.compose import compose, quoted
 from launch.config.config import Config, ConfigError
 from launch.config.groups import CONF
-from launch.spawn.interpreter import SAFE, environment, places
+from launch.spawn.exit_code import FAILED, INTERRUPTED
+from launch.spawn.interpreter import SAFE, environment, import_paths
 from launch.sweeps.names import run_names, settings
-from launch.sweeps.summary import FAILED, INTERRUPTED, SweptLeague, conclude, exit_file
+from launch.sweeps.summary import SweptLeague, conclude, exit_file
 
 PLUGIN = "hydra_plugins.hydra_submitit_launcher"
 HYDRA = ("hydra.", "hydra/")
@@ -83,7 +84,7 @@ def rehearsed(overrides: Sequence[str], allow: Sequence[str] = (), config_dir: P
 def plan(
     swept: Sequence[str], common: Sequence[str], allow: Sequence[str] = (), config_dir: Path | None = None
 ) -> list[SweptLeague]:
-    """Return the league of each combination, with a name of its own; raise ConfigError if one of them cannot be."""
+    """Return the league of each combination, with a name of its own; raise ConfigError if a config is wrong."""
     several = list(dict.fromkeys(tuple(mine) for mine in combinations(swept)))
     configs = [compose([*common, *mine], allow, config_dir) for mine in several]
     names = run_names([config.name for config in configs], several)
@@ -94,7 +95,7 @@ def plan(
 
 
 def split(overrides: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return what is swept, what is Hydra's own, and what all leagues have in common.
+    """Split overrides into those that are swept, those of Hydra itself, and those that all leagues share.
 
     >>> split(["seed=1,2", "hydra/launcher=submitit_slurm", "env=tic_tac_toe"])
     (['seed=1,2'], ['hydra/launcher=submitit_slurm'], ['env=tic_tac_toe'])
@@ -150,12 +151,12 @@ def _multirun(task: Callable[..., None], place: Path, own: Sequence[str], names:
     overrides = [f"hydra.sweep.dir={_quoted(str(place))}", *own, f"++{LEAGUE}={several}"]
     before, sys.argv = sys.argv, ["ludus run", *overrides]
     os.environ[SAFE] = "1"  # for the jobs of a launcher, which start Python by themselves
-    task.__module__ = __name__  # Hydra asks where a task comes from; a partial does not say
+    task.__module__ = __name__  # Hydra reads it, and a partial has none
     try:
         hydra.main(version_base="1.3", config_path=str(CONF), config_name="sweep")(task)()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit:  # Hydra has said why; the leagues that ran are compared all the same
+    except SystemExit:  # Hydra has printed why; the leagues that ran are compared anyway
         return FAILED
     finally:
         sys.argv = before
@@ -173,10 +174,10 @@ def _quoted(text: str) -> str:
 
 
 def play(config: Mapping[str, Mapping[str, str]], commands: Mapping[str, Sequence[str]], place: Path) -> None:
-    """Run the league of one job, in a process of its own, and write down how it ended."""
+    """Run the league of one job, in a process of its own, and record its exit code."""
     name = config["ludus"]["league"]
     sys.stderr.write(f"ludus: league {HydraConfig.get().job.num + 1} of {len(commands)}: {name}\n")
-    command = [sys.executable, "-P", "-c", BEGIN, "\n".join(places()), "run", *commands[name]]
+    command = [sys.executable, "-P", "-c", BEGIN, "\n".join(import_paths()), "run", *commands[name]]
     file = exit_file(place, name)
     file.parent.mkdir(exist_ok=True)
     try:
@@ -186,23 +187,23 @@ def play(config: Mapping[str, Mapping[str, str]], commands: Mapping[str, Sequenc
         raise
     file.write_text(f"{code}\n")
     while code == INTERRUPTED and "SLURM_JOB_ID" in os.environ:
-        signal.pause()  # Slurm told the league to end. What it preempts it requeues, unless that ends by itself
+        signal.pause()  # Slurm stopped the league. It requeues a preempted job, unless that ends by itself
 
 
 def start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """Start a league that does not hear what Slurm tells submitit by a signal to every process of a job."""
-    heard = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGUSR1, signal.SIGUSR2))
+    """Start a league that ignores the signal by which Slurm notifies submitit: it reaches every process of a job."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGUSR1, signal.SIGUSR2))
     try:
         return subprocess.Popen(command, env=environment())
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def finish(league: "subprocess.Popen[bytes]") -> int:
-    """Wait for its end. If we are interrupted, it writes down what it has, and goes on when it is started again."""
+    """Wait for its end. If we are interrupted, it writes its checkpoints, and goes on when it is started again."""
     try:
         return league.wait()
-    except KeyboardInterrupt:  # which it heard as well
+    except KeyboardInterrupt:  # which it got as well
         league.wait()
         raise
     except BaseException:  # submitit has requeued this job, or given it up, and leaves

@@ -1,10 +1,10 @@
-r"""The doors to the terminal: whatever a name or a reason holds, it cannot steer the terminal that shows it.
+r"""Clean output: whatever a name or a reason holds, it cannot send control codes to the terminal that shows it.
 
     with cleaned():
         sys.stdout.write(reason)            # an escape character is shown as \u001b
 
 Names of players and agents, reasons of void tickets, errors of environments and lines of logs come from other
-processes, and run directories from anybody. What rich paints goes through `launch.terminal.console`.
+processes, and run directories from anybody. What rich renders goes through `launch.terminal.console`.
 """
 
 import re
@@ -30,7 +30,7 @@ def clean(text: str) -> str:
 
 
 class Clean:
-    """A text stream that writes clean text only; in all else it is the stream beneath."""
+    """A text stream that writes clean text only; otherwise it is the stream beneath."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -51,7 +51,7 @@ class Clean:
 
 @contextmanager
 def cleaned() -> Iterator[None]:
-    """Let standard output and standard error take clean text only."""
+    """Clean all that is written to standard output and standard error inside."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast(TextIO, Clean(beneath(stream))) for stream in before)
     try:
@@ -61,7 +61,7 @@ def cleaned() -> Iterator[None]:
 
 
 def beneath(stream: Any) -> TextIO:
-    """Return the stream itself, for those who clean by themselves."""
+    """Return the stream beneath, for code that cleans by itself."""
     found: TextIO = stream.stream if isinstance(stream, Clean) else stream
     return found
 

@@ -1,4 +1,4 @@
-"""The only maker of rich consoles: rich may paint, what it is given may not.
+"""The only maker of rich consoles: rich may send control codes, the text that it shows may not.
 
 Console().print(standings_table(state))         # a name with an escape code, or with markup, is shown as it is written
 """
@@ -23,7 +23,7 @@ class Console(rich.console.Console):
     def render(
         self, renderable: rich.console.RenderableType, options: rich.console.ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render with clean text; what rich itself tells the terminal is kept apart from text."""
+        """Render with clean text; control codes of rich itself are no text, and stay."""
         for segment in super().render(renderable, options):
             if segment.control is None and CONTROL.search(segment.text):
                 yield Segment(clean(segment.text), segment.style)

@@ -1,10 +1,10 @@
-"""Spinner of what may take longer than two seconds: nothing for what is quick.
+"""A progress line for what may take longer than two seconds; nothing for what is quick.
 
 with Spinner("export") as progress:
     for i in range(1000):
-        progress.tell(f"{i} of 1000", share=i / 1000)
+        progress.update(f"{i} of 1000", share=i / 1000)
 
-On a terminal it is one line that changes, and goes when all is done. Elsewhere, as in the log of a job, it is a plain
+On a terminal it is one line that changes, and disappears in the end. Elsewhere, as in the log of a job, it is a plain
 line now and then, at growing intervals. Both end with an estimate if it is known which share is done.
 """
 
@@ -20,15 +20,15 @@ from rich.text import Text
 
 from launch.terminal.console import Console
 
-QUIET = 2.0  # seconds that anything may take on a terminal without a word
-OFTEN = 0.2  # seconds between two words on a terminal
+QUIET = 2.0  # seconds before anything is shown on a terminal
+OFTEN = 0.2  # seconds between two updates on a terminal
 FIRST, LONGEST = 5.0, 300.0  # seconds before the first plain line, and between two at most; each wait is twice the last
 
 
 class Spinner:
-    """A line on standard error that says what is being done, how far it is, and how long it may still take.
+    """A line on standard error: what is being done, how far it is, and how long it may still take.
 
-    It comes by itself, also if nobody tells how far it is. Inside another one it is silent: a terminal has one line.
+    It appears by itself, even if `update` is never called. Inside another one it is silent: a terminal has one line.
     """
 
     _outermost: ClassVar["Spinner | None"] = None
@@ -37,7 +37,7 @@ class Spinner:
         self, what: str, console: rich.console.Console | None = None, quiet: float = QUIET, first: float = FIRST
     ) -> None:
         self._what, self._console, self._quiet, self._first = what, console or Console(stderr=True), quiet, first
-        self._begun = self._told = 0.0
+        self._begun = self._updated = 0.0
         self._how_far, self._share = "", 0.0
         self._status: Status | None = None
         self._over = threading.Event()
@@ -55,13 +55,13 @@ class Spinner:
 
     @property
     def due(self) -> bool:
-        """Whether it is time for another word: ask before you compute one that is expensive."""
-        return self._thread is not None and time.monotonic() - self._told >= OFTEN
+        """Whether it is time for another update: check it before you compute one that is expensive."""
+        return self._thread is not None and time.monotonic() - self._updated >= OFTEN
 
-    def tell(self, how_far: str, share: float = 0.0) -> None:
-        """Say how far it is, and which share of all is done, if that is known; cheap enough for an inner loop."""
+    def update(self, how_far: str, share: float = 0.0) -> None:
+        """Set how far it is, and which share is done, if that is known; cheap enough for an inner loop."""
         if self.due:
-            self._told = time.monotonic()
+            self._updated = time.monotonic()
             self._how_far, self._share = how_far, share
             if self._status is not None:
                 self._status.update(Text(self._line()))
@@ -92,7 +92,7 @@ class Spinner:
 
 @contextmanager
 def hushed(quiet: bool = True) -> Iterator[None]:
-    """Show no progress inside, if it is to be quiet.
+    """Show no progress inside, if quiet.
 
     with hushed(arguments.quiet):
         begin(config)

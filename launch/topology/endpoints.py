@@ -1,8 +1,8 @@
 """Endpoints: how a process of a run serves and reaches the others, by ipc on one host or by tcp with keys.
 
-with Endpoints(run, "collector-3", config.launch.transport, SEGMENTS_LIMIT) as doors:
-    coordinator = doors.coordinator()          # found by the rendezvous file, found again when it moves
-    learner = doors.connect(host.address)
+with Endpoints(run, "collector-3", config.launch.transport, SEGMENTS_LIMIT) as endpoints:
+    coordinator = endpoints.coordinator()          # found by the rendezvous file, found again when it moves
+    learner = endpoints.connect(host.address)
 """
 
 import fcntl
@@ -13,25 +13,21 @@ import time
 from collections.abc import Callable
 
 from launch.config.config import Config, LaunchConfig
+from launch.topology.roles import ROLES, ProcessRole, role_of
 from league.store.run_directory import Rendezvous, RunDirectory
 from league.wire.addresses import AddressError, is_ipc
 from league.wire.keys import KeysError, load_client_keys, load_server_keys
-from league.wire.messages import Command, Done, Message, Refused, Role
+from league.wire.messages import Command, Done, Message, Refused
 from league.wire.ports import Arrays
 from league.wire.sockets import CONTROL_LIMIT, REVOKED, UNLIMITED, PeerLimits, Sockets, ZmqClient, ZmqServer
 
-SIOCGIFADDR = 0x8915  # what Linux calls "the address of this interface"
-SILENCE = 3.0  # seconds without an answer after which the rendezvous file is read again
-REPLICA_SILENCE = 1.0  # the same for a replica: it listens elsewhere whenever it is started again
-UNHEARD = 10.0  # seconds after which a connection that never brought an answer is made again, with the key of then
+SIOCGIFADDR = 0x8915  # Linux: get the address of an interface
+SILENT_SECONDS = 3.0  # without an answer after which the rendezvous file is read again
+REPLICA_SILENT_SECONDS = 1.0  # the same for a replica: it listens elsewhere whenever it is started again
+RECONNECT_SECONDS = 10.0  # after which a connection that never brought an answer is made again, with the current key
 LOOPBACK, EVERYWHERE = "127.0.0.1", "*"
 
-ADMITTED = {  # roles whose keys open the door of a process; at all other processes those of PEERS
-    "coordinator": (Role.COLLECTOR, Role.LEARNER, Role.OPERATOR),
-    "replica": (Role.VIEWER, Role.TRACKER, Role.OPERATOR),
-}
-PEERS = (Role.COLLECTOR, Role.LEARNER, Role.INFERENCE)
-LIMITS = {"coordinator": PeerLimits(share=256), "replica": PeerLimits(share=8, unread=1)}
+LIMITS = {ProcessRole.COORDINATOR: PeerLimits(share=256), ProcessRole.REPLICA: PeerLimits(share=8, unread=1)}
 
 
 def listening_host(config: LaunchConfig) -> str:
@@ -79,10 +75,11 @@ class Endpoints:
 
     def serve(self, process: str) -> ZmqServer:
         """Listen as this process."""
-        limits = LIMITS.get(process, UNLIMITED)
+        role = role_of(process)
+        limits = LIMITS.get(role, UNLIMITED)
         if self._transport == "ipc":
             return self._sockets.serve(self._run.address(process), limits=limits)
-        keys = load_server_keys(self._run.keys, ADMITTED.get(process, PEERS))
+        keys = load_server_keys(self._run.keys, ROLES[role].admits)
         return self._sockets.serve(f"tcp://{self._host}:0", keys, limits=limits)
 
     def serve_feed(self) -> ZmqServer:
@@ -90,34 +87,34 @@ class Endpoints:
         return self._sockets.serve(self._run.address("feed"))
 
     def feed(self) -> ZmqClient:
-        """Talk to the feed of the coordinator, as its replica."""
+        """Connect to the feed of the coordinator, as its replica."""
         return self._sockets.connect(self._run.address("feed"))
 
     def rendezvous(self, server: ZmqServer, term: int = 0) -> Rendezvous:
-        """Return what a server tells everybody."""
+        """Return the address, term and public key that a server publishes."""
         key = None if is_ipc(server.address) else load_server_keys(self._run.keys).public
         return Rendezvous(address=server.address, term=term, public_key=key)
 
     def connect(self, address: str) -> ZmqClient:
-        """Talk to a server."""
+        """Connect to a server."""
         if is_ipc(address):
             return self._sockets.connect(address)
         return self._sockets.connect(address, load_client_keys(self._run.keys, self._name))
 
     def coordinator(self) -> "ProcessLink":
-        """Talk to the coordinator of this run, wherever it is."""
+        """Connect to the coordinator of this run, wherever it is."""
         return ProcessLink(self._run, self.connect, "coordinator")
 
     def replica(self) -> "ProcessLink":
-        """Talk to the replica of this run, which serves viewers and trackers."""
-        return ProcessLink(self._run, self.connect, "replica", silence=REPLICA_SILENCE)
+        """Connect to the replica of this run, which serves viewers and trackers."""
+        return ProcessLink(self._run, self.connect, "replica", silence=REPLICA_SILENT_SECONDS)
 
     def learner(self, index: int) -> "ProcessLink":
-        """Talk to a learner of this run, wherever it is; to its first rank, if there are several."""
+        """Connect to a learner of this run, wherever it is; to its first rank, if there are several."""
         return ProcessLink(self._run, self.connect, f"learner-{index}")
 
     def buffer(self, index: int) -> "ProcessLink":
-        """Talk to a buffer process of this run, wherever it is."""
+        """Connect to a buffer process of this run, wherever it is."""
         return ProcessLink(self._run, self.connect, f"buffer-{index}")
 
 
@@ -130,7 +127,7 @@ class ProcessLink:
         connect: Callable[[str], ZmqClient],
         process: str,
         clock: Callable[[], float] = time.monotonic,
-        silence: float = SILENCE,
+        silence: float = SILENT_SECONDS,
     ) -> None:
         self._run, self._connect, self._process, self._clock = run, connect, process, clock
         self._silence = silence
@@ -164,7 +161,7 @@ class ProcessLink:
             return
         self._heard = now if self._client is not None else self._heard
         found = self._run.read_rendezvous(self._process)
-        unheard = not self._answered and now - self._made >= UNHEARD
+        unheard = not self._answered and now - self._made >= RECONNECT_SECONDS
         if found is not None and (found.address != self._address or unheard):
             if self._client is not None:
                 self._client.close()
@@ -177,9 +174,9 @@ class ProcessLink:
             self._client.close()
 
 
-def drain(config: Config, run: RunDirectory, patience: float = 5.0) -> bool:
-    """Ask the coordinator to let everybody stop; True if it heard."""
-    with Endpoints(run, "operator", config.launch.transport) as doors:
-        link = doors.coordinator()
+def drain(config: Config, run: RunDirectory, seconds: float = 5.0) -> bool:
+    """Ask the coordinator to stop everybody in order; True if it confirmed."""
+    with Endpoints(run, "operator", config.launch.transport) as endpoints:
+        link = endpoints.coordinator()
         link.send(Command(request=1, action="drain"))
-        return any(isinstance(message, Done) for message, _ in link.receive(patience))
+        return any(isinstance(message, Done) for message, _ in link.receive(seconds))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from launch.config.config import Config
+from launch.topology.roles import ROLES, ProcessRole
 from league.wire.messages import Role
 
 HUNG = 70  # exit code of a process whose environment hung
@@ -15,29 +16,27 @@ HUNG = 70  # exit code of a process whose environment hung
 class Part:
     """One process of the topology."""
 
-    role: str
+    role: ProcessRole
     index: int
     ranks: int = 1  # more than one: torchrun starts them
 
     @property
     def name(self) -> str:
-        """What its log and the status call it."""
+        """Its name in logs, keys and the status."""
         return f"{self.role}-{self.index}"
-
-
-ROLES = {"collector": Role.COLLECTOR, "learner": Role.LEARNER, "inference": Role.INFERENCE, "tracker": Role.TRACKER}
 
 
 def key_holders(parts: Sequence[Part]) -> dict[str, Role]:
     """Return the processes that connect to others, by the names that their keys and messages carry.
 
-    >>> list(key_holders([Part("coordinator", 0), Part("learner", 0, ranks=2), Part("collector", 3)]))
-    ['learner-0', 'learner-0.1', 'collector-3']
+    >>> parts = [Part(ProcessRole.COORDINATOR, 0), Part(ProcessRole.LEARNER, 0, ranks=2), Part(ProcessRole.BUFFER, 1)]
+    >>> list(key_holders(parts))
+    ['learner-0', 'learner-0.1']
     """
     return {
-        rank_name(part.name, rank): ROLES[part.role]
+        rank_name(part.name, rank): key
         for part in parts
-        if part.role in ROLES
+        if (key := ROLES[part.role].key) is not None
         for rank in range(part.ranks)
     }
 
@@ -53,29 +52,30 @@ def topology(config: Config) -> list[Part]:
     inferences = config.launch.learners if config.collector.inference == "central" else 0
     buffers = config.launch.learners * config.launch.ranks if config.learner.replay_in == "buffer" else 0
     return [
-        Part("coordinator", 0),
-        *(Part("learner", i, config.launch.ranks) for i in range(config.launch.learners)),
-        *(Part("inference", i) for i in range(inferences)),
-        *(Part("buffer", i) for i in range(buffers)),
-        *(Part("collector", i) for i in range(collectors)),
-        *(Part("tracker", i) for i in range(len(config.track.to))),
+        Part(ProcessRole.COORDINATOR, 0),
+        *(Part(ProcessRole.LEARNER, i, config.launch.ranks) for i in range(config.launch.learners)),
+        *(Part(ProcessRole.INFERENCE, i) for i in range(inferences)),
+        *(Part(ProcessRole.BUFFER, i) for i in range(buffers)),
+        *(Part(ProcessRole.COLLECTOR, i) for i in range(collectors)),
+        *(Part(ProcessRole.TRACKER, i) for i in range(len(config.track.to))),
     ]
 
 
 def learner_names(config: Config) -> list[str]:
-    """Return the names of the learner processes, by which the coordinator shares players out."""
-    return [f"learner-{i}" for i in range(config.launch.learners)]
+    """Return the names of the learner processes, to which the coordinator assigns players."""
+    return [Part(ProcessRole.LEARNER, i).name for i in range(config.launch.learners)]
 
 
 def processes(parts: Sequence[Part]) -> dict[str, int]:
     """Count processes by role: each rank of a learner is one, and a coordinator has a replica beside it.
 
-    >>> processes([Part("coordinator", 0), Part("learner", 0, ranks=2), Part("collector", 0), Part("collector", 1)])
-    {'coordinator': 1, 'replica': 1, 'learner': 2, 'collector': 2}
+    >>> coordinator, learner = Part(ProcessRole.COORDINATOR, 0), Part(ProcessRole.LEARNER, 0, ranks=2)
+    >>> processes([coordinator, learner])
+    {'coordinator': 1, 'replica': 1, 'learner': 2}
     """
     counts: Counter[str] = Counter()
     for part in parts:
-        counts[part.role] += part.ranks
-        if part.role == "coordinator":
-            counts["replica"] += 1
+        counts[part.role.value] += part.ranks
+        if part.role == ProcessRole.COORDINATOR:
+            counts[ProcessRole.REPLICA.value] += 1
     return dict(counts)

@@ -1,1 +1,1 @@
-"""Trackers: viewer processes that draw the curves of a league elsewhere, and are free to die."""
+"""Trackers: viewer processes that send the curves of a league to a sink; the league does not depend on them."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from launch.trackers.sink import Place
+from launch.trackers.sink import SinkContext
 from launch.viewers.curves import CurveRow
 from league.standings import PayoffTable
 from league.store.files import publish
@@ -24,8 +24,8 @@ class CsvFiles:
 
     id = ""
 
-    def __init__(self, place: Place) -> None:
-        self._folder, self._film = place.folder, place.film
+    def __init__(self, context: SinkContext) -> None:
+        self._folder, self._film = context.folder, context.film
         self._file: IO[bytes] | None = None
 
     def open(self) -> int:
@@ -50,7 +50,7 @@ class CsvFiles:
         self._file.write(text.getvalue().encode())
         if row.payoff is not None:
             self._tables(row, row.payoff)
-        if row.scene is not None and (video := self._film(row.scene)) is not None:
+        if row.recorded is not None and (video := self._film(row.recorded)) is not None:
             path = self._folder / "videos" / f"{row.matches}-{video.name}"
             path.parent.mkdir(exist_ok=True)
             publish(path, video.read_bytes())

@@ -4,10 +4,10 @@ import struct
 import time
 from typing import Any
 
-from launch.trackers.sink import Place
+from launch.trackers.sink import SinkContext
 from launch.viewers.curves import CurveRow
 
-ROW = "ludus/row"  # the tag by which a later life knows what is there
+ROW = "ludus/row"  # the tag by which a later tracker knows what is there
 
 
 class EventFiles:
@@ -15,11 +15,11 @@ class EventFiles:
 
     id = ""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, context: SinkContext) -> None:
         from tensorboard.compat.proto import event_pb2, summary_pb2
 
         self._events, self._summaries = event_pb2, summary_pb2
-        self._folder, self._film = place.folder, place.film
+        self._folder, self._film = context.folder, context.film
         self._writer: Any = None
 
     def open(self) -> int:
@@ -59,7 +59,7 @@ class EventFiles:
             png, width, height = payoff_png(row.payoff)
             image = self._summaries.Summary.Image(encoded_image_string=png, width=width, height=height, colorspace=4)
             values.append(value(tag="payoff", image=image))
-        if row.scene is not None and (video := self._film(row.scene)) is not None:
+        if row.recorded is not None and (video := self._film(row.recorded)) is not None:
             gif = video.read_bytes()  # TensorBoard's images may move
             width, height = struct.unpack("<HH", gif[6:10])
             image = self._summaries.Summary.Image(encoded_image_string=gif, width=width, height=height, colorspace=3)

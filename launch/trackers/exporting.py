@@ -1,6 +1,6 @@
-"""`ludus export`: draw all curves of a run anew, from its ledger, at any time.
+"""`ludus export`: rebuild all curves of a run from its ledger, at any time.
 
-export(run, "csv", Path("curves"))          # the same points that a tracker draws while the league plays
+export(run, "csv", Path("curves"))          # the same points that a tracker writes while the league plays
 """
 
 from collections.abc import Callable, Collection
@@ -10,15 +10,15 @@ from launch.config.config import stored
 from launch.matches.filming import Films
 from launch.terminal.spinner import Spinner
 from launch.trackers.make_sink import check_trackers, make_sink
-from launch.trackers.sink import Sink, SinkError, ending
-from launch.trackers.tracker import place_of
+from launch.trackers.sink import Sink, SinkError, closing_sink
+from launch.trackers.tracker import sink_context
 from launch.viewers.curves import CurveRow, Curves
 from launch.viewers.view import open_view
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
 
 
-class _Pen:
+class _RowWriter:
     """Writes rows that the sink does not have yet, and counts all."""
 
     def __init__(self, sink: Sink, have: int, progress: Spinner) -> None:
@@ -29,7 +29,7 @@ class _Pen:
         if row.number >= self._have:
             self._sink.write(row)
         self.count += 1
-        self._progress.tell(f"match {row.matches:,}")
+        self._progress.update(f"match {row.matches:,}")
 
 
 def _identity(folder: Path) -> tuple[str, Callable[[str], None]]:
@@ -47,7 +47,7 @@ def export(
     run: RunDirectory,
     to: str,
     out: Path | None = None,
-    say: Callable[[str], None] = lambda line: None,
+    notify: Callable[[str], None] = lambda line: None,
     allow: Collection[str] = (),
 ) -> int:
     """Write every point of a run to a sink, but none that is there already; return how many rows it has then.
@@ -60,12 +60,12 @@ def export(
     if config.track.videos:
         run.inside(run.videos)  # videos that are there already are sent as they are
     try:
-        place = place_of(config, run, folder, say, Films(run, allow, say), *_identity(folder))
-        with Spinner(f"export to {to}") as progress, ending(make_sink(to, place)) as sink:
-            pen = _Pen(sink, sink.open(), progress)
-            curves = Curves(config.track, pen)
+        context = sink_context(config, run, folder, notify, Films(run, allow, notify), *_identity(folder))
+        with Spinner(f"export to {to}") as progress, closing_sink(make_sink(to, context)) as sink:
+            writer = _RowWriter(sink, sink.open(), progress)
+            curves = Curves(config.track, writer)
             open_view(run, curves.observe, curves)
     except OSError as error:
         raise SinkError(f"cannot write to {folder}: {error.strerror or error}") from error
-    say(f"{pen.count:,} rows of curves in {folder}")
-    return pen.count
+    notify(f"{writer.count:,} rows of curves in {folder}")
+    return writer.count

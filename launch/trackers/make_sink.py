@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from importlib.util import find_spec
 
-from launch.trackers.sink import Place, Sink, SinkError
+from launch.trackers.sink import Sink, SinkContext, SinkError
 
 
 def check_trackers(names: Iterable[str]) -> None:
@@ -13,16 +13,16 @@ def check_trackers(names: Iterable[str]) -> None:
             raise SinkError(f"{name} is not installed: pip install {name}")
 
 
-def make_sink(name: str, place: Place) -> Sink:
+def make_sink(name: str, context: SinkContext) -> Sink:
     """Return a sink by its name; what it needs is imported now, and not before."""
     if name == "csv":
         from launch.trackers.csv_files import CsvFiles
 
-        return CsvFiles(place)
+        return CsvFiles(context)
     if name == "tensorboard":
         from launch.trackers.event_files import EventFiles
 
-        return EventFiles(place)
+        return EventFiles(context)
     from launch.trackers.wandb_run import WandbRun
 
-    return WandbRun(place)
+    return WandbRun(context)

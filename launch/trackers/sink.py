@@ -1,13 +1,13 @@
 """What a tracker writes to.
 
-    with ending(make_sink("csv", place)) as sink:
-        have = sink.open()                      # how many rows are there already, from an earlier life
+    with closing_sink(make_sink("csv", context)) as sink:
+        have = sink.open()                      # how many rows are there already, from earlier trackers
         for row in rows:
             if row.number >= have:
                 sink.write(row)
 
-What is there already is asked of the sink itself, not of whoever wrote last: a tracker may be killed between
-writing a row and remembering that it did.
+The sink itself knows what is there already, not the tracker that wrote last: it may be killed between writing a
+row and noting that it did.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from launch.config.track import TrackConfig
-from launch.viewers.curves import CurveRow, Scene
+from launch.viewers.curves import CurveRow, RecordedEpisode
+from league.errors import InputError
 
 
-class SinkError(ValueError):
+class SinkError(InputError):
     """A sink that cannot be written to; the message says why, in one line."""
 
 
@@ -29,7 +30,7 @@ class Sink(Protocol):
 
     @property
     def id(self) -> str:
-        """The name under which it can be opened again; empty if its place is enough."""
+        """The name under which it can be opened again; empty if its folder is enough."""
 
     def open(self) -> int:
         """Open it and return how many rows are there; raise SinkError if it cannot be opened."""
@@ -45,8 +46,8 @@ class Sink(Protocol):
 
 
 @contextmanager
-def ending(sink: Sink) -> Iterator[Sink]:
-    """Close a sink in the end. If it broke, nothing that is left in it is written later, and the error is the first."""
+def closing_sink(sink: Sink) -> Iterator[Sink]:
+    """Close a sink in the end. If it broke, the first error is raised, and nothing that is left in it is written."""
     try:
         yield sink
     except BaseException:
@@ -57,15 +58,15 @@ def ending(sink: Sink) -> Iterator[Sink]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """What a sink is told: where to write, of which run, and whom to tell of trouble."""
+class SinkContext:
+    """What a sink works with: where to write, which run it is, and how to notify the user."""
 
     folder: Path
     run: str
     track: TrackConfig
     config: dict[str, Any]
     snapshots: Path
-    say: Callable[[str], None]
-    film: Callable[[Scene], Path | None]  # makes a video, if it can
-    id: str = ""  # as it was called in an earlier life
+    notify: Callable[[str], None]
+    film: Callable[[RecordedEpisode], Path | None]  # makes a video, if it can
+    id: str = ""  # its name from an earlier tracker
     keep: Callable[[str], None] = lambda id: None  # called with a new id, before anything is made under it

@@ -1,7 +1,7 @@
 """A tracker process: follows the replica and feeds one sink. It may die, hang or lag: nobody waits for it.
 
 It pulls. What it has not written yet is in the ledger, so it needs no queue, drops nothing, and an unreachable
-server costs the league nothing. Where it is, it notes in the ledger.
+server costs the league nothing. It notes its position in the ledger.
 """
 
 import logging
@@ -15,9 +15,9 @@ from launch.config.config import Config, to_plain
 from launch.matches.filming import Films
 from launch.topology.endpoints import Endpoints
 from launch.trackers.make_sink import make_sink
-from launch.trackers.sink import Place, Sink, SinkError, ending
+from launch.trackers.sink import Sink, SinkContext, SinkError, closing_sink
 from launch.viewers.curves import CurveRow, Curves, Position
-from launch.viewers.view import PATIENCE, Viewer
+from launch.viewers.view import ANSWER_SECONDS, Viewer
 from league.rulebook import LeagueConfig
 from league.state import LeagueState
 from league.store.fold import read_fold
@@ -28,8 +28,8 @@ from league.wire.sockets import PAGE_LIMIT
 
 log = logging.getLogger("ludus.tracker")
 
-LOOK = 1.0  # seconds between two looks at the league
-NOTED = 5.0  # seconds between two notes of the position
+REFRESH_SECONDS = 1.0  # between two requests for new events
+NOTE_SECONDS = 5.0  # between two notes of the position
 NEVER = 1 << 60  # an event that never happens: asking for what comes after it is asking for the notes alone
 
 
@@ -40,47 +40,47 @@ class Kept(msgspec.Struct, frozen=True):
     position: Position = Position()
 
 
-def run_tracker(
+def track(
     config: Config, run: RunDirectory, index: int, stopped: Callable[[], bool], allow: Collection[str] = ()
 ) -> None:
     """Feed the sink with this index until it is time to stop; then send what is left."""
     name = config.track.to[index]
-    with Endpoints(run, f"tracker-{index}", config.launch.transport, PAGE_LIMIT) as doors:
-        link = doors.replica()
+    with Endpoints(run, f"tracker-{index}", config.launch.transport, PAGE_LIMIT) as endpoints:
+        link = endpoints.replica()
         kept = ask_kept(link, name, stopped)
         if kept is None:
             return
-        films = Films(run, allow, say, stopped)
-        place = place_of(config, run, run.track / name, say, films, kept.id, keeper(link, name, stopped))
-        with ending(make_sink(name, place)) as sink:
+        films = Films(run, allow, print_line, stopped)
+        context = sink_context(config, run, run.track / name, print_line, films, kept.id, keeper(link, name, stopped))
+        with closing_sink(make_sink(name, context)) as sink:
             tracker = Tracker(name, sink, link, config, run.fold, kept)
             while not stopped():
-                tracker.step(LOOK)
+                tracker.step(REFRESH_SECONDS)
             tracker.finish(config.track.seconds / 2)
 
 
-def say(line: str) -> None:
-    """Tell the user, through the process that started this one."""
+def print_line(line: str) -> None:
+    """Show the user a line, through the process that started this one."""
     print(line, flush=True)  # noqa: T201  (standard output is the way to it)
 
 
-def place_of(
+def sink_context(
     config: Config,
     run: RunDirectory,
     folder: Path,
-    say: Callable[[str], None],
+    notify: Callable[[str], None],
     films: Films,
     id: str = "",
     keep: Callable[[str], None] = lambda id: None,
-) -> Place:
-    """Return what a sink is told of a run."""
-    return Place(
+) -> SinkContext:
+    """Return what the sink of a run works with."""
+    return SinkContext(
         folder=folder,
         run=config.name,
         track=config.track,
         config=to_plain(config),
         snapshots=run.snapshots,
-        say=say,
+        notify=notify,
         film=films.make,
         id=id,
         keep=keep,
@@ -91,7 +91,7 @@ def ask_kept(link: Client, name: str, stopped: Callable[[], bool]) -> Kept | Non
     """Ask the replica what this tracker kept; None if it is time to stop before it answers."""
     while not stopped():
         link.send(Follow(request=0, since=NEVER, measured=NEVER))
-        for message, _ in link.receive(PATIENCE):
+        for message, _ in link.receive(ANSWER_SECONDS):
             if isinstance(message, Page):
                 text = message.notes.get(name)
                 return Kept() if text is None else msgspec.json.decode(text, type=Kept)
@@ -104,7 +104,7 @@ def keeper(link: Client, name: str, stopped: Callable[[], bool]) -> Callable[[st
     def keep(id: str) -> None:
         while not stopped():
             link.send(Note(request=0, name=name, text=_text(Kept(id))))
-            for message, _ in link.receive(PATIENCE):
+            for message, _ in link.receive(ANSWER_SECONDS):
                 if isinstance(message, Refused):
                     raise SinkError(f"the replica refused to keep the id of the run: {message.reason}")
                 if isinstance(message, Done) and message.request == 0:
@@ -165,7 +165,7 @@ class Tracker:
 
     def _note(self) -> None:
         now = time.monotonic()
-        if self._last is None or now - self._noted_at < NOTED:
+        if self._last is None or now - self._noted_at < NOTE_SECONDS:
             return
         row, self._last, self._noted_at = self._last, None, now
         self._request += 1

@@ -1,7 +1,7 @@
-"""`track=wandb`: one Weights & Biases run for one league, whoever writes it and how often it dies.
+"""`track=wandb`: one Weights & Biases run for one league, however often its tracker dies.
 
-The number of a row is its step, so the server, or the files of an offline run, tell how many rows are there.
-Curves are drawn over matches and env steps (`define_metric`), not over that number.
+The number of a row is its step, so the server, or the files of an offline run, know how many rows are there.
+Curves are plotted over matches and env steps (`define_metric`), not over that number.
 """
 
 import errno
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from launch.trackers.readback import rows_in
-from launch.trackers.sink import Place, SinkError
+from launch.trackers.sink import SinkContext, SinkError
 from launch.viewers.curves import ENV_STEPS, MATCHES, CurveRow
 from league.ids import Hash
 from league.standings import PayoffTable
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     import wandb
 
 CLOUD = "https://api.wandb.ai"
-PATIENCE = 20.0  # seconds for a server to let a run begin
-LAST_WORDS = 5.0  # seconds for wandb's process to write the end of its file
-SERVICE = "WANDB_SERVICE"  # wandb's process of whoever started us: it may end before us, and we cannot reset it
-ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows without a word
+INIT_SECONDS = 20.0  # for a server to let a run begin
+FINISH_SECONDS = 5.0  # for wandb's process to write the end of its file
+SERVICE = "WANDB_SERVICE"  # wandb's process of our parent: it may end before us, and we cannot reset it
+ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows silently
 AXES = {
     MATCHES: ("league/*", "elo/*", "elo_online/*", "return/*", "score/*", "payoff/*", "lineage", "video"),
     ENV_STEPS: ("losses/*", "charts/*", "lag/*", "wait/*", "queue/*", "system/*", "player/*", "process/*"),
@@ -53,23 +53,23 @@ def has_key(environment: "os._Environ[str] | dict[str, str]") -> bool:
 class WandbRun:
     """A run of W&B: online if there is a key and a server answers, else in files that `wandb sync` sends later."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, context: SinkContext) -> None:
         os.environ["WANDB_SILENT"] = "true"
         os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
         os.environ.pop(SERVICE, None)
-        self._place = place
+        self._context = context
         # wandb makes a folder of its own name in the one that it is given.
-        self._folder = place.folder.parent if place.folder.name == "wandb" else place.folder
-        self.id = place.id or secrets.token_hex(4)
+        self._folder = context.folder.parent if context.folder.name == "wandb" else context.folder
+        self.id = context.id or secrets.token_hex(4)
         self._run: wandb.Run | None = None
-        self._said: set[str] = set()
+        self._notified: set[str] = set()
         self._next, self._mode = 0, ""  # how many rows were handed to wandb, and where they go
 
     def open(self) -> int:
         """Begin or resume the run; without a server, go on in files."""
-        if self.id != self._place.id:
-            self._place.keep(self.id)  # first: who dies between the two leaves a name, not a second run
-        asked = os.environ.get("WANDB_MODE") or self._place.track.mode
+        if self.id != self._context.id:
+            self._context.keep(self.id)  # first: who dies between the two leaves a name, not a second run
+        asked = os.environ.get("WANDB_MODE") or self._context.track.mode
         if asked == "online" and not has_key(os.environ):
             self._offline("there is no key (WANDB_API_KEY, or `wandb login`)")
         elif asked == "online" or (asked == "auto" and has_key(os.environ)):
@@ -88,15 +88,15 @@ class WandbRun:
             if "deleted" not in str(error):
                 raise
             old, self.id = self.id, secrets.token_hex(4)
-            self._place.say(f"wandb: somebody deleted the run {old}: all of it is sent again, as {self.id}")
-            self._place.keep(self.id)
+            self._context.notify(f"wandb: somebody deleted the run {old}: all of it is sent again, as {self.id}")
+            self._context.keep(self.id)
             run = self._begin("online")
-        self._place.say(f"wandb: {run.url}")
+        self._context.notify(f"wandb: {run.url}")
         return int(run.starting_step)
 
     def _offline(self, why: str) -> None:
-        place = self._folder / "wandb" / f"*-{self.id}"
-        self._place.say(f"wandb: {why}; recording offline, send it later with: wandb sync {place}")
+        files = self._folder / "wandb" / f"*-{self.id}"
+        self._context.notify(f"wandb: {why}; recording offline, send it later with: wandb sync {files}")
         self._begin("offline")
 
     def _begin(self, mode: str) -> "wandb.Run":
@@ -107,17 +107,17 @@ class WandbRun:
         self._mode = mode
         try:
             self._run = wandb.init(
-                project=self._place.track.project,
-                entity=self._place.track.entity,
+                project=self._context.track.project,
+                entity=self._context.track.entity,
                 id=self.id,
-                name=self._place.run,
+                name=self._context.run,
                 resume="allow",
                 dir=str(self._folder),
-                config=self._place.config,
+                config=self._context.config,
                 mode=mode,  # type: ignore[arg-type]
                 settings=_settings(wandb),
             )
-        except Exception as error:  # wandb raises errors of many kinds; each is told, none may stop play
+        except Exception as error:  # wandb raises errors of many kinds; each is reported, none may stop play
             wandb.teardown(exit_code=1)
             raise SinkError(_one_line(error)) from error
         for axis, names in AXES.items():
@@ -133,7 +133,7 @@ class WandbRun:
         if row.elapsed is not None:
             values["league/elapsed"] = row.elapsed
         try:
-            if row.snapshot is not None and self._place.track.artifacts:
+            if row.snapshot is not None and self._context.track.artifacts:
                 self._upload(row.frozen or "", row.snapshot)  # first: once the row is there, nobody comes back to it
             self._log(row, values)
         except Exception as error:
@@ -142,12 +142,12 @@ class WandbRun:
 
     def _log(self, row: CurveRow, values: dict[str, Any]) -> None:
         assert self._run is not None
-        if row.payoff is not None or row.scene is not None:
+        if row.payoff is not None or row.recorded is not None:
             try:
                 self._run.log(values | dict(self._media(row)), step=row.number, commit=True)
                 return
             except Exception as error:  # tables need rights, and answers, that numbers do not need
-                self._say_once("tables and videos are left out", error)
+                self._notify_once("tables and videos are left out", error)
         self._run.log(values, step=row.number, commit=True)
 
     def _media(self, row: CurveRow) -> Iterator[tuple[str, Any]]:
@@ -155,29 +155,29 @@ class WandbRun:
 
         if row.payoff is not None:
             yield from _tables(row, row.payoff)
-        if row.scene is not None and (video := self._place.film(row.scene)) is not None:
-            yield "video", wandb.Video(str(video), caption=f"{row.scene.title}, match {row.scene.name}")
+        if row.recorded is not None and (video := self._context.film(row.recorded)) is not None:
+            yield "video", wandb.Video(str(video), caption=f"{row.recorded.title}, match {row.recorded.name}")
 
     def _upload(self, player: str, snapshot: Hash) -> None:
         import wandb
 
         assert self._run is not None
-        path = SnapshotStore(self._place.snapshots).path(snapshot)
-        name = re.sub(r"[^\w.-]", "-", f"{self._place.run}-{player}")
+        path = SnapshotStore(self._context.snapshots).path(snapshot)
+        name = re.sub(r"[^\w.-]", "-", f"{self._context.run}-{player}")
         artifact = wandb.Artifact(name, "snapshot", metadata={"player": player, "snapshot": snapshot})
         try:
             artifact.add_file(str(path))
             self._run.log_artifact(artifact)
         except Exception as error:  # the curves are worth more, and the store has the snapshot
-            self._say_once("snapshots are not uploaded", error)
+            self._notify_once("snapshots are not uploaded", error)
 
-    def _say_once(self, what: str, error: Exception) -> None:
-        if what not in self._said:
-            self._said.add(what)
-            self._place.say(f"wandb: {what}: {_one_line(error)}")
+    def _notify_once(self, what: str, error: Exception) -> None:
+        if what not in self._notified:
+            self._notified.add(what)
+            self._context.notify(f"wandb: {what}: {_one_line(error)}")
 
     def flush(self) -> None:
-        """See that there is room: what was logged is with wandb's own process, and its files tell how much arrived."""
+        """Check that there is room: wandb's own process has what was logged, and its files show how much arrived."""
         self._check_room()
 
     def _check_room(self) -> None:
@@ -189,7 +189,7 @@ class WandbRun:
         if self._run is None:
             return
         self._run.finish()
-        deadline = time.monotonic() + LAST_WORDS
+        deadline = time.monotonic() + FINISH_SECONDS
         while self._mode == "offline" and (have := rows_in(self._folder / "wandb", self.id)) < self._next:
             if time.monotonic() > deadline:
                 raise SinkError(f"only {have} of {self._next} rows are in {self._folder}: was the disk full?")
@@ -201,13 +201,13 @@ def _settings(wandb: Any) -> Any:
     wanted = {
         "console": "off",
         "silent": True,
-        "init_timeout": PATIENCE,
+        "init_timeout": INIT_SECONDS,
         "disable_git": True,
         "disable_code": True,
         "x_disable_stats": True,
         "x_disable_meta": True,
         "x_transaction_log_flush_interval": 0.2,
-        "x_graphql_timeout_seconds": PATIENCE / 2,
+        "x_graphql_timeout_seconds": INIT_SECONDS / 2,
         "x_graphql_retry_max": 2,
     }
     return wandb.Settings(**{name: value for name, value in wanted.items() if name in wandb.Settings.model_fields})

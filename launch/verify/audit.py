@@ -1,4 +1,4 @@
-"""The audit: what the raw rows of a ledger tell when they are read one by one, apart from the fold.
+"""The audit: the raw rows of a ledger, read one by one, independently of the fold.
 
 `ludus verify` holds the fold against it, so nothing here may use the fold.
 """
@@ -34,7 +34,7 @@ PAGE = 10_000
 
 @dataclass(slots=True)
 class Audit:
-    """What the rows tell, and what is wrong with them."""
+    """What follows from the rows, and what is wrong with them."""
 
     carry: float  # how much the evaluation games of an older candidate still count
     rows: int = 0
@@ -68,7 +68,7 @@ def walk(ledger: Ledger, carry: float) -> Audit:
             continue
         if kind != kind_of(event) or ticket != ticket_of(event):
             audit.unreadable.append(
-                f"event {seq} is filed as {kind} of ticket {ticket}, but tells of {kind_of(event)} of ticket "
+                f"event {seq} is filed as {kind} of ticket {ticket}, but has {kind_of(event)} of ticket "
                 f"{ticket_of(event)}"
             )
         _follow(audit, seq, event)
@@ -150,7 +150,7 @@ def _count(audit: Audit, seq: int, event: ResultCounted) -> None:
     seats = len(ticket.entries)
     if len(event.episodes) != ticket.episodes or any(len(e.ranks) != seats for e in event.episodes):
         audit.disorder.append(
-            f"event {seq}: the result of ticket {event.ticket} does not tell of {ticket.episodes} episodes "
+            f"event {seq}: the result of ticket {event.ticket} does not have {ticket.episodes} episodes "
             f"of {seats} entries"
         )
     elif ticket.purpose == Purpose.EVALUATE:

@@ -69,17 +69,17 @@ _KINDS = "select kind, count(*) from events where seq > :since group by kind"
 
 def by_sql(ledger: Ledger) -> dict[str, int]:
     """Count the rows of the ledger, archived or not, without the fold."""
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     with closing(sqlite3.connect(":memory:")) as window:
         window.execute(_TABLE)
         window.execute(_INDEX)
         since = 0
         while page := ledger.rows(since, WINDOW):
             window.executemany("insert into events values(?, ?, ?, ?)", page)
-            told.update(_counted(window, since))
+            counts.update(_counted(window, since))
             window.execute(_FORGET)
             since = page[-1][0]
-    return dict(told)
+    return dict(counts)
 
 
 def _counted(window: sqlite3.Connection, since: int) -> dict[str, int]:
@@ -89,22 +89,22 @@ def _counted(window: sqlite3.Connection, since: int) -> dict[str, int]:
         return window.execute(query, {"since": since}).fetchall()
 
     kinds = msgspec.convert(dict(ask(_KINDS)), dict[str, int])  # type: ignore[arg-type]
-    told = {
+    counts = {
         "players": kinds.get("player_added", 0) + kinds.get("player_frozen", 0),
         "tickets": kinds.get("ticket_issued", 0),
         "void tickets": kinds.get("ticket_voided", 0),
     }
     for purpose, results, episodes in msgspec.convert(ask(_RESULTS), list[tuple[str, int, int]]):
-        told |= {f"results ({purpose})": results, f"episodes ({purpose})": episodes}
+        counts |= {f"results ({purpose})": results, f"episodes ({purpose})": episodes}
     for purpose, steps in msgspec.convert(ask(_STEPS), list[tuple[str, int]]):
-        told[f"env steps ({purpose})"] = steps
+        counts[f"env steps ({purpose})"] = steps
     sides = [side for (side,) in ask(_SIDES)]
     pairs = msgspec.convert(
         ask(_PAIRS if len(set(sides)) == len(sides) > 1 else _TEAMS), list[tuple[str, str, str, int, int]]
     )
     for purpose, me, you, wins, draws in pairs:
-        told |= {f"{me} beat {you} ({purpose})": wins, f"{me} drew with {you} ({purpose})": draws}
-    return told
+        counts |= {f"{me} beat {you} ({purpose})": wins, f"{me} drew with {you} ({purpose})": draws}
+    return counts
 
 
 def by_fold(state: LeagueState) -> dict[str, int]:

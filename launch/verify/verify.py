@@ -1,4 +1,4 @@
-"""`ludus verify`: hold a run against itself. It can fail, and says where.
+"""`ludus verify`: check a run against itself, and name what is wrong.
 
 Each check reads the evidence in its own way: hashes cover every row, SQL counts without the fold, the audit follows
 tickets without the fold, ratings are refitted from results. A check returns what is wrong; nothing: all is well.
@@ -47,7 +47,7 @@ class JournalLine(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that the checks look at."""
+    """The input of all checks."""
 
     run: RunDirectory
     rules: LeagueConfig
@@ -108,9 +108,9 @@ def _fold(ledger: Ledger, rules: LeagueConfig) -> tuple[LeagueState, str]:
     """Return the fold, as far as it goes, and why it went no further."""
     state, seq = LeagueState(rules), 0
     try:
-        for seq, event in ledger.events():  # noqa: B007  (the number is told when the next event cannot be had)
+        for seq, event in ledger.events():  # noqa: B007  (the number is used if the next event cannot be read)
             apply(state, event)
-    except Exception as error:  # whatever a damaged ledger does to the fold is what we came to find
+    except Exception as error:  # a damaged ledger may break the fold in any way: that is a finding
         return state, f"the fold stops at or after event {seq}: {type(error).__name__}: {error}"
     return state, ""
 
@@ -137,7 +137,7 @@ def check_readable(evidence: Evidence) -> Problems:
 
 
 def check_results(evidence: Evidence) -> Problems:
-    """Find tickets with more than one result, by what the bodies say, not by the index."""
+    """Find tickets with more than one result, by the bodies of events, not by the index."""
     return [f"ticket {ticket} has {count} results" for ticket, count in evidence.audit.results.items() if count > 1]
 
 
@@ -148,9 +148,9 @@ def check_tickets(evidence: Evidence) -> Problems:
 
 def check_counters(evidence: Evidence) -> Problems:
     """Count by plain SQL and compare with the fold."""
-    told, folded = by_sql(evidence.ledger), by_fold(evidence.state)
-    keys = [key for key in sorted({*told, *folded}) if told.get(key, 0) != folded.get(key, 0)]
-    return [f"{key}: {told.get(key, 0)} by SQL, {folded.get(key, 0)} by the fold" for key in keys]
+    counted, folded = by_sql(evidence.ledger), by_fold(evidence.state)
+    keys = [key for key in sorted({*counted, *folded}) if counted.get(key, 0) != folded.get(key, 0)]
+    return [f"{key}: {counted.get(key, 0)} by SQL, {folded.get(key, 0)} by the fold" for key in keys]
 
 
 def check_checkpoint(evidence: Evidence) -> Problems:
@@ -213,7 +213,7 @@ def check_journals(evidence: Evidence) -> Problems:
 
 
 def _witness(ledger: Ledger, head: str) -> str:
-    """Return how the ledger differs from what a collector was told of it."""
+    """Return how the ledger differs from the one that a collector noted."""
     number, _, digest = head.partition(" ")
     if not number.isdigit():
         return f"{head[:80]!r} names no event"

@@ -41,7 +41,7 @@ class Ancestor(msgspec.Struct, frozen=True, array_like=True):
     snapshot: str | None
 
 
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedEpisode(msgspec.Struct, frozen=True, kw_only=True):
     """An evaluation episode of which a video is made: all that is needed to play it again."""
 
     ticket: Ticket
@@ -65,18 +65,18 @@ class CurveRow(msgspec.Struct, frozen=True, kw_only=True):
     """Values that were measured together, in their places on both axes."""
 
     number: int
-    seq: int  # the newest event, and the newest row of metrics, that it tells of
+    seq: int  # the newest event, and the newest row of metrics, that it includes
     measured: int
     axis: str  # the natural one of these values
     matches: int
     env_steps: int
-    elapsed: float | None  # seconds of play; None if nobody looked at the clock
+    elapsed: float | None  # seconds of play; None if no process measured it
     values: dict[str, float]
     payoff: PayoffTable | None = None
     lineage: tuple[Ancestor, ...] = ()
     frozen: PlayerId | None = None  # who was born,
     snapshot: Hash | None = None  # and its weights
-    scene: Scene | None = None  # what a video is made of
+    recorded: RecordedEpisode | None = None  # what a video is made of
     filmed: int = 0  # matches when the last one was made
     gathered: int = 0  # the newest event whose episodes are in a row
 
@@ -138,7 +138,7 @@ class Curves:
             self._row(seq, state, MATCHES, size(state), frozen=event.player.id, snapshot=event.player.snapshot)
 
     def metrics(self, row: Measured, state: LeagueState) -> None:
-        """Emit what all processes measured together; the coordinator is the last to tell."""
+        """Emit what all processes measured together; the coordinator's row comes last."""
         if row.id <= self._start.measured:
             return
         self._measured = row.id
@@ -148,7 +148,7 @@ class Curves:
             self._row(row.seq, state, ENV_STEPS, values, elapsed=row.elapsed)
 
     def _film(self, seq: int, result: ResultCounted, state: LeagueState) -> None:
-        """Emit a scene when the next is due: the first evaluation since then that shows somebody who learns."""
+        """Emit a recorded episode when a video is due: the first evaluation since then with a learning player."""
         ticket, matches = self._ticket, sum(state.results.values())
         if not self._config.videos or ticket is None or ticket.purpose != Purpose.EVALUATE:
             return
@@ -159,11 +159,13 @@ class Curves:
         if not any(e.player in state.population and state.population[e.player].learning for e in ticket.entries):
             return
         self._filmed, actions = matches, result.episodes[kept[0]].actions
-        scene = Scene(ticket=ticket, attempt=result.attempt, episode=kept[0], actions=actions, seed=state.seed)
-        self._row(seq, state, MATCHES, size(state), scene=scene)
+        recorded = RecordedEpisode(
+            ticket=ticket, attempt=result.attempt, episode=kept[0], actions=actions, seed=state.seed
+        )
+        self._row(seq, state, MATCHES, size(state), recorded=recorded)
 
     def _rate(self, seq: int, state: LeagueState, table_every: int) -> None:
-        """Emit two rows: over env steps what a script of RL would draw, and ratings over matches."""
+        """Emit two rows: over env steps the usual curves of an RL script, and ratings over matches."""
         standings = all_standings(state)
         charts = self._episodes.take() | win_rates(state, standings)
         self._gathered = seq

@@ -1,4 +1,4 @@
-"""Pictures of a league, drawn with matplotlib, which is imported when the first one is drawn."""
+"""Figures of a league by matplotlib, which is imported for the first one."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LABELLED = 16  # players beyond which the cells of a heat map have no numbers
 DARK = 33  # per cent from the middle at which a cell is so dark that its number is white
-# Colours that everybody can tell apart: of Okabe and Ito for lines, from orange to blue for scores.
+# Colours that colour-blind readers can distinguish: of Okabe and Ito for lines, from orange to blue for scores.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#000000")
 SCORES = ("#8C4A00", "#E08214", "#FDD9B0", "#F7F7F7", "#B5D4E9", "#3F8FC5", "#0B3C6F")
 
@@ -34,7 +34,7 @@ def png_of(figure: "Figure", dpi: int = 100) -> bytes:
 
 
 def payoff_figure(table: PayoffTable) -> "Figure":
-    """Draw who scores what against whom: rows against columns, in per cent."""
+    """Plot the score of each player against each other one: rows against columns, in per cent."""
     from matplotlib.figure import Figure
 
     count = len(table.players)
@@ -43,7 +43,7 @@ def payoff_figure(table: PayoffTable) -> "Figure":
     figure = Figure(figsize=(side + 0.8, side), layout="constrained")
     axes = figure.add_subplot()
     image = axes.imshow(scores.reshape(count, count), cmap=_scores(), vmin=0, vmax=100)
-    axes.set_facecolor("#cccccc")  # who has not met: no shade of a score
+    axes.set_facecolor("#cccccc")  # pairs that have not met: no shade of a score
     axes.set_xticks(range(count), table.players, rotation=90, fontsize=8)
     axes.set_yticks(range(count), table.players, fontsize=8)
     if count <= LABELLED:
@@ -72,7 +72,7 @@ def payoff_png(table: PayoffTable) -> tuple[bytes, int, int]:
 
 
 def ratings_figure(rows: Sequence[CurveRow], players: Sequence[str], anchors: Mapping[str, float]) -> "Figure":
-    """Draw the rating of each player over matches, with its interval; anchors are dashed lines."""
+    """Plot the rating of each player over matches, with its interval; anchors are dashed lines."""
     figure, axes = _plot("matches", "Elo")
     for number, player in enumerate(players):
         found = [(row.matches, row.values) for row in rows if f"elo/{player}" in row.values]
@@ -101,7 +101,7 @@ def _shown(rows: Sequence[CurveRow], players: Sequence[str], anchors: Mapping[st
 
 
 def family_figure(population: Population, births: Mapping[str, int], matches: int) -> "Figure":
-    """Draw who was frozen from whom, and when: a line for each player that learns, a dot for each past."""
+    """Plot who was frozen from whom, and when: a line for each learning player, a dot for each frozen one."""
     from matplotlib.figure import Figure
 
     learning = [player.id for player in population.learning()]
@@ -125,20 +125,20 @@ def family_figure(population: Population, births: Mapping[str, int], matches: in
 
 
 def throughput_figure(rows: Sequence[CurveRow]) -> "Figure":
-    """Draw env steps per second and how long everybody waited, over the time of play."""
+    """Plot env steps per second and the share of time that processes waited, over the time of play."""
     figure, axes = _plot("minutes of play", "env steps per second")
     measured = [row for row in rows if row.elapsed is not None and SPEED in row.values]
     minutes = [(row.elapsed or 0.0) / 60 for row in measured]
     speeds = [row.values[SPEED] for row in measured]
     axes.plot(minutes, speeds, color=_colour(0), linewidth=1.6, label="env steps")
     axes.set_ylim(bottom=0)
-    beside = axes.twinx()
-    beside.set_ylim(0, 100)
-    beside.set_ylabel("share of time spent waiting, %")
+    right = axes.twinx()
+    right.set_ylim(0, 100)
+    right.set_ylabel("share of time spent waiting, %")
     names = sorted({name for row in measured for name in row.values if name.startswith(WAIT)})
     for number, name in enumerate(names[:8], start=1):
         share = [100 * row.values.get(name, np.nan) for row in measured]
-        beside.plot(minutes, share, color=_colour(number), linewidth=0.9, alpha=0.7, label=f"{name[5:]} waits")
+        right.plot(minutes, share, color=_colour(number), linewidth=0.9, alpha=0.7, label=f"{name[5:]} waits")
     figure.legend(fontsize=7, loc="outside right upper")
     return figure
 

@@ -1,4 +1,4 @@
-"""`ludus explain`: why a player meets whom it meets, and what its next freeze lacks."""
+"""`ludus explain`: how a player's opponents are chosen, and what is missing for its next freeze."""
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -15,7 +15,7 @@ from league.store.run_directory import RunDirectory
 
 
 def explain(run: RunDirectory, player: str) -> int:
-    """Print whom a player meets next and how probably, what its next freeze lacks, and its scores."""
+    """Print a player's possible opponents with probabilities, what its next freeze lacks, and its scores."""
     view = open_view(run)
     found = find_player(view.state, player)
     console = Console()
@@ -56,7 +56,7 @@ def _other_seats(state: LeagueState, player: Player) -> list[tuple[str, bool]]:
 
 
 def _choices_table(state: LeagueState, player: Player, role: str, mate: bool) -> Table:
-    """Return the exact probabilities with which the scheduler draws the next opponent, or the next partner."""
+    """Return the exact probabilities with which the scheduler samples the next opponent, or the next partner."""
     title = f"Next opponent as {role} (recipe {state.config.matchmaking.name})" if not mate else f"Partner as {role}"
     who, what = ("partner", "return") if mate else ("opponent", "score")
     table = Table(who, "weights", what, box=SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
@@ -75,7 +75,7 @@ def _choices_table(state: LeagueState, player: Player, role: str, mate: bool) ->
 
 
 def promotion_status(state: LeagueState, player: Player) -> str:
-    """Say what the next freeze of a learning player lacks."""
+    """Return what is missing for the next freeze of a learning player."""
     rules, since = state.config.promotion, state.since_freeze(player.id)
     count = f"{since:,} decisions since its last freeze or reset"
     if state.candidate(player.id) is None:

@@ -10,7 +10,7 @@ from league.ticket import Purpose
 def final_json(state: LeagueState, speed: float | None) -> dict[str, Any]:
     """Return final_done, final_wanted (games) and final_seconds_left; all null unless it is under way.
 
-    `speed` is that of all collectors, in env steps per second; without it nobody knows how long it takes.
+    `speed` is that of all collectors, in env steps per second; without it there is no estimate of the time.
     """
     if state.phase != FINAL or state.env is None:
         return dict.fromkeys(("final_done", "final_wanted", "final_seconds_left"))
@@ -25,6 +25,6 @@ def final_json(state: LeagueState, speed: float | None) -> dict[str, Any]:
 
 def final_words(state: LeagueState) -> str:
     """Return how far the final evaluation is, in words; empty before and after it."""
-    told = final_json(state, None)
-    done, wanted = told["final_done"], told["final_wanted"]
+    plain = final_json(state, None)
+    done, wanted = plain["final_done"], plain["final_wanted"]
     return "" if wanted is None else f"final evaluation, {done:,} of {wanted:,} games"

@@ -14,24 +14,24 @@ from launch.terminal.console import Console
 from launch.terminal.spinner import Spinner
 from launch.viewers.tables import all_standings, rating_text, short
 from launch.viewers.view import open_view
+from league.errors import LudusError
 from league.standings import Standing
 from league.state import OVER, LeagueState
-from league.store.ledger import LedgerError
 from league.store.run_directory import RunDirectory, RunError
 
 UNREADABLE, NOT_STARTED, RUNNING, STOPPED = "unreadable", "not started", "running", "stopped"
-WHOLE = 36  # letters of a name that are never broken, so that it can be copied: a sweep's names are long
+WHOLE = 36  # characters of a name that stay on one line, so that it can be copied: a sweep's names are long
 UNITS = (("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
 
 
 def list_runs(runs: Path, as_json: bool = False) -> int:
     """Print all runs of a directory."""
     if not runs.is_dir():
-        raise RunError(f"there is no directory {str(runs)!r}; say where the runs are: ludus list DIRECTORY")
+        raise RunError(f"there is no directory {str(runs)!r}; name the directory of the runs: ludus list DIRECTORY")
     found = []
     with Spinner("list") as progress:
         for config in sorted(runs.glob("*/config.json"), key=lambda path: -path.stat().st_mtime_ns):
-            progress.tell(config.parent.name)
+            progress.update(config.parent.name)
             found.append(run_json(RunDirectory(config.parent)))
     if as_json:
         sys.stdout.write(json.dumps(found, indent=2, allow_nan=False) + "\n")
@@ -57,7 +57,7 @@ def run_json(run: RunDirectory) -> dict[str, Any]:
             return plain | nothing | {"state": NOT_STARTED}
         view = open_view(run)
         return plain | _league(view.state, view.live)
-    except (ValueError, OSError, LedgerError) as error:
+    except (LudusError, ValueError, OSError) as error:
         return plain | nothing | {"state": UNREADABLE, "why": str(error)}
 
 
@@ -81,10 +81,10 @@ def _best(state: LeagueState) -> Standing | None:
 
 
 def _strength(row: Standing) -> dict[str, Any]:
-    told = {"player": row.player, "text": str(rating_text(row))}
+    plain = {"player": row.player, "text": str(rating_text(row))}
     if row.own is not None:
-        return told | {"mean": row.own.mean, "low": row.own.low, "high": row.own.high}
-    return told | {"rating": row.rating, "low": row.low, "high": row.high}
+        return plain | {"mean": row.own.mean, "low": row.own.low, "high": row.own.high}
+    return plain | {"rating": row.rating, "low": row.low, "high": row.high}
 
 
 def _table(found: list[dict[str, Any]]) -> Table:

@@ -34,14 +34,14 @@ from league.player import Kind
 from league.standings import MeanReturn, Standing
 from league.state import FINAL, OVER, LeagueState
 
-REPAINT = 0.5  # seconds between two paintings on a terminal
-REFIT = 2.0  # seconds between two fits of the ratings, which cost more than a painting
-LINE = 10.0  # seconds between two plain lines
+REPAINT_SECONDS = 0.5  # between two updates of a terminal
+REFIT_SECONDS = 2.0  # between two fits of the ratings, which cost more than an update
+LINE_SECONDS = 10.0  # between two plain lines
 ROWS = 16  # of the standings in the live table
 
 
 class LiveTable:
-    """Shows a view now and then, however often it is told to; `say` prints a line above it."""
+    """Shows a view at intervals, however often `show` is called; `note` prints a line above it."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class LiveTable:
         self._shown_at = self._fitted_at = float("-inf")
         self._body: RenderableType = ""
         self._whole = False  # whether a view was complete once
-        self._final = False  # whether it was said that the final evaluation begins
+        self._final = False  # whether the final evaluation was announced
 
     def __enter__(self) -> Self:
         if self._paints:
@@ -74,13 +74,13 @@ class LiveTable:
             self._live.stop()
             self._live = None
 
-    def say(self, text: str) -> None:
-        """Print a line that stays; nothing if it is to be quiet."""
+    def note(self, text: str) -> None:
+        """Print a line that stays; nothing if quiet."""
         if not self._quiet:
             self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def warn(self, text: str) -> None:
-        """Print a line on what went wrong, also if it is to be quiet: then to standard error."""
+        """Print a line on what went wrong; if quiet, to standard error."""
         console = self._errors if self._quiet else self._console
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
@@ -88,7 +88,7 @@ class LiveTable:
         """Show the view if it is time to; at once when it is complete for the first time, or the final phase begins."""
         now, whole = self._clock(), self._whole or view.seq >= view.head
         news = whole > self._whole or (whole and view.state.phase == FINAL and not self._final)
-        early = now - self._shown_at < (REPAINT if self._live is not None else LINE)
+        early = now - self._shown_at < (REPAINT_SECONDS if self._live is not None else LINE_SECONDS)
         if self._quiet or (early and not news):
             return
         self._shown_at, self._whole = now, whole
@@ -100,32 +100,32 @@ class LiveTable:
             emit_line(status_json(view))
             return
         if self._live is None:
-            self.say(plain_line(view))
+            self.note(plain_line(view))
             return
-        if now - self._fitted_at >= REFIT:
+        if now - self._fitted_at >= REFIT_SECONDS:
             self._fitted_at = now
             self._body = standings_table(view.state, ROWS)
         self._live.update(Group(status_text(self._name, view), self._body), refresh=True)
 
     def _wait_for(self, view: View) -> None:
-        """Say how far a view is that does not know yet what there is."""
+        """Show how far a view has read that has not caught up yet."""
         line = f"reading the ledger: event {view.seq:,} of {view.head:,}"
         if self._live is not None:
             self._live.update(Text(f"{self._name}  {line}"), refresh=True)
         elif not self._json:
-            self.say(line)
+            self.note(line)
 
     def _announce(self, view: View) -> None:
-        """Say once that training is over, and what is still to come."""
+        """Announce once that training is over, and what follows."""
         if view.state.phase == FINAL and not self._final:
             self._final, words = True, final_words(view.state)
             allowed = view.state.config.final_seconds()
             most = "" if allowed is None else f", within {clock_time(allowed)} (league.evaluation.final_share)"
-            self.say(f"training ends ({view.state.why}). What is left is the {words}{most}")
+            self.note(f"training ends ({view.state.why}). What is left is the {words}{most}")
 
 
 def emit_line(plain: dict[str, Any]) -> None:
-    """Print one line of JSON for a program that reads along."""
+    """Print one line of JSON for a program that reads standard output."""
     sys.stdout.write(json.dumps(plain, allow_nan=False) + "\n")
     sys.stdout.flush()
 
@@ -150,8 +150,8 @@ def plain_line(view: View) -> str:
     status = status_json(view)
     strength = [f"{row.player} {_strength(row)}" for row in _mains(view.state)]
     parts = [f"{view.state.phase}: {_time_left(status)}", _league(status), *strength, _work(status)]
-    troubles = [view.broken] * bool(view.broken) + [_damaged(view)] * bool(view.state.damaged)
-    return "; ".join([*troubles, *parts])
+    problems = [view.broken] * bool(view.broken) + [_damaged(view)] * bool(view.state.damaged)
+    return "; ".join([*problems, *parts])
 
 
 def _damaged(view: View) -> str:
@@ -226,7 +226,7 @@ def final_report(
     as_json: bool = False,
     allow: Sequence[str] = (),
 ) -> None:
-    """Print the standings, the payoff, what each main scores against the anchors, and what to try next."""
+    """Print the standings, the payoff, the scores of each main against the anchors, and commands to try next."""
     if as_json:
         emit_line({"phase": state.phase, "why": state.why, "standings": standings_json(state)})
         return
@@ -242,7 +242,7 @@ def final_report(
 
 
 def candidate_lines(state: LeagueState) -> list[str]:
-    """Say what the last candidate of each main scored against each anchor."""
+    """Return what the last candidate of each main scored against each anchor, as lines."""
     lines = []
     for row in _mains(state):
         for mean, whom in _returns(row):
@@ -257,7 +257,7 @@ def candidate_lines(state: LeagueState) -> list[str]:
 
 
 def next_commands(state: LeagueState, run_name: str, allow: Sequence[str] = ()) -> list[str]:
-    """Return commands that work on this very run; those that play need what its own command was allowed."""
+    """Return commands that work on this run; those that play need the same --allow as its own command."""
     also = allowing(allow)
     mains = [p.id for p in state.population.of_kind(Kind.MAIN)] or [p.id for p in state.population.learning()]
     anchors = [p.id for p in state.population.anchors()] or [p.id for p in state.population.frozen()] or mains

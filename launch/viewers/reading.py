@@ -1,6 +1,6 @@
 """The commands that read a run: status, standings, payoff, matches, explain. Each returns its exit code.
 
-What the user can mend is raised as a ValueError that says how.
+What the user can fix is raised as a LudusError whose message says how.
 """
 
 import json
@@ -38,7 +38,7 @@ def _emit(plain: Any) -> int:
 
 
 def status(run: RunDirectory, as_json: bool = False) -> int:
-    """Tell how a run is doing: phase, time, throughput, waiting, lag."""
+    """Show the status of a run: phase, time, throughput, waiting, lag."""
     if run.jobs.exists():
         return _status_with_jobs(run, as_json)
     view = open_view(run)
@@ -59,11 +59,11 @@ def _print_status(console: Console, run: RunDirectory, view: View) -> None:
         line = f"{name} is quarantined, it failed everything while others succeeded; the last time: {why}"
         console.print(line, style="red", highlight=False, markup=False)
     if not view.live:
-        console.print("no coordinator answers: this is what the ledger tells", style="dim")
+        console.print("no coordinator answers: this is what the ledger has", style="dim")
 
 
 def _status_with_jobs(run: RunDirectory, as_json: bool) -> int:
-    """Tell how a run on Slurm is doing. Its jobs may wait for hours before there is a league to look at."""
+    """Show the status of a run on Slurm. Its jobs may wait for hours before there is a league."""
     from launch.slurm.control import jobs_json, jobs_table, why_ended
 
     jobs, ended = jobs_json(run), why_ended(run)
@@ -110,7 +110,7 @@ def standings(run: RunDirectory, as_json: bool = False) -> int:
 
 
 def payoff(run: RunDirectory, as_json: bool = False) -> int:
-    """Print who scores what against whom, in evaluation and in training."""
+    """Print the scores of all pairs, in evaluation and in training."""
     state = open_view(run).state
     if as_json:
         return _emit(payoff_json(state))
@@ -131,7 +131,7 @@ class Matches:
         self.newest: deque[dict[str, Any]] = deque(maxlen=limit)
 
     def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
-        """Take note of a ticket that is settled."""
+        """Keep a ticket that is settled."""
         if isinstance(event, ResultCounted):
             self._note(state, state.open[event.ticket], event.episodes, None)
         elif isinstance(event, TicketVoided):
@@ -188,7 +188,7 @@ def match_json(
 def _score(episodes: tuple[Episode, ...], entry: int, players: Sequence[PlayerId], sides: Sequence[int]) -> float:
     """Return the share of points of an entry, counted as in the standings: only other players, each side once.
 
-    Where a player meets nobody but itself, its entries are told apart instead.
+    Where a player meets nobody but itself, its entries count as different players.
     """
     others = [o for o, side in enumerate(sides) if side != sides[entry]]
     foes = {(sides[o], players[o]): o for o in others if players[o] != players[entry]}
@@ -221,9 +221,9 @@ def matches(run: RunDirectory, player: str | None = None, limit: int = 20, as_js
 def _names(match: dict[str, Any]) -> str:
     """Return who played, side by side, with scores, or with returns where there is one side."""
     values = [f"{100 * s:.0f}" for s in match["scores"] or ()] or [f"{r:.4g}" for r in match["returns"] or ()]
-    told = [f"{p} ({v})" for p, v in zip(match["players"], values, strict=False)] or match["players"]
+    labels = [f"{p} ({v})" for p, v in zip(match["players"], values, strict=False)] or match["players"]
     teams: dict[int, list[str]] = {}
-    for side, text in zip(match["sides"], told, strict=True):
+    for side, text in zip(match["sides"], labels, strict=True):
         teams.setdefault(side, []).append(text)
     return " v ".join(" + ".join(team) for team in teams.values())
 

@@ -1,4 +1,4 @@
-"""`ludus report`: one HTML file that tells all of a run, ready to be mailed, and its plots as PNG beside it.
+"""`ludus report`: one HTML file with all of a run, ready to be mailed, and its plots as PNG beside it.
 
 path = write_report(run)            # runs/first/report/report.html
 """
@@ -39,7 +39,7 @@ tr.past td { color: #888; } img { max-width: 100%; } pre { background: #f6f6f6; 
 
 @dataclass(slots=True)
 class Story:
-    """What a report tells: the view at its end, and the rows of its curves."""
+    """The content of a report: the view at its end, and the rows of its curves."""
 
     name: str
     view: View
@@ -54,7 +54,7 @@ def read_story(run: RunDirectory) -> Story:
 
         def keep(row: CurveRow) -> None:
             rows.append(row)
-            progress.tell(f"match {row.matches:,}")
+            progress.update(f"match {row.matches:,}")
 
         curves = Curves(TrackConfig(every=20, payoff_every=1 << 30), keep, dense=DENSE)
         view = open_view(run, curves.observe, curves)

@@ -39,9 +39,9 @@ KINDS = {
 }
 NOTHING = Text("-", style="dim")
 NAME, ANCHOR = 18, 8  # characters of a player's name in a table, and of an anchor's at the head of a column
-STALE = 10.0  # seconds without a word after which a worker is named
+STALE_SECONDS = 10.0  # without a message after which a worker is listed as silent
 WEAK, STRONG = 0.4, 0.6  # scores beyond which a cell of the payoff matrix is coloured
-BETTER, WORSE = "dodger_blue1", "dark_orange"  # everybody can tell these two apart
+BETTER, WORSE = "dodger_blue1", "dark_orange"  # colour-blind readers can distinguish these two
 
 
 # --- the standings -------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def standings_json(state: LeagueState) -> list[dict[str, Any]]:
 
 
 def is_cooperative(state: LeagueState) -> bool:
-    """Whether nobody is beaten in this league: then tables show returns instead of scores."""
+    """Whether all players are on one side in this league: then tables show returns instead of scores."""
     return state.env is not None and state.env.cooperative
 
 
@@ -115,7 +115,7 @@ def standings_table(state: LeagueState, limit: int | None = None) -> Table:
 
 
 def footnotes(state: LeagueState, rows: Sequence[Standing]) -> list[str]:
-    """Return what has to be said under the standings: where they mislead."""
+    """Return the notes under the standings: where they mislead."""
     notes = []
     if any(0 < row.games < 1 for row in rows):
         carry = f"{state.config.evaluation.carry:g}"
@@ -160,7 +160,7 @@ def _standing_cells(state: LeagueState, row: Standing) -> list[str | Text]:
 
 
 def rating_text(row: Standing) -> str:
-    """Return a rating, or what it returns, in a few words."""
+    """Return a rating, or in co-operation the mean return, as short text."""
     if row.own is not None or row.cross is not None:
         return f"returns {_returned(row.cross or row.own)}"
     return f"Elo {_rating(row)}" if row.rating is not None else "no rating yet"
@@ -260,7 +260,7 @@ def status_json(view: View) -> dict[str, Any]:
     evaluation), final_seconds_left (about): null before and after it; players, frozen, matches, void, quarantined
     (collectors that get no tickets, and why), env_steps;
     env_steps_per_second, collectors, collector_wait, learners, learner_wait (shares of their time), lag_mean, lag_p95
-    (versions; the worst player): null when no worker told; silent: workers that said nothing for a while.
+    (versions; the worst player): null when no worker reports it; silent: workers that sent nothing for a while.
     """
     state = view.state
     status: dict[str, Any] = {
@@ -297,7 +297,7 @@ def _workers_json(workers: Sequence[Worker]) -> dict[str, Any]:
         "learner_wait": _mean([m[WAIT_SHARE] for m in learners if WAIT_SHARE in m]),
         "lag_mean": max(lags[LAG_MEAN], default=None),
         "lag_p95": max(lags[LAG_P95], default=None),
-        "silent": [w.name for w in workers if w.age > STALE],
+        "silent": [w.name for w in workers if w.age > STALE_SECONDS],
     }
 
 
@@ -309,7 +309,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def fitted(name: str, width: int = NAME) -> str:
-    """Return a name in so many characters: its beginning and its end, which tell kind, role and number.
+    """Return a name in so many characters: its beginning and its end, which have kind, role and number.
 
     >>> fitted("main_agent.3"), fitted("league_exploiter_adversary.12")
     ('main_agent.3', 'league_ex…rsary.12')
@@ -319,7 +319,7 @@ def fitted(name: str, width: int = NAME) -> str:
 
 
 def short(number: float) -> str:
-    """Return a count in few characters. What has faded is not nothing.
+    """Return a count in few characters; a count below one is not shown as zero.
 
     >>> short(812), short(12_345), short(3_200_000), short(0.25), short(0)
     ('812', '12k', '3.2M', '0.2', '0')

@@ -1,7 +1,7 @@
-"""What a reader knows of a run: the fold of its events, asked from its living replica or read from the ledger.
+"""A reader's view of a run: the fold of its events, from its replica if one answers, else from the ledger.
 
-    view = open_view(run)                       # one look, whether the run is alive or not
-    with following(run) as viewer:              # a look again and again
+    view = open_view(run)                       # once, whether the run is alive or not
+    with following(run) as viewer:              # again and again
         while viewer.refresh(timeout=0.5): ...
 
 All viewers fold the same events with the same code; none of them opens the ledger itself.
@@ -20,6 +20,7 @@ from launch.config.config import from_plain
 from launch.terminal.spinner import Spinner
 from launch.viewers.download import Download
 from league import events
+from league.errors import InputError
 from league.events import Event
 from league.ids import PlayerId
 from league.player import Player
@@ -35,7 +36,7 @@ from league.wire.messages import FoldChunk, Follow, Page, Refused, Worker
 from league.wire.ports import Client
 from league.wire.sockets import PAGE_LIMIT, Sockets
 
-PATIENCE = 1.0  # seconds without an answer after which a replica counts as gone, or is asked again
+ANSWER_SECONDS = 1.0  # without an answer after which a replica counts as gone, or is asked again
 JUMP = 5000  # events that a viewer is behind before it asks for the fold of them instead
 ROWS = 2000  # events that are read at once from a ledger
 
@@ -44,7 +45,7 @@ Observe = Callable[[int, Event, LeagueState], None]
 
 
 class Watcher(Protocol):
-    """Is told of everything that happened, in order: what a tracker is to a view."""
+    """Gets every event and every row of metrics, in order; a tracker is one."""
 
     def event(self, seq: int, event: Event, state: LeagueState) -> None:
         """See an event, and the state just after it."""
@@ -59,7 +60,7 @@ def see_nothing(seq: int, event: Event, state: LeagueState) -> None:
 
 @runtime_checkable
 class Searcher(Protocol):
-    """Observes events, but needs few of them: in a ledger that nobody serves it looks for these itself."""
+    """Observes events, but needs few of them: offline it searches the ledger for these itself."""
 
     def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
         """See an event, as any Observe."""
@@ -68,8 +69,8 @@ class Searcher(Protocol):
         """Find in the ledger what the calls would have found, whatever was found before."""
 
 
-class ViewError(ValueError):
-    """A run that cannot be looked at; the message says why."""
+class ViewError(InputError):
+    """A run, or a player of it, that cannot be shown; the message says why."""
 
 
 class View:
@@ -81,7 +82,7 @@ class View:
     def __init__(self, config: LeagueConfig, observe: Observe = see_nothing, watcher: Watcher | None = None) -> None:
         self.state = LeagueState(config)
         self.seq = 0
-        self.measured = 0  # the newest row of metrics that was told
+        self.measured = 0  # the newest row of metrics that the watcher got
         self.notes: dict[str, str] = {}  # of trackers, known if metrics are read
         self.head = 0
         self.workers: tuple[Worker, ...] = ()
@@ -93,16 +94,16 @@ class View:
 
     @property
     def measures(self) -> bool:
-        """Whether somebody wants the metrics."""
+        """Whether there is a watcher for the metrics."""
         return self._watcher is not None
 
     @property
     def sees_all(self) -> bool:
-        """Whether somebody wants each event: then no checkpoint of the fold can stand for the events before it."""
+        """Whether an observer needs each event: then a checkpoint of the fold cannot replace the events before it."""
         return self.measures or not (self._observe is see_nothing or isinstance(self._observe, Searcher))
 
     def begin_at(self, state: LeagueState, seq: int, measured: int = 0) -> None:
-        """Go on from a state that somebody folded before."""
+        """Go on from a state that was folded before."""
         self.state, self.seq, self.measured = state, seq, measured
 
     @property
@@ -117,7 +118,7 @@ class View:
         except msgspec.DecodeError as error:
             raise ViewError(
                 f"event {seq} cannot be read ({error}): another version of Ludus wrote it, or it is damaged; "
-                "`ludus verify` tells more"
+                "`ludus verify` shows more"
             ) from error
         self._observe(seq, event, self.state)
         apply(self.state, event)
@@ -130,17 +131,17 @@ class View:
         rows = [row for row in reversed(list(metrics)) if row.id > self.measured]
         for seq, body in bodies:
             while rows and rows[-1].seq < seq:
-                self._tell(rows.pop())
+                self._pass_on(rows.pop())
             self.fold(seq, body)
         while rows:
-            self._tell(rows.pop())
+            self._pass_on(rows.pop())
 
     def search(self, ledger: Ledger) -> None:
         """Let an observer that needs few events look for them in the ledger."""
         if isinstance(self._observe, Searcher):
             self._observe.search(ledger, self.state)
 
-    def _tell(self, row: Measured) -> None:
+    def _pass_on(self, row: Measured) -> None:
         if self._watcher is not None:
             self._watcher.metrics(row, self.state)
         self.measured = row.id
@@ -172,7 +173,7 @@ class Viewer(View):
 
     @property
     def complete(self) -> bool:
-        """Whether all events that the replica told of are folded, and all metrics read."""
+        """Whether all events that the replica has announced are folded, and all metrics read."""
         return self.live and self.seq >= self.head and self.measured >= self._newest_row
 
     def refresh(self, timeout: float) -> bool:
@@ -182,7 +183,7 @@ class Viewer(View):
         """
         deadline, answered = self._clock() + timeout, False
         now = self._clock()
-        if self._asked_at is None or now - self._asked_at >= PATIENCE:
+        if self._asked_at is None or now - self._asked_at >= ANSWER_SECONDS:
             self._ask(now)
         while True:
             for message, _ in self._client.receive(max(0.0, deadline - self._clock())):
@@ -270,7 +271,7 @@ def _read_on(view: View, ledger: Ledger, progress: Spinner) -> None:
     view.head = ledger.head
     while page := ledger.read(view.seq, ROWS):
         view.take_in(page, ledger.metrics(view.measured, page[-1][0]) if view.measures else [])
-        progress.tell(f"event {view.seq:,} of {view.head:,}")
+        progress.update(f"event {view.seq:,} of {view.head:,}")
     if view.measures:
         view.take_in([], ledger.metrics(view.measured, view.head))
 
@@ -282,7 +283,7 @@ def _resume(view: View, ledger: Ledger, checkpoint: Path, progress: Spinner) -> 
     while rows := ledger.read(view.seq, ROWS):
         fold_rows(view.state, rows)
         view.seq = rows[-1][0]
-        progress.tell(f"event {view.seq:,} of {view.head:,}")
+        progress.update(f"event {view.seq:,} of {view.head:,}")
     view.search(ledger)
     _read_meta(view, ledger)
 
@@ -310,27 +311,27 @@ def following(run: RunDirectory, observe: Observe = see_nothing, watcher: Watche
 def open_view(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> View:
     """Return the run as it is now: from its replica if one answers, else from its ledger.
 
-    The ledger only grows, so a replica may fall silent in the middle: the ledger tells the rest.
+    The ledger only grows, so if a replica falls silent in the middle, the ledger has the rest.
     """
     if not may_answer(run.read_rendezvous("replica")):
         return read_offline(run, observe, watcher)
     with Spinner(f"reading {run.name}") as progress, following(run, observe, watcher) as viewer:
-        while viewer.refresh(PATIENCE):
+        while viewer.refresh(ANSWER_SECONDS):
             if viewer.complete:
                 return viewer
-            progress.tell(f"event {viewer.seq:,} of {viewer.head:,}")
+            progress.update(f"event {viewer.seq:,} of {viewer.head:,}")
     return catch_up(viewer, run)
 
 
 def may_answer(rendezvous: Rendezvous | None) -> bool:
-    """Return whether it is worth while to wait for a server: a closed ipc server leaves no file."""
+    """Return whether a server may be there to answer: a closed ipc server leaves no file."""
     if rendezvous is None:
         return False
     return not is_ipc(rendezvous.address) or Path(rendezvous.address.removeprefix("ipc://")).exists()
 
 
 def find_player(state: LeagueState, name: str) -> Player:
-    """Return a player by name; an unknown one is answered with the nearest."""
+    """Return a player by name; the error on an unknown one names the nearest."""
     if PlayerId(name) in state.population:
         return state.population[PlayerId(name)]
     known = [str(player.id) for player in state.population]

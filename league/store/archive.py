@@ -20,6 +20,7 @@ from pathlib import Path
 
 import msgspec
 
+from league.errors import LudusError
 from league.store.chain import START, Mark, hash_rows
 from league.store.files import publish_once, sweep
 
@@ -32,7 +33,7 @@ _NAME = re.compile(r"\d{12}-\d{12}-[0-9a-f]{64}\.segment")
 Row = tuple[int, str, int | None, str]  # seq, kind, ticket, body
 
 
-class LedgerError(RuntimeError):
+class LedgerError(LudusError, RuntimeError):
     """The ledger cannot be used; the message says why and what to do."""
 
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from league.errors import InputError
 from league.ids import Hash
 from league.store.files import publish
 from league.store.ledger import ARCHIVE
@@ -20,7 +21,7 @@ LAYOUT_VERSION = 1
 Content = TypeVar("Content")
 
 
-class RunError(ValueError):
+class RunError(InputError):
     """A run that is not there, or cannot be read."""
 
 

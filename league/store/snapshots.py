@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
+from league.errors import LudusError
 from league.ids import Hash
 from league.store.files import publish_once
 
@@ -47,7 +48,7 @@ class Snapshot:
     manifest: Manifest
 
 
-class SnapshotError(Exception):
+class SnapshotError(LudusError):
     """A snapshot that cannot be had."""
 
 

@@ -6,13 +6,15 @@ import stat
 from pathlib import Path
 from typing import TypeVar
 
+from league.errors import InputError
+
 Keys = TypeVar("Keys")
 
 LONGEST_PATH = 107  # what the kernel's struct sockaddr_un holds, in bytes
 WILDCARDS = frozenset({"*", "0.0.0.0"})
 
 
-class AddressError(ValueError):
+class AddressError(InputError):
     """An address that cannot be used, and how to correct it."""
 
 

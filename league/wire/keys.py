@@ -19,6 +19,7 @@ from typing import TypeVar
 
 import msgspec
 
+from league.errors import InputError
 from league.store.files import publish
 from league.wire.admission import ClientKeys, Clients, Holder, ServerKeys
 from league.wire.messages import Role
@@ -27,7 +28,7 @@ from league.wire.sockets import new_pair
 COMMANDS = {"viewer": Role.VIEWER, "operator": Role.OPERATOR, "human": Role.COLLECTOR}  # the user's own
 
 
-class KeysError(ValueError):
+class KeysError(InputError):
     """Keys that are missing, damaged, revoked, or that others could read."""
 
 

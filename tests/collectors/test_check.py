@@ -87,28 +87,6 @@ def test_unknown_action_spaces_are_told():
     assert "agent 'walker_0' has the action space Sequence" in problems("odd_envs:unknown_actions")
 
 
-@pytest.mark.usefixtures("odd")
-def test_agents_spaces_and_parts_are_told():
-    report = check("odd_envs:continuous", allow=["odd_envs"], episodes=2)
-    assert report.fit, report.lines()
-    lines = [line.strip() for line in report.lines()]
-    place = lines.index("agent          walker_1")
-    assert lines[place + 1 : place + 3] == [
-        "sees         Box(-10.0, 1000.0, (2,), float32)",
-        "acts         Discrete(4, start=1)",
-    ]
-    assert "actions        choices of 4, 2, 2 options; 2 continuous" in lines
-
-
-def test_sides_are_told():
-    def side(id):
-        lines = check("pettingzoo", slots=1, kwargs={"id": id, "kwargs": {"max_cycles": 2}}, episodes=1).lines()
-        return next(line.split(maxsplit=1)[1] for line in lines if line.strip().startswith("sides"))
-
-    assert side("mpe2/simple_spread_v3") == "one seat: nobody is beaten, its return counts"
-    assert side("butterfly/cooperative_pong_v6") == "all seats on one side: nobody is beaten, returns count"
-
-
 def test_nothing_is_said_of_zero_sum_if_nobody_gets_anything():
     report = check("openspiel", slots=1, kwargs={"id": "hanabi"}, episodes=1)
     assert report.fit, report.lines()

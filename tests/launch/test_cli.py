@@ -1,17 +1,14 @@
-"""The command line: help, dispatch, and errors in one line."""
+"""The command line: commands from end to end, and errors in one line."""
 
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import launch.start
-from launch.arguments import EXAMPLES, build_parser
-from launch.cli import COMMANDS, main
+from launch.cli import main
 from launch.config.compose import compose
 from launch.config.config import to_plain
 from launch.processes.inline import play
@@ -39,82 +36,6 @@ def refused(capsys, *argv):
     assert output.out == ""
     assert output.err.startswith("ludus: ")
     return output.err.removeprefix("ludus: ").rstrip("\n")
-
-
-def test_every_command_has_an_example_that_parses_and_a_handler():
-    assert set(EXAMPLES) == set(COMMANDS)
-    for name, example in EXAMPLES.items():
-        program, *argv = example.split()
-        assert program == "ludus"
-        assert build_parser().parse_args(argv).command == name
-
-
-def test_help_shows_an_example_of_every_command(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
-    text = capsys.readouterr().out
-    assert all(example in text for example in EXAMPLES.values())
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_help_of_a_command_shows_its_example(name, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([name, "--help"])
-    assert ended.value.code == 0
-    assert EXAMPLES[name] in capsys.readouterr().out
-
-
-HELP = """
-import sys
-from launch.cli import main
-try:
-    main(["--help"])
-except SystemExit:
-    pass
-print(sorted({"torch", "numpy", "hydra", "zmq", "msgspec", "rich", "pettingzoo"} & set(sys.modules)))
-import launch.config.config
-print(sorted({"torch", "hydra", "pettingzoo"} & set(sys.modules)))
-"""
-
-
-def test_help_imports_nothing_heavy_and_the_config_no_torch():
-    root = Path(sys.modules["launch.cli"].__file__).parent.parent
-    output = subprocess.run([sys.executable, "-c", HELP], cwd=root, capture_output=True, text=True, check=True).stdout
-    assert output.splitlines()[-2:] == ["[]", "[]"]
-
-
-def test_version(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["--version"])
-    assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith("ludus ")
-
-
-@pytest.mark.parametrize(
-    "argv", [[], ["rnu"], ["status"], ["status", "a", "b"], ["run", "--fast"], ["watch", "latest", "a"]]
-)
-def test_wrong_usage(argv, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(argv)
-    assert ended.value.code == 2
-    assert "usage: ludus" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("wrong", "right"), [("rnu", "run"), ("standing", "standings"), ("check", "check-env"), ("dual", "duel")]
-)
-def test_a_misspelt_command_is_answered_with_the_nearest(wrong, right, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main([wrong, "latest"])
-    assert ended.value.code == 2
-    assert f"there is no command {wrong!r}; did you mean {right!r}?" in capsys.readouterr().err
-
-
-def test_a_command_that_is_like_no_other_is_answered_with_all(capsys):
-    with pytest.raises(SystemExit):
-        main(["xyzzy"])
-    assert f"there is no command 'xyzzy'; there are {', '.join(COMMANDS)}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["name=été", "name='été'", "name=a b", "name=latest", "name=../out"])
@@ -213,7 +134,7 @@ def test_overrides_may_stand_on_both_sides_of_options(capsys):
         (["check-env", "chess"], "unknown environment 'chess'"),
     ],
 )
-def test_what_the_user_can_mend_is_one_line(argv, message, capsys, tmp_path):
+def test_what_the_user_can_fix_is_one_line(argv, message, capsys, tmp_path):
     line = refused(capsys, *argv)
     assert message in line
     assert "\n" not in line
@@ -224,6 +145,16 @@ def test_the_traceback_is_there_for_those_who_ask(monkeypatch):
     monkeypatch.setenv("LUDUS_TRACEBACK", "1")
     with pytest.raises(ValueError, match="there is no run"):
         main(["status", "nowhere"])
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, KeyError])
+def test_a_bug_keeps_its_traceback(error, monkeypatch):
+    def broken(runs, as_json):
+        raise error("a bug of ours")
+
+    monkeypatch.setattr("launch.viewers.listing.list_runs", broken)
+    with pytest.raises(error, match="a bug of ours"):
+        main(["list"])
 
 
 def test_check_env(capsys):
@@ -268,7 +199,7 @@ def test_a_ledger_without_a_config_is_not_a_new_run(capsys):
 
 
 def test_the_config_does_not_change_beneath_a_running_league(capsys, monkeypatch):
-    monkeypatch.setattr(launch.start, "LET_GO", 0.1)
+    monkeypatch.setattr(launch.start, "RELEASE_SECONDS", 0.1)
     run = stored()
     before = run.config.read_bytes()
     with Ledger.open(run.ledger):

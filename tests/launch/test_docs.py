@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from launch.api import League
-from launch.arguments import EXAMPLES, build_parser
+from launch.arguments import COMMANDS, build_parser
 from launch.config.compose import compose
 from launch.config.config import Config, ConfigError
 from launch.config.reference import tables, written
@@ -70,7 +70,7 @@ def test_every_command_parses_and_its_overrides_compose(argv, answer):
 
 def test_every_command_has_its_section():
     page = (ROOT / "docs/command-line.md").read_text()
-    assert {name for name in EXAMPLES if f"\n## {name}\n" in page} == set(EXAMPLES)
+    assert {name for name in COMMANDS if f"\n## {name}\n" in page} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -36,7 +36,7 @@ def test_logs_of_all_of_a_role_and_of_one(run, capsys):
 
 
 def test_logs_are_followed_by_whole_lines(run, capsys, monkeypatch):
-    monkeypatch.setattr(operating, "REFRESH", 0.01)
+    monkeypatch.setattr(operating, "REFRESH_SECONDS", 0.01)
 
     class Enough(Exception):  # noqa: N818
         pass
@@ -55,7 +55,7 @@ def test_logs_are_followed_by_whole_lines(run, capsys, monkeypatch):
                 file.flush()
                 time.sleep(0.03)
 
-    monkeypatch.setattr(operating, "say", listen)
+    monkeypatch.setattr(operating, "print_line", listen)
     writer = threading.Thread(target=write)
     writer.start()
     with pytest.raises(Enough):
@@ -85,8 +85,8 @@ def test_a_run_that_nobody_serves_cannot_be_stopped(played, capsys, monkeypatch)
 
 
 def test_attach_to_a_league_that_is_over_says_so_and_ends(played, capsys, monkeypatch):
-    monkeypatch.setattr(operating, "GONE", math.inf)  # nobody listens, so nobody is waited for
-    monkeypatch.setattr(operating, "REFRESH", 0.01)
+    monkeypatch.setattr(operating, "RECHECK_SECONDS", math.inf)  # nobody listens, so nobody is waited for
+    monkeypatch.setattr(operating, "REFRESH_SECONDS", 0.01)
     assert main(["attach", str(played[0].root), "--plain"]) == 0
     assert "is over" in capsys.readouterr().out
 

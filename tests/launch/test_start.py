@@ -30,7 +30,7 @@ def contend(runs, races, barrier, results):
         config.name = f"race-{race // 2}"  # each name twice: a new run, and one that exists
         barrier.wait(PATIENCE)
         try:
-            with begin(config, allow=(), accept=False, say=lambda line: None) as run:
+            with begin(config, allow=(), accept=False, notify=lambda line: None) as run:
                 results.put((race, True, run.config.exists()))
                 barrier.wait(PATIENCE)  # until the other one has tried, too
         except RunError as error:
@@ -60,7 +60,7 @@ def test_of_two_starts_at_the_same_moment_one_is_refused(tmp_path, figure):
 def test_the_second_one_changes_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     config = compose(overrides(tmp_path / "runs", "first"))
-    with begin(config, allow=(), accept=False, say=print) as run:
+    with begin(config, allow=(), accept=False, notify=print) as run:
         before = {path: path.read_bytes() for path in run.root.rglob("*") if path.is_file()}
         assert main(["run", "--accept-changes", *overrides(tmp_path / "runs", "first"), "seed=5"]) == 2
         assert "the league first is under way already. Look at it: ludus attach first." in capsys.readouterr().err

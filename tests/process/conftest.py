@@ -17,6 +17,7 @@ from launch.config.config import to_plain
 from launch.config.env_spec import describe_environment, read_spec
 from launch.topology.endpoints import Endpoints
 from launch.topology.parts import key_holders, topology
+from launch.topology.roles import ProcessRole
 from launch.viewers.view import open_view
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import Manifest, SnapshotStore
@@ -39,15 +40,7 @@ class League:
 
     def children(self):
         """Return the process ids of the run's processes by role, as the kernel sees them."""
-        found = {
-            "coordinator": [],
-            "collector": [],
-            "learner": [],
-            "inference": [],
-            "buffer": [],
-            "tracker": [],
-            "replica": [],
-        }
+        found = {role: [] for role in ProcessRole}
         for entry in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = entry.read_bytes().decode().split("\0")

@@ -135,7 +135,7 @@ def dies_before_it_acts():
 
 
 class MaskInInfo(OddAec):
-    """Masks are told in infos; the action 0 is legal only at even moves."""
+    """Masks are in infos; the action 0 is legal only at even moves."""
 
     def make_info(self, agent):
         return {"action_mask": np.array([self.moves % 2 == 0, True, True], np.int8)}

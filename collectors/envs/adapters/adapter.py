@@ -156,9 +156,8 @@ class Adapter:
         game = self._games.get(slot)
         if game is None or getattr(game.env, "render_mode", None) != "rgb_array":
             return None
-        picture = np.asarray(
-            game.env.unwrapped.render()
-        )  # a wrapper may not know that the environment inside was reset
+        # A wrapper may not know that the environment inside was reset.
+        picture = np.asarray(game.env.unwrapped.render())
         return picture if picture.ndim == 3 and picture.dtype.kind in "iu" else None
 
     def close(self) -> None:

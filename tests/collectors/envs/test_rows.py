@@ -8,7 +8,7 @@ import pytest
 from collectors.envs import rows as module
 from collectors.envs.adapters.pettingzoo import make
 from collectors.envs.native.connect_four import ConnectFour
-from collectors.envs.outcomes import Referee
+from collectors.envs.referee import Referee
 from collectors.envs.rows import CanRehearse, Ends, HasInfos, HasPicture, HasRenderModes, together
 from collectors.envs.watched import Watched, silent
 

@@ -155,10 +155,10 @@ FILES = ("hydra_plugins/my_games/__init__.py", "my_games/__init__.py", "my_games
     [
         ((), (), ["my_games:Nim", "True"]),
         (FILES[:1], (), ["unknown env 'nim'", "True"]),
-        (FILES[1:], (), ["my_games:Nim", "True"]),
+        (FILES[1:2], (), ["my_games:Nim", "True"]),
         ((), ("hydra_plugins/__init__.py",), ["my_games:Nim", "False"]),
     ],
-    ids=["as the page says", "plugin without init", "groups without init", "init that hides other plugins"],
+    ids=["as the page says", "plugin without init", "package without init", "init that hides other plugins"],
 )
 def test_which_init_files_a_package_with_groups_needs(tmp_path, missing, added, answer):
     """docs/your-environment.md says so: Hydra passes silently over a plugin's folder without one."""

@@ -5,7 +5,7 @@ import pytest
 import ludus
 from launch.cli import main
 from launch.matches.dueling import contest_json, contest_lines, count, duel
-from launch.matches.playing import seat
+from launch.matches.match import seat_pair
 from launch.matches.score import Score
 from launch.viewers.reading import match_json
 from launch.viewers.view import ViewError
@@ -146,9 +146,9 @@ def test_a_player_in_a_seat_of_another_role_is_refused():
     state = LeagueState(LeagueConfig())
     for name, role in (("a", "wolf"), ("b", "wolf"), ("c", "sheep")):
         apply(state, PlayerAdded(player=Player(id=name, kind=Kind.MAIN, role=role)))
-    assert seat(state, spec, Entry("c"), Entry("a")).entries == (Entry("a"), Entry("c"))
+    assert seat_pair(state, spec, Entry("c"), Entry("a")).entries == (Entry("a"), Entry("c"))
     with pytest.raises(ViewError, match="'b' plays as wolf, but beside 'a' the seats of sheep are left"):
-        seat(state, spec, Entry("a"), Entry("b"))
+        seat_pair(state, spec, Entry("a"), Entry("b"))
 
 
 @pytest.mark.parametrize("games", ["0", "-3"])

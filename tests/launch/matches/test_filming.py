@@ -23,28 +23,28 @@ def run(run):
     return run
 
 
-def scenes_of(run):
+def recordings_of(run):
     rows = []
     curves = Curves(stored(run).track, rows.append)
     read_offline(run, curves.observe, curves)
-    return [row.scene for row in rows if row.scene is not None]
+    return [row.recorded for row in rows if row.recorded is not None]
 
 
 def test_a_scene_becomes_a_video_once(run):
-    scene, *_ = scenes_of(run)
-    path = Films(run).make(scene)
-    assert path == run.root / "videos" / f"match-{scene.name}.gif"
+    recorded, *_ = recordings_of(run)
+    path = Films(run).make(recorded)
+    assert path == run.root / "videos" / f"match-{recorded.name}.gif"
     with Image.open(path) as video:
         assert 6 <= video.n_frames <= 11  # tic-tac-toe has 5 to 9 moves, the first position and the outcome
     made = path.stat().st_mtime_ns
-    assert Films(run).make(scene) == path
+    assert Films(run).make(recorded) == path
     assert path.stat().st_mtime_ns == made
 
 
 def test_export_takes_the_videos_along(run, tmp_path):
     from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
 
-    names = [scene.name for scene in scenes_of(run)]
+    names = [recorded.name for recorded in recordings_of(run)]
     assert names
     export(run, "csv", tmp_path / "csv")
     found = sorted((tmp_path / "csv" / "videos").glob("*.gif"), key=lambda path: int(path.name.partition("-")[0]))
@@ -63,7 +63,7 @@ def test_what_cannot_be_drawn_is_told_once_and_its_points_are_there(run, tmp_pat
     config.env.name = "connect_four"  # it was another game
     run.write_config(to_plain(config))
     told = []
-    assert export(run, "csv", tmp_path, told.append) > len(scenes_of(run)) >= 1
+    assert export(run, "csv", tmp_path, told.append) > len(recordings_of(run)) >= 1
     left_out = [line for line in told if "videos are left out" in line]
     assert len(left_out) == 1
     assert "does not play as it did" in left_out[0]
@@ -73,10 +73,10 @@ def test_what_cannot_be_drawn_is_told_once_and_its_points_are_there(run, tmp_pat
 def test_an_environment_that_hangs_costs_its_video_only(run, tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text("import time; time.sleep(600)\n")  # whoever starts Python here hangs
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    told, scene = [], scenes_of(run)[0]
+    told, recorded = [], recordings_of(run)[0]
     began = time.monotonic()
-    assert Films(run, say=told.append, patience=0.3).make(scene) is None
-    assert Films(run, say=told.append, stopped=lambda: time.monotonic() - began > 1).make(scene) is None
+    assert Films(run, notify=told.append, seconds=0.3).make(recorded) is None
+    assert Films(run, notify=told.append, stopped=lambda: time.monotonic() - began > 1).make(recorded) is None
     assert time.monotonic() - began < 20
     assert [line.partition(": ")[2] for line in told] == ["it took longer than 0.3 s"], "to stop is no trouble"
 
@@ -90,11 +90,11 @@ def test_long_episodes_are_thinned():
 
 
 def test_a_video_that_is_not_made_always_has_a_reason(run, monkeypatch, caplog):
-    scene = scenes_of(run)[0]
-    assert Films(run, stopped=lambda: True).make(scene) is None
+    recorded = recordings_of(run)[0]
+    assert Films(run, stopped=lambda: True).make(recorded) is None
     (run.root / "videos").write_text("a file where a directory should be")
-    assert Films(run).make(scene) is None
-    reasons = [record.message.removeprefix(f"no video of match {scene.name}: ") for record in caplog.records]
-    assert reasons[0] == "the tracker had to stop before it was drawn; ludus export makes it"
+    assert Films(run).make(recorded) is None
+    reasons = [record.message.removeprefix(f"no video of match {recorded.name}: ") for record in caplog.records]
+    assert reasons[0] == "the tracker had to stop before it was rendered; ludus export makes it"
     assert all(reason.strip() for reason in reasons)
     assert len(reasons) > 1

@@ -2,20 +2,13 @@ import re
 import sqlite3
 
 import msgspec
-import numpy as np
 import pytest
 
-from collectors.envs.config import EnvConfig
 from launch.matches import playing
 from launch.viewers.view import ViewError
-from league.events import PlayerAdded, ResultCounted, decode, encode
-from league.player import Kind, Player
-from league.rulebook import LeagueConfig
-from league.spec import Array, EnvSpec, Seat
-from league.state import LeagueState, apply
+from league.events import ResultCounted, decode, encode
 from league.store.ledger import open_copy
 from league.store.snapshots import SnapshotMissing
-from league.ticket import Entry, Episode, Purpose, Ticket
 
 
 def results(run):
@@ -68,41 +61,6 @@ def test_an_environment_that_has_a_text_of_its_own_shows_it(run, capsys):
     assert " sees" not in text
 
 
-def test_an_environment_whose_text_cannot_be_asked_for_is_shown_as_it_is(tmp_path, monkeypatch):
-    (tmp_path / "mute.py").write_text(
-        "import pettingzoo\n"
-        "def env():\n"
-        "    made = pettingzoo.make('aec', 'classic/tictactoe_v3')\n"
-        "    made.unwrapped.metadata = {**made.unwrapped.metadata, 'render_modes': ['ansi']}\n"
-        "    return made\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    env = playing.showing_environment(EnvConfig(name="pettingzoo", id="mute:env"), ["mute"])
-    env.start(np.array([0], np.int32), np.array([1]))
-    assert env.render(0).startswith("player_1 sees")
-    env.close()
-
-
-def test_who_plays_under_a_name():
-    state = LeagueState(LeagueConfig())
-    for player in (Player(id="main", kind=Kind.MAIN), Player(id="me", kind=Kind.HUMAN)):
-        apply(state, PlayerAdded(player=player))
-    assert playing.find_entry(state, "random") == Entry("random", None, "random")
-    with pytest.raises(ViewError, match="'main' has no candidate yet"):
-        playing.find_entry(state, "main")
-    with pytest.raises(ViewError, match="'me' is a human"):
-        playing.find_entry(state, "me")
-
-
-def test_the_first_player_takes_a_seat_of_its_role():
-    seats = (Seat((0,), "fox"), Seat((1,), "hound"), Seat((2,), "hound"))
-    spec = EnvSpec(name="hunt", agents=("f", "g", "h"), seats=seats, observation=Array((1,), "float32"), actions=2)
-    state = LeagueState(LeagueConfig())
-    apply(state, PlayerAdded(player=Player(id="dog", kind=Kind.MAIN, role="hound")))
-    ticket = playing.seat(state, spec, Entry("dog"), Entry("other"))
-    assert [entry.player for entry in ticket.entries] == ["other", "dog", "other"]
-
-
 @pytest.mark.slow
 def test_every_recorded_episode_of_a_league_replays(run, capsys):
     count = 0
@@ -153,11 +111,3 @@ def test_a_record_that_lies_is_found(run, capsys):
     database.close()
     assert playing.replay(run, str(result.ticket), 0) == 1
     assert "NOT what was recorded: ranks (1, 0) became (0, 1)" in capsys.readouterr().out
-
-
-def test_outcomes_in_words():
-    ticket = Ticket(number=0, purpose=Purpose.EVALUATE, entries=(Entry("a"), Entry("b")), episodes=1)
-    assert "a wins after 5 moves; returns: a +1, b -1" in playing.told(ticket, Episode((0, 1), (1.0, -1.0), 5))
-    assert "a draw after 9 moves" in playing.told(ticket, Episode((0, 0), (0.0, 0.0), 9))
-    alone = Ticket(number=0, purpose=Purpose.EVALUATE, entries=(Entry("a"),), episodes=1)
-    assert "over after 3 moves; returns: a +7" in playing.told(alone, Episode((0,), (7.0,), 3))

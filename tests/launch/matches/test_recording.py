@@ -7,7 +7,8 @@ from PIL import Image
 from collectors.envs.config import EnvConfig
 from collectors.episode import play
 from launch.cli import main
-from launch.matches.recording import Film, RecordError, _pictures, drawing_environment, encoder, record, text_picture
+from launch.matches.match import PICTURE, TEXT, open_environment
+from launch.matches.recording import Film, RecordError, _pictures, encoder, record, text_picture
 from league.ticket import Entry, Purpose, Ticket
 
 
@@ -21,7 +22,7 @@ def test_episodes_between_two_players_become_videos(run, tmp_path):
 
 
 def test_a_pettingzoo_environment_draws_itself():
-    env = drawing_environment(EnvConfig(name="pettingzoo", id="classic/tictactoe_v3"), ())
+    env = open_environment(EnvConfig(name="pettingzoo", id="classic/tictactoe_v3"), (), (PICTURE, TEXT))
     env.start(np.array([0]), np.array([1]))
     picture = env.picture(0)
     assert picture.ndim == 3
@@ -32,7 +33,7 @@ def test_a_pettingzoo_environment_draws_itself():
 
 
 def test_an_environment_that_renders_nothing_but_text_is_drawn_from_it():
-    env = drawing_environment(EnvConfig(name="pettingzoo", id="odd_envs:Typed"), ["odd_envs"])
+    env = open_environment(EnvConfig(name="pettingzoo", id="odd_envs:Typed"), ["odd_envs"], (PICTURE, TEXT))
     ticket = Ticket(number=0, purpose=Purpose.EVALUATE, entries=(Entry("a"), Entry("b")), episodes=1)
 
     def zeros(rows, entry):

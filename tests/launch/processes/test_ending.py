@@ -1,11 +1,10 @@
-"""A league that never trained is no success, and a process that always fails alike is recognised."""
+"""A league that never trained is no success."""
 
 import pytest
 
 from launch.cli import main
 from launch.config.config import Config, stored, to_plain
-from launch.processes.ending import OVER_ALREADY, finished, untrained
-from launch.processes.failing import Failures, last_traceback
+from launch.processes.ending import OVER_ALREADY, find_end_problem, finished
 from launch.viewers.view import read_offline
 from league.events import (
     CandidateWritten,
@@ -63,21 +62,21 @@ def test_a_league_that_was_given_up_fails_whether_it_trained_or_not():
             apply(state, TicketIssued(ticket=ticket))
             apply(state, TicketVoided(ticket=number, why="a return of nan"))
         apply(state, PhaseBegan(phase=OVER, why="void: a return of nan"))
-        found = untrained(state, config())
+        found = find_end_problem(state, config())
         assert found == ("the league was given up, with 20 void tickets at its end: void: a return of nan", True)
 
 
 def test_a_league_without_a_finished_match_fails():
-    found = untrained(ended({}, main=5000, other=0), config())
+    found = find_end_problem(ended({}, main=5000, other=0), config())
     assert found is not None
     assert found.failed
     assert "no match was finished, so nobody is rated" in found.line
     assert "ludus check-env" in found.line
-    assert untrained(ended({"main": 1}, main=5000, other=5000), config()) is None
+    assert find_end_problem(ended({"main": 1}, main=5000, other=5000), config()) is None
 
 
 def test_a_league_that_never_trained_fails():
-    found = untrained(ended({"main": 2, "other": 2}, main=0, other=0), config())
+    found = find_end_problem(ended({"main": 2, "other": 2}, main=0, other=0), config())
     assert found is not None
     assert found.failed
     assert found.line == (
@@ -88,19 +87,21 @@ def test_a_league_that_never_trained_fails():
 
 def test_a_last_candidate_that_came_too_late_is_no_failure():
     """A short final evaluation may end before a learner reports it: others show that learning works."""
-    assert untrained(ended({"main": 2, "other": 2}, main=5000, other=0), config()) is None
+    assert find_end_problem(ended({"main": 2, "other": 2}, main=5000, other=0), config()) is None
 
 
 def test_a_budget_too_small_for_a_batch_is_told_and_no_failure():
-    found = untrained(ended({}, main=0, other=0), config())
+    found = find_end_problem(ended({}, main=0, other=0), config())
     assert found is not None
     assert not found.failed
     assert "the first update needs algo.batch=1,000 decisions of one player. Raise league.budget" in found.line
 
 
 def test_a_league_that_trained_lacks_nothing():
-    assert untrained(ended({"main": 2, "other": 0}, main=5000, other=0), config()) is None, "nobody asked the other"
-    assert untrained(ended({"main": 2, "other": 2}, main=5000, other=1), config()) is None
+    assert find_end_problem(ended({"main": 2, "other": 0}, main=5000, other=0), config()) is None, (
+        "nobody asked the other"
+    )
+    assert find_end_problem(ended({"main": 2, "other": 2}, main=5000, other=1), config()) is None
 
 
 def test_inline_an_exception_of_a_learner_propagates(tmp_path, monkeypatch):
@@ -124,44 +125,6 @@ def test_inline_an_exception_of_a_learner_propagates(tmp_path, monkeypatch):
     broken = ["algo=ppo", "algo.name=broken_learning:BrokenConfig", "--allow", "broken_learning"]
     with pytest.raises(RuntimeError, match="this update is broken"):
         main(["run", "name=broken", *league, *broken])
-
-
-# --- failures that repeat ------------------------------------------------------------------------------------
-
-
-def crash(what, noise="2026-11-17 INFO ludus.learner: starts"):
-    return f'{noise}\nTraceback (most recent call last):\n  File "x.py", line 3, in update\n    f(x)\n{what}\n'
-
-
-def test_the_same_error_is_counted_whatever_its_numbers():
-    failures = Failures()
-    for number in range(3):
-        failures.note(crash(f"ValueError: batch {number} at 0x7f{number}a of loss {number}.5e-{number}"), worked=False)
-    assert (failures.same, failures.idle) == (3, 3)
-    assert failures.traceback.endswith("ValueError: batch 2 at 0x7f2a of loss 2.5e-2")
-
-
-@pytest.mark.parametrize(
-    ("log", "worked"),
-    [(crash("KeyError: 'other'"), False), (crash("ValueError: x"), True), ("killed, without a word", False)],
-    ids=["another error", "work in between", "no traceback"],
-)
-def test_another_end_or_work_in_between_begins_the_count_again(log, worked):
-    failures = Failures()
-    failures.note(crash("ValueError: x"), worked=False)
-    failures.note(crash("ValueError: x"), worked=False)
-    failures.note(log, worked=worked)
-    assert failures.same == int("Traceback" in log)
-    failures.note(crash("TypeError: y"), worked=False)
-    assert failures.same == 1
-
-
-def test_the_traceback_of_a_rank_is_found_below_that_of_its_launcher():
-    rank = "".join(f"[rank1]: {line}\n" for line in crash("ValueError: x").splitlines()[1:])
-    agent = crash("torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ")
-    found = last_traceback(rank + agent)
-    assert found.splitlines()[0] == "Traceback (most recent call last):"
-    assert found.endswith("ValueError: x")
 
 
 @pytest.mark.parametrize("launch", ["local", "inline"])

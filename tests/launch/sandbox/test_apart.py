@@ -53,7 +53,7 @@ HANG = "deadly_env:Deadly does not come back from step within 1 s, at "
 @pytest.mark.parametrize(
     ("how", "launch", "expected", "remedy"),
     [
-        ("segfault", "inline", SEGFAULT, "fix its native code, or tell its authors."),
+        ("segfault", "inline", SEGFAULT, "fix its native code, or report it to its authors."),
         ("hang", "local", HANG, "give it more time: collector.hang_seconds=2."),
     ],
 )
@@ -137,7 +137,7 @@ def limit(seconds=60.0):
         ("segfault", "close", "the game crashed with signal 11 (SIGSEGV) while it was closed, at "),
         ("abort", "step", "the game crashed with signal 6 (SIGABRT) while it made a step, at "),
         ("killed", "step", "(SIGKILL) while it made a step. Somebody else ended it; where memory is short"),
-        ("exit", "step", "the game ended its process, with exit code 0. Have it raise an exception where it calls"),
+        ("exit", "step", "the game ended its process, with exit code 0. Make it raise an exception where it calls"),
         ("sys.exit", "reset", "the game ended its process, with exit code 3. "),
     ],
 )
@@ -170,7 +170,7 @@ def test_the_limit_is_for_one_step_and_not_for_all():
 
 @pytest.mark.usefixtures("deadly")
 def test_who_answered_may_end_as_it_likes(monkeypatch):
-    monkeypatch.setattr(module, "GRACE", 0.1)
+    monkeypatch.setattr(module, "END_SECONDS", 0.1)
     assert apart(order("lingers", "close"), limit()) is not None
 
 

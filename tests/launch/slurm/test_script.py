@@ -16,7 +16,7 @@ HERE = Path("/home/ada")
 COLLECTORS = """\
 #!/bin/bash
 # The collectors of the league 'first'.
-# `ludus run` and `ludus resume` write this file anew: make changes in the config.
+# `ludus run` and `ludus resume` overwrite this file: make changes in the config.
 #SBATCH --job-name=ludus.first.{digest}.collectors
 #SBATCH --output='/shared/my runs/first/logs/collector-%a.log'
 #SBATCH --open-mode=append

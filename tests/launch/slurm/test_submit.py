@@ -123,7 +123,7 @@ def test_a_stop_does_not_wait_for_ever_for_a_job_that_does_not_end(slurm, monkey
     assert main(RUN) == 0
     coordinator, *_ = record.read(RunDirectory.find("first"))
     slurm(squeue=f"101|{coordinator.name}|COMPLETING|node3|None|0|0:00|\n")
-    monkeypatch.setattr(control, "END", 0.0)
+    monkeypatch.setattr(control, "CANCEL_SECONDS", 0.0)
     monkeypatch.setattr(control, "drain", lambda config, run: False)
     assert main(["stop", "first"]) == 1
     assert "not ended after 0 s: coordinator-0 (job 101 on node3)" in capsys.readouterr().out

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from launch.spawn.interpreter import SAFE, environment, find_own, python, settle
+from launch.spawn.interpreter import SAFE, allow_local_modules, environment, prepare_child, python
 
 
 def test_a_child_does_not_look_into_the_directory(tmp_path, monkeypatch):
@@ -27,16 +27,16 @@ def test_what_is_allowed_is_looked_for_last(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.chdir(tmp_path)
     before = list(sys.path)
-    find_own([])
+    allow_local_modules([])
     assert sys.path == before
-    find_own(["mine"])
-    find_own(["mine"])
+    allow_local_modules(["mine"])
+    allow_local_modules(["mine"])
     assert sys.path == [*before, str(tmp_path)]
 
 
 def test_a_process_hands_its_manners_to_nobody(monkeypatch):
     monkeypatch.setenv(SAFE, "1")
-    settle([])
+    prepare_child([])
     assert SAFE not in os.environ
 
 

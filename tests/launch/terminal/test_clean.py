@@ -12,8 +12,8 @@ from rich.table import Table
 
 from launch.cli import main
 from launch.matches.human import _ask_move
-from launch.processes.local import Troubles
-from launch.processes.supervisor import last_words, tail
+from launch.processes.local import LeagueWarnings
+from launch.processes.supervisor import last_line, tail
 from launch.terminal.clean import CONTROL, Clean, clean, cleaned, show_error
 from launch.terminal.console import Console
 from launch.terminal.spinner import Spinner
@@ -72,7 +72,7 @@ def test_a_console_paints_but_its_texts_do_not(terminal):
     console.print(EVIL, style="red")
     console.print(table)
     with Spinner(EVIL, console, quiet=0.0) as progress:
-        progress.tell(EVIL)
+        progress.update(EVIL)
     text = out.getvalue()
     for theirs in ("\x1b]0;", "\x1b[2J", "\x07", "\x9b", "\u202e", "\x1b]8;"):
         assert theirs not in text
@@ -82,7 +82,7 @@ def test_a_console_paints_but_its_texts_do_not(terminal):
 
 def test_the_live_table_and_its_lines_are_clean(state, capsys):
     with LiveTable(EVIL, plain=True) as table:
-        table.say(EVIL)
+        table.note(EVIL)
     final_report(state, EVIL)
     out = capsys.readouterr().out
     assert clean("\x1b]0;owned") in out
@@ -93,8 +93,8 @@ def test_logs_that_the_supervisor_prints_are_clean(tmp_path, capsys):
     log = tmp_path / "x.log"
     log.write_text(f"2026-01-01 00:00:00,000 ERROR ludus.x: {EVIL}\n")
     with LiveTable("x", plain=True) as table:
-        table.say(tail(log))
-        table.say(last_words(log))
+        table.note(tail(log))
+        table.note(last_line(log))
     assert shown(capsys.readouterr().out) == []
 
 
@@ -150,10 +150,10 @@ def test_no_complaint_repeats_what_steers_a_terminal(words, capsys):
 
 
 def test_void_tickets_say_why_in_clean_text(state, capsys):
-    troubles = Troubles()
-    troubles(1, TicketVoided(ticket=1, why=EVIL), state)
+    warnings = LeagueWarnings()
+    warnings(1, TicketVoided(ticket=1, why=EVIL), state)
     with LiveTable("x", plain=True) as table:
-        troubles.tell(table.say)
+        warnings.show(table.note)
     out = capsys.readouterr().out
     assert "ticket 1 is void" in out
     assert shown(out) == []

@@ -24,7 +24,7 @@ def until(terminal, text):
 def test_it_comes_by_itself_and_says_how_far_it_is(terminal):
     with Spinner("export", terminal, quiet=0.05) as progress:
         until(terminal, "export ...")
-        progress.tell("match 7")
+        progress.update("match 7")
         until(terminal, "export: match 7")
     shown = terminal.file.getvalue()
     time.sleep(0.05)
@@ -35,7 +35,7 @@ def test_what_is_quick_says_nothing(terminal):
     pipe = Console(file=io.StringIO())
     for console in (terminal, pipe):
         with Spinner("export", console) as progress:
-            progress.tell("match 7")
+            progress.update("match 7")
         assert console.file.getvalue() == ""
 
 
@@ -43,7 +43,7 @@ def test_elsewhere_it_writes_plain_lines_until_it_is_over():
     pipe = Console(file=io.StringIO())
     with Spinner("export", pipe, first=0.02) as progress:
         until(pipe, "ludus: export ..., ")
-        progress.tell("match 1 of 4", share=0.25)
+        progress.update("match 1 of 4", share=0.25)
         until(pipe, "ludus: export: match 1 of 4, ")
     written = pipe.file.getvalue()
     time.sleep(0.05)
@@ -52,7 +52,7 @@ def test_elsewhere_it_writes_plain_lines_until_it_is_over():
 
 def test_one_inside_another_is_silent(terminal):
     with Spinner("outer", terminal, quiet=0.0), Spinner("inner", terminal, quiet=0.0) as inner:
-        inner.tell("far")
+        inner.update("far")
         until(terminal, "outer ...")
     assert "inner" not in terminal.file.getvalue()
     with Spinner("next", terminal, quiet=0.0):
@@ -61,7 +61,7 @@ def test_one_inside_another_is_silent(terminal):
 
 def test_nothing_is_shown_where_it_is_to_be_quiet(terminal):
     with hushed(), Spinner("outer", terminal, quiet=0.0) as progress:
-        progress.tell("match 7")
+        progress.update("match 7")
     assert terminal.file.getvalue() == ""
     with hushed(False), Spinner("outer", terminal, quiet=0.0):
         until(terminal, "outer ...")

@@ -7,8 +7,8 @@ from launch.config.config import stored
 from launch.matches.filming import Films
 from launch.trackers.exporting import export
 from launch.trackers.make_sink import make_sink
-from launch.trackers.sink import ending
-from launch.trackers.tracker import place_of
+from launch.trackers.sink import closing_sink
+from launch.trackers.tracker import sink_context
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +47,7 @@ def test_a_tracker_breaks_and_the_next_one_writes_every_row_once(drawn, rows_of,
     rows, folder = rows_of(drawn), disk.path / "track"
 
     def sink_there():
-        return ending(make_sink(name, place_of(stored(drawn), drawn, folder, print, Films(drawn))))
+        return closing_sink(make_sink(name, sink_context(stored(drawn), drawn, folder, print, Films(drawn))))
 
     def write_until_full():
         with sink_there() as sink:

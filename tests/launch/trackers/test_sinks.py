@@ -10,7 +10,7 @@ from launch.matches.filming import Films
 from launch.trackers.exporting import export
 from launch.trackers.make_sink import check_trackers, make_sink
 from launch.trackers.sink import SinkError
-from launch.trackers.tracker import place_of
+from launch.trackers.tracker import sink_context
 from launch.viewers.curves import CurveRow
 
 
@@ -38,7 +38,7 @@ def expected(rows):
 
 def sink_at(run, name, folder, **more):
     say = more.pop("say", print)
-    return make_sink(name, place_of(stored(run), run, folder, say, Films(run, say=say), **more))
+    return make_sink(name, sink_context(stored(run), run, folder, say, Films(run, notify=say), **more))
 
 
 @pytest.mark.parametrize("torn", [0, 1, 40, 400])
@@ -94,7 +94,7 @@ def test_tensorboard_has_every_point_once_though_its_writer_died(drawn, rows_of,
 
 def test_export_is_what_a_tracker_draws_and_is_not_drawn_twice(drawn, rows_of):
     told = []
-    assert export(drawn, "csv", say=told.append) == len(rows_of(drawn))
+    assert export(drawn, "csv", notify=told.append) == len(rows_of(drawn))
     folder = drawn.root / "export" / "csv"
     assert read_csv(folder) == expected(rows_of(drawn))
     before = (folder / "points.csv").read_bytes()

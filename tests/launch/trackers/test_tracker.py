@@ -16,7 +16,7 @@ from launch.matches.filming import Films
 from launch.topology.parts import topology
 from launch.trackers.make_sink import make_sink
 from launch.trackers.sink import SinkError
-from launch.trackers.tracker import Kept, Tracker, ask_kept, beginning, keeper, place_of
+from launch.trackers.tracker import Kept, Tracker, ask_kept, beginning, keeper, sink_context
 from launch.viewers.curves import Position
 from league.events import TermBegan
 from league.store.fold import write_fold
@@ -54,7 +54,7 @@ class World:
 
     def track(self, folder):
         kept = ask_kept(self, "csv", lambda: False)
-        sink = make_sink("csv", place_of(self.config, self.run, folder, print, Films(self.run), kept.id))
+        sink = make_sink("csv", sink_context(self.config, self.run, folder, print, Films(self.run), kept.id))
         return kept, Tracker("csv", sink, self, self.config, self.run.fold, kept)
 
 
@@ -113,7 +113,7 @@ def test_a_tracker_that_dies_when_its_run_is_made_leaves_the_id_to_the_next(run,
     for _ in range(2):
         kept = ask_kept(world, "wandb", lambda: False)
         keep = keeper(world, "wandb", lambda: False)
-        sink = make_sink("wandb", place_of(world.config, run, run.track, print, Films(run), kept.id, keep))
+        sink = make_sink("wandb", sink_context(world.config, run, run.track, print, Films(run), kept.id, keep))
         with pytest.raises(KeyboardInterrupt):
             Tracker("wandb", sink, world, world.config, run.fold, kept)
     (first, noted), (second, _) = found

@@ -17,7 +17,7 @@ from wandb.proto import wandb_internal_pb2
 from launch.config.config import stored, to_plain
 from launch.matches.filming import Films
 from launch.trackers.readback import history, records, rows_in
-from launch.trackers.tracker import place_of
+from launch.trackers.tracker import sink_context
 from launch.trackers.wandb_run import WandbRun, has_key
 
 ROOT = Path(__file__).parents[3]
@@ -32,7 +32,7 @@ from launch.config.config import stored
 from launch.viewers.curves import Curves
 from launch.trackers.readback import rows_in
 from launch.trackers.make_sink import make_sink
-from launch.trackers.tracker import place_of
+from launch.trackers.tracker import sink_context
 from launch.viewers.view import read_offline
 from league.store.run_directory import RunDirectory
 
@@ -41,7 +41,7 @@ config, rows = stored(run), []
 config.track.project = "test"
 curves = Curves(config.track, rows.append)
 read_offline(run, curves.observe, curves)
-sink = make_sink("wandb", place_of(config, run, run.track / "wandb", print, Films(run), "old"))
+sink = make_sink("wandb", sink_context(config, run, run.track / "wandb", print, Films(run), "old"))
 began = time.monotonic()
 have = sink.open()
 opened = time.monotonic() - began
@@ -257,10 +257,10 @@ def test_videos_and_snapshots_reach_the_server_if_they_are_asked_for(drawn, rows
             assert server.artifacts[f"first-{player.id}"] == {"player": player.id, "snapshot": player.snapshot}
             path = f"/up/first-{player.id}/{player.snapshot}.safetensors"
             assert hashlib.sha256(server.files[path]).hexdigest() == player.snapshot
-        scenes = [row for row in rows_of(drawn) if row.scene is not None]
+        recordings = [row for row in rows_of(drawn) if row.recorded is not None]
         videos = [row["video"] for row in server.rows("old") if "video" in row]
         assert [video["caption"] for video in videos] == [
-            f"{row.scene.title}, match {row.scene.name}" for row in scenes
+            f"{row.recorded.title}, match {row.recorded.name}" for row in recordings
         ]
         assert all(server.files[f"/up/{video['path']}"].startswith(b"GIF8") for video in videos)
         assert len(server.rows("old")) == answer["rows"]
@@ -284,7 +284,7 @@ class Refusing:
 def test_a_server_that_takes_no_artifacts_is_told_once_and_gets_the_numbers(drawn, rows_of, tmp_path):
     config, told, rows = stored(drawn), [], rows_of(drawn)
     config.track.artifacts = True
-    sink = WandbRun(place_of(config, drawn, tmp_path, told.append, Films(drawn)))
+    sink = WandbRun(sink_context(config, drawn, tmp_path, told.append, Films(drawn)))
     sink._run = Refusing()
     for row in rows:
         sink.write(row)

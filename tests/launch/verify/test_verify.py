@@ -134,7 +134,7 @@ def test_a_shortened_result_is_found(told, sql):
     code, wrong, text = told()
     assert code == 1
     assert title("check_tickets") in wrong
-    assert "does not tell of" in text
+    assert "does not have" in text
 
 
 def test_a_wrong_counter_is_found(told, sql):

@@ -122,15 +122,15 @@ def test_older_frozen_players_have_no_curve(run, state):
 
 
 def test_scenes_are_evaluations_of_those_who_learn_evenly_spaced(run, state):
-    scenes = [row for row in rows_of(run, TrackConfig(every=4, videos=8)) if row.scene is not None]
-    assert len(scenes) > 2
-    for before, after in pairwise(scenes):
+    recordings = [row for row in rows_of(run, TrackConfig(every=4, videos=8)) if row.recorded is not None]
+    assert len(recordings) > 2
+    for before, after in pairwise(recordings):
         assert after.matches // 8 > before.matches // 8
-    for row in scenes:
-        assert row.scene.ticket.purpose == "evaluate"
-        assert row.scene.actions
-        assert any(state.population[entry.player].learning for entry in row.scene.ticket.entries)
-    assert all(row.scene is None for row in rows_of(run)), "none unless they are asked for"
+    for row in recordings:
+        assert row.recorded.ticket.purpose == "evaluate"
+        assert row.recorded.actions
+        assert any(state.population[entry.player].learning for entry in row.recorded.ticket.entries)
+    assert all(row.recorded is None for row in rows_of(run)), "none unless they are asked for"
 
 
 def test_whoever_goes_on_makes_the_same_scenes(run):

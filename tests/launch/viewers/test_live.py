@@ -175,11 +175,11 @@ def test_plain_wins_over_a_terminal(view):
 def test_quiet_shows_nothing_but_what_went_wrong(view, capsys):
     with LiveTable("first", quiet=True, clock=Clock()) as table:
         table.show(view)
-        table.say("3 processes start")
+        table.note("3 processes start")
         table.warn("collector-0 died [again]")
     assert capsys.readouterr() == ("", "collector-0 died [again]\n")
     with LiveTable("first", clock=Clock()) as table:
-        table.say("3 processes start")
+        table.note("3 processes start")
         table.warn("collector-0 died [again]")
     assert capsys.readouterr() == ("3 processes start\ncollector-0 died [again]\n", "")
 
@@ -190,7 +190,7 @@ def test_json_lines_are_for_programs_and_words_for_people(view, capsys):
         for _ in range(21):
             table.show(view)
             clock.now += 0.5
-        table.say("collector-0 died")
+        table.note("collector-0 died")
     final_report(view.state, "first", as_json=True)
     said = capsys.readouterr()
     assert said.err == "collector-0 died\n"

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from launch.matches.playing import Records
+from launch.matches.playing import EpisodeFinder
 from launch.viewers import reading, searching
 from launch.viewers.reading import Matches
 from launch.viewers.view import ViewError, open_view, read_offline, read_rules
@@ -155,7 +155,7 @@ def test_searching_finds_what_observing_finds(run):
             assert list(found.newest) == list(seen.newest)
     assert len(found.newest) > 3
     for number in (1, int(found.newest[-1]["ticket"]), 10**6):
-        seen, found_again = Records(number), Records(number)
+        seen, found_again = EpisodeFinder(number), EpisodeFinder(number)
         read_offline(run, lambda *told, seen=seen: seen(*told))
         read_offline(run, found_again)
         assert (found_again.ticket, found_again.result) == (seen.ticket, seen.result)

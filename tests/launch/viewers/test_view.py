@@ -222,7 +222,7 @@ def test_a_run_without_a_ledger_is_told(run):
 
 @pytest.mark.parametrize("kind", ["ipc", "tcp"])
 def test_a_living_run_is_asked(run, state, kind, monkeypatch):
-    monkeypatch.setattr(launch.viewers.view, "PATIENCE", 30.0)  # a slow machine is no silent replica
+    monkeypatch.setattr(launch.viewers.view, "ANSWER_SECONDS", 30.0)  # a slow machine is no silent replica
     ready, stop = threading.Event(), threading.Event()
 
     def serve():  # all of it in one thread: SQLite and ZeroMQ want it so
@@ -255,7 +255,7 @@ def test_a_living_run_is_asked(run, state, kind, monkeypatch):
 
 
 def test_a_silent_replica_is_not_waited_for(run, state, monkeypatch):
-    monkeypatch.setattr(launch.viewers.view, "PATIENCE", 0.05)
+    monkeypatch.setattr(launch.viewers.view, "ANSWER_SECONDS", 0.05)
     with Sockets() as sockets:
         server = sockets.serve(run.address("replica"))
         run.publish_rendezvous(Rendezvous(address=server.address, term=1), "replica")

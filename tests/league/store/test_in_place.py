@@ -85,7 +85,7 @@ def test_what_is_no_ledger_is_told(path, tmp_path):
     path.write_bytes(b"\xaa" * 20_000)
     with pytest.raises(LedgerError, match="cannot be opened: file is not a database"):
         look(path, head)
-    with sqlite3.connect(tmp_path / "old.sqlite") as old:
+    with closing(sqlite3.connect(tmp_path / "old.sqlite")) as old, old:
         old.executescript("create table meta(key, value); insert into meta values('schema_version', '99');")
     with pytest.raises(LedgerError, match="has schema version 99"):
         look(tmp_path / "old.sqlite", head)

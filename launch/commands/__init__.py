@@ -1,0 +1,1 @@
+"""The commands of `ludus`: each with its arguments, its example and its handler in one place."""

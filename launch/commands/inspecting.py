@@ -1,0 +1,155 @@
+"""The commands that read runs: list, status, standings, payoff, matches, explain, report, export, verify."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from launch.commands.command import CliCommand, add_allow, add_json, find_run, optional_path, print_note
+
+
+def _add_list(parser: ArgumentParser) -> None:
+    parser.add_argument("runs", metavar="DIR", nargs="?", default="runs", help="where they are (runs)")
+    add_json(parser)
+
+
+def _list(arguments: Namespace) -> int:
+    from launch.viewers.listing import list_runs
+
+    return list_runs(Path(arguments.runs), arguments.json)
+
+
+def _status(arguments: Namespace) -> int:
+    from launch.viewers.reading import status
+
+    return status(find_run(arguments), arguments.json)
+
+
+def _standings(arguments: Namespace) -> int:
+    from launch.viewers.reading import standings
+
+    return standings(find_run(arguments), arguments.json)
+
+
+def _payoff(arguments: Namespace) -> int:
+    from launch.viewers.reading import payoff
+
+    return payoff(find_run(arguments), arguments.json)
+
+
+def _add_matches(parser: ArgumentParser) -> None:
+    add_json(parser)
+    parser.add_argument("--player", help="only matches of this player")
+    parser.add_argument("--limit", metavar="N", type=int, default=20, help="how many (20)")
+
+
+def _matches(arguments: Namespace) -> int:
+    from launch.viewers.reading import matches
+
+    return matches(find_run(arguments), arguments.player, arguments.limit, arguments.json)
+
+
+def _add_explain(parser: ArgumentParser) -> None:
+    parser.add_argument("player", metavar="PLAYER")
+
+
+def _explain(arguments: Namespace) -> int:
+    from launch.viewers.reading import explain
+
+    return explain(find_run(arguments), arguments.player)
+
+
+def _add_report(parser: ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="DIR", help="where to (RUN/report)")
+
+
+def _report(arguments: Namespace) -> int:
+    from launch.viewers.reporting import write_report
+
+    sys.stdout.write(f"{write_report(find_run(arguments), optional_path(arguments.out))}\n")
+    return 0
+
+
+def _add_export(parser: ArgumentParser) -> None:
+    parser.add_argument("--to", required=True, choices=("csv", "tensorboard", "wandb"), help="who draws them")
+    parser.add_argument("--out", metavar="DIR", help="where to (RUN/export/TO)")
+    add_allow(parser)
+
+
+def _export(arguments: Namespace) -> int:
+    from launch.trackers.exporting import export
+
+    export(find_run(arguments), arguments.to, optional_path(arguments.out), print_note, arguments.allow)
+    return 0
+
+
+def _verify(arguments: Namespace) -> int:
+    from launch.verify.verify import verify
+
+    return verify(find_run(arguments))
+
+
+INSPECTING = (
+    CliCommand(
+        name="list",
+        help="list the runs here, with their states and best players",
+        example="ludus list",
+        handle=_list,
+        add_arguments=_add_list,
+        takes_run=False,
+    ),
+    CliCommand(
+        name="status",
+        help="show how far a run is, and which processes work on it",
+        example="ludus status latest",
+        handle=_status,
+        add_arguments=add_json,
+    ),
+    CliCommand(
+        name="standings",
+        help="show the ratings with their intervals",
+        example="ludus standings first --json",
+        handle=_standings,
+        add_arguments=add_json,
+    ),
+    CliCommand(
+        name="payoff",
+        help="show who beats whom",
+        example="ludus payoff runs/first",
+        handle=_payoff,
+        add_arguments=add_json,
+    ),
+    CliCommand(
+        name="matches",
+        help="list the newest matches",
+        example="ludus matches latest --player main --limit 50",
+        handle=_matches,
+        add_arguments=_add_matches,
+    ),
+    CliCommand(
+        name="explain",
+        help="show whom a player is matched with, and why",
+        example="ludus explain latest main_exploiter",
+        handle=_explain,
+        add_arguments=_add_explain,
+    ),
+    CliCommand(
+        name="report",
+        help="write all of a run into one HTML file, with its plots beside it",
+        example="ludus report latest",
+        handle=_report,
+        add_arguments=_add_report,
+    ),
+    CliCommand(
+        name="export",
+        help="rebuild all curves of a run from its ledger",
+        example="ludus export latest --to csv --out curves",
+        handle=_export,
+        add_arguments=_add_export,
+    ),
+    CliCommand(
+        name="verify",
+        help="check every promise that a run directory can break",
+        example="ludus verify latest",
+        handle=_verify,
+    ),
+)

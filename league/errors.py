@@ -1,0 +1,12 @@
+"""The base of all errors that a user can fix: the message says what is wrong and how to fix it.
+
+The command line shows a `LudusError` in one line; any other exception is a bug, and keeps its traceback.
+"""
+
+
+class LudusError(Exception):
+    """Something outside the code is wrong: a config, a command, a file, an environment, a machine."""
+
+
+class InputError(LudusError, ValueError):
+    """The user gave something that cannot work. Also a ValueError, as Python has it for a bad argument."""

@@ -1,0 +1,53 @@
+"""Names that ship: a class name means one thing, a module name leads to one file, a constant says what it is."""
+
+import ast
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("league", "coordinator", "collectors", "learners", "launch")
+# Each package may have its own config; a `__main__` runs its package.
+SHARED_MODULES = {"__init__", "__main__", "config"}
+
+
+@cache
+def shipped():
+    """Return every shipped module with its syntax tree."""
+    paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    assert len(paths) > 100
+    return [(path.relative_to(ROOT), ast.parse(path.read_text())) for path in paths]
+
+
+def repeated(names):
+    """Return the names that occur in more than one place, with the places."""
+    places = defaultdict(set)
+    for name, path in names:
+        places[name].add(str(path))
+    return {name: sorted(found) for name, found in places.items() if len(found) > 1}
+
+
+def test_shipped_class_names_are_unique():
+    names = [
+        (node.name.lstrip("_"), f"{path}:{node.lineno}")
+        for path, tree in shipped()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert repeated(names) == {}
+
+
+def test_module_names_are_unique():
+    assert repeated((path.stem, path) for path, _ in shipped() if path.stem not in SHARED_MODULES) == {}
+
+
+def test_waiting_times_say_what_is_waited_for():
+    names = [
+        (target.id, f"{path}:{node.lineno}")
+        for path, tree in shipped()
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in ast.walk(node)
+        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
+    ]
+    assert [place for name, place in names if name.strip("_") == "PATIENCE"] == []
