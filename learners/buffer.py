@@ -90,9 +90,7 @@ class BufferedPlayer(FedPlayer):
                 f"index, error and poison have shapes {index.shape}, {error.shape} and {poison.shape}"
             )
         if not index.dtype == poison.dtype == np.int64 or any((each < 0).any() for each in (index, error, poison)):
-            raise SampleRequestError(
-                "index and poison must be numbers of decisions (int64), and errors are never negative"
-            )
+            raise SampleRequestError("index and poison are numbers of decisions, an error is never negative")
         self.replay.prioritise(index, error)
         self.replay.drop(poison)
 
@@ -170,9 +168,7 @@ class Buffer:
         player, incarnation = message.player, message.incarnation
         algo, policy = self.players[player].algo, self.players[player].policy
         if not isinstance(algo, ReplayConfig):
-            raise SampleRequestError(
-                f"algo={algo.name} does not learn from a replay, so its segments do not belong here"
-            )
+            raise SampleRequestError(f"algo={algo.name} learns from no replay, so its segments do not belong here")
         parts = (self.seed, "train", player, incarnation, *((self.rank,) if self.rank else ()))
         return BufferedPlayer(
             player=player,
