@@ -168,7 +168,8 @@ class Buffer:
         player, incarnation = message.player, message.incarnation
         algo, policy = self.players[player].algo, self.players[player].policy
         if not isinstance(algo, ReplayConfig):
-            raise SampleRequestError(f"algo={algo.name} does not learn from a replay, so its segments do not belong here")
+            why = "does not learn from a replay, so its segments do not belong here"
+            raise SampleRequestError(f"algo={algo.name} {why}")
         parts = (self.seed, "train", player, incarnation, *((self.rank,) if self.rank else ()))
         return BufferedPlayer(
             player=player,
