@@ -1,10 +1,9 @@
 """Learning from real play: the parts of collectors and learners together, without a league."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
+from practising import ALGO, ratio_of, shaken
 
 from benchmarks.curves import Practice
 from benchmarks.scoring import score_against
@@ -24,24 +23,6 @@ from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.decisions import seen_in
 
-ALGO = PPOConfig(batch=1024, minibatch=256, lr=3e-3, epochs=4)
-
-
-def ratio_of(practice):
-    """Return the probability ratios of a batch whose weights have not changed since."""
-    data = practice.algorithm.prepare(practice.collect().segments)
-    with torch.no_grad():
-        actions, _ = practice.algorithm.policy(data.seen, data.mask)
-        return (actions.log_prob(data.action) - data.old_log_prob).exp()
-
-
-def shaken(practice, seed=0):
-    """Let the practice play on with random weights, which make the memory matter."""
-    flat = np.random.default_rng(seed).standard_normal(practice.algorithm.flat().size).astype(np.float32)
-    practice.algorithm.policy.write(flat)
-    practice.actors.update_live("hero", 0, flat)
-    return practice
-
 
 @pytest.mark.parametrize("memory", ["gru", "lstm"])
 @pytest.mark.parametrize("ticks", [5, 31])
@@ -59,19 +40,6 @@ def test_the_learner_recalls_what_the_collector_remembered(memory, ticks):
     with torch.no_grad():
         wrong = (practice.algorithm.policy(data.seen, data.mask)[0].log_prob(data.action) - data.old_log_prob).exp()
     assert float((wrong - 1).abs().max()) > 0.1, "a memory that is lost is noticed"
-
-
-def test_minibatches_of_lanes_say_the_same_as_the_whole_batch():
-    practice = shaken(Practice(Recall(slots=32), PolicyConfig(hidden=[16], memory="gru", memory_size=8), ALGO))
-    data = practice.algorithm.prepare(practice.collect().segments)
-    with torch.no_grad():
-        whole, _ = practice.algorithm.policy(data.seen, data.mask)
-        expected = sorted(whole.log_prob(data.action).tolist())
-        found = []
-        for part in data.minibatches(5, np.random.default_rng(0)):
-            actions, _ = practice.algorithm.policy(part.seen, part.mask)
-            found += actions.log_prob(part.action).tolist()
-    np.testing.assert_allclose(sorted(found), expected, atol=1e-5)
 
 
 def test_values_of_tails_use_the_memory_at_the_cut():
@@ -98,45 +66,6 @@ def test_values_of_tails_use_the_memory_at_the_cut():
     assert np.abs(forgotten[begins, 4, 0] - expected).max() > 0.05
 
 
-def test_a_burn_in_is_only_for_memories_that_were_stored():
-    """Episodes have 8 steps and segments 5 ticks: some begin with an episode, some in the middle of one."""
-    policy = PolicyConfig(hidden=[16], memory="gru", memory_size=8)
-    algo = PPOConfig(batch=1024, minibatch=256, burn_in=3)
-    practice = shaken(Practice(Recall(slots=32), policy, algo, ticks=5))
-    practice.collect()
-    segments = practice.collect().segments
-    data = practice.algorithm.prepare(segments)
-    stored = segments.memory.any(axis=(1, 2))
-    assert 0 < stored.sum() < len(stored)
-    warm = data.lanes.warm.numpy()[..., 0]
-    assert not warm[~stored].any()
-    assert not warm[:, 3:].any()
-    assert warm[stored, 0].all()
-    over = segments.end[:, :2, 0].astype(bool)  # the episode ended in the first or second tick: the memory is empty
-    assert not warm[over[:, 0], 1].any()
-    assert not warm[over.any(axis=1), 2].any()
-    assert warm[stored & ~over.any(axis=1), :3].all()
-
-
-def test_nothing_is_learnt_from_a_burn_in():
-    policy = PolicyConfig(hidden=[16], memory="gru", memory_size=8)
-    practice = shaken(Practice(Recall(slots=32), policy, PPOConfig(batch=1024, burn_in=3, entropy=0.0), ticks=5))
-    practice.collect()
-    data, algorithm = practice.algorithm.prepare(practice.collect().segments), practice.algorithm
-
-    def gradient(where, data=data):
-        changed = replace(data, advantage=data.advantage.clone(), target=data.target.clone())
-        changed.advantage[where] += 7.0
-        changed.target[where] -= 7.0
-        algorithm._slope(changed, 0.0)
-        return algorithm.policy.flat.grad.clone()
-
-    warm = data.lanes.warm[data.lanes.present]
-    nowhere = gradient(torch.zeros_like(warm))
-    assert torch.equal(nowhere, gradient(warm))
-    assert not torch.equal(nowhere, gradient(~warm))
-
-
 def test_only_a_memory_solves_recall():
     returns = {}
     for memory in ("none", "gru"):
@@ -147,9 +76,6 @@ def test_only_a_memory_solves_recall():
         returns[memory] = practice.mean_return(250)
     assert returns["gru"] > 0.9
     assert returns["none"] < 0.6
-
-
-# --- teams ---------------------------------------------------------------------------------------------------
 
 
 class Parts:
@@ -270,9 +196,6 @@ def test_a_team_learns_simple_spread(critic):
     algo = PPOConfig(batch=9600, minibatch=1920, lr=7e-4, epochs=10, gamma=0.95, normalise_values=True)
     practice = Practice(SimpleSpread(slots=128, state=True), policy, algo, seed=1)
     assert practice.until(100_000).mean_return() > -24.5
-
-
-# --- pictures and boards -------------------------------------------------------------------------------------
 
 
 class Spot:
