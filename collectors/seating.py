@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.outcomes import rank_alone, rank_sides, team_spirit
-from collectors.envs.returns import ReturnSums
+from collectors.envs.return_sums import ReturnSums
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
 from league.ids import PlayerId, TicketNumber

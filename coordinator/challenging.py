@@ -17,7 +17,7 @@ from league.ticket import Entry, Purpose, Ticket
 from league.wire.messages import Challenge
 
 HUMANS = 256  # that may join a league
-PATIENCE = 1800.0  # seconds that a human may think, all moves of a game together
+HUMAN_GAME_SECONDS = 1800.0  # seconds that a human may think, all moves of a game together
 
 
 class ChallengeError(InputError):

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Collection, Sequence
 
-from coordinator.challenging import PATIENCE, is_human
+from coordinator.challenging import HUMAN_GAME_SECONDS, is_human
 from coordinator.conduct import Conduct
 from coordinator.leases import Leases
 from coordinator.running_league import RunningLeague
@@ -32,7 +32,7 @@ class OpenTickets:
 
     def grant(self, ticket: Ticket, holder: str, now: float) -> None:
         """Lease a ticket to a session; a human may think for long."""
-        patience = PATIENCE if is_human(self._state, ticket) else 0.0
+        patience = HUMAN_GAME_SECONDS if is_human(self._state, ticket) else 0.0
         self.leases.grant(ticket.number, ticket.attempt, holder, now + patience)
 
     def verdict(self, ticket: TicketNumber, attempt: int, holder: str) -> Verdict:

@@ -25,7 +25,7 @@ from league.wire.ports import Client, Incoming, Server
 log = logging.getLogger("ludus.replica")
 
 POLL = 0.25  # seconds between two looks at the ledger if nobody asks
-PATIENCE = 1.0  # seconds after which the coordinator is asked again
+ASK_AGAIN_SECONDS = 1.0  # seconds after which the coordinator is asked again
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Replica:
 
     def _ask(self, now: float) -> None:
         """Ask the coordinator for the newest events, or for what somebody waits for, in turns."""
-        if self._flight is not None and now - self._flight.sent < PATIENCE:
+        if self._flight is not None and now - self._flight.sent < ASK_AGAIN_SECONDS:
             return
         wanted = next((w for w in self.audience.waiting(now) if self.ready and self._needs_feed(w)), None)
         poll = now - self._polled >= POLL or not self.mirror.complete or self._asked_for_news(now)

@@ -10,7 +10,7 @@ from coordinator.scheduling.choosing import TicketRandomness
 from coordinator.scheduling.evaluation import EvaluationTickets, contestants
 from coordinator.scheduling.final import FinalTickets
 from coordinator.scheduling.resting import RestingPairs
-from coordinator.scheduling.seats import Seats
+from coordinator.scheduling.seat_choices import Seats
 from coordinator.scheduling.training import TrainingTickets
 from league.ids import PlayerId, TicketNumber
 from league.matchmaking.choice import Choice

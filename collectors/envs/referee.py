@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.outcomes import Floats, OutcomeError, checked_scores, rank_sides, winner_scores
-from collectors.envs.returns import ReturnSums
+from collectors.envs.return_sums import ReturnSums
 from collectors.envs.rows import Ends, Environment, HasInfos, HasPicture, HasRenderModes, IntArray, Rows, SlotFault
 from league.spec import EnvSpec
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from coordinator.scheduling.choosing import any_of, least_played
 from coordinator.scheduling.resting import RestingPairs
-from coordinator.scheduling.seats import Seats
+from coordinator.scheduling.seat_choices import Seats
 from league.ids import TicketNumber
 from league.state import LeagueState
 from league.ticket import Entry, Purpose, Ticket

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from coordinator.scheduling.evaluation import contestants, evaluation_ticket
 from coordinator.scheduling.resting import RestingPairs
-from coordinator.scheduling.seats import Seats
+from coordinator.scheduling.seat_choices import Seats
 from league.ids import PlayerId, TicketNumber
 from league.player import Kind
 from league.state import LeagueState

@@ -6,7 +6,7 @@ import numpy as np
 
 from coordinator.scheduling.choosing import any_of
 from coordinator.scheduling.resting import RestingPairs
-from coordinator.scheduling.seats import Seats
+from coordinator.scheduling.seat_choices import Seats
 from league.ids import PlayerId, TicketNumber
 from league.matchmaking.choice import Choice, sample
 from league.matchmaking.recipes import matchmaker

@@ -175,3 +175,11 @@ def config():
 @pytest.fixture
 def env():
     return make_env
+
+
+@pytest.fixture
+def league(bench):
+    """A league whose players have their first candidates."""
+    league = bench()
+    league.write()
+    return league

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from coordinator import mirror, pages
-from coordinator.replica import PATIENCE, POLL, Replica
+from coordinator.replica import ASK_AGAIN_SECONDS, POLL, Replica
 from league import events
 from league.events import OperatorActed, TermBegan
 from league.state import LeagueState, apply
@@ -116,7 +116,7 @@ def test_if_the_coordinator_is_silent_so_is_the_replica(world):
     world.send("viewer", Follow(request=1, since=40))
     for _ in range(5):
         world.step(answer=False)
-        world.now += PATIENCE
+        world.now += ASK_AGAIN_SECONDS
     assert world.replies("viewer") == []
     world.step(8)
     assert world.replies("viewer") != []
@@ -127,7 +127,7 @@ def test_a_lost_answer_is_asked_for_again(world):
     world.send("tracker", Note(request=5, name="csv", text="here"))
     world.step(answer=False)
     assert len(world.feed.receive(0)) == 1, "the coordinator dies with it"
-    world.now += PATIENCE
+    world.now += ASK_AGAIN_SECONDS
     world.step(4)
     (done,) = world.replies("tracker")
     assert (type(done), done.request) == (Done, 5)

@@ -1,17 +1,13 @@
 """The learner: roster, segments in, weights and credits out."""
 
-from dataclasses import replace
-
 import numpy as np
 from learner_world import BATCH, HERO, SEED, feed
 
 from league.ids import derive_seed
 from league.policies.layout import initial
 from league.wire.messages import (
-    Assignment,
     Credit,
     Refused,
-    Report,
     Weights,
 )
 from learners.algorithms.ppo import PPO
@@ -87,18 +83,6 @@ def test_pulls_in_the_middle_of_an_update_get_the_last_whole_version(world, play
         np.testing.assert_array_equal(flat, first)
 
 
-def test_stale_segments_and_other_incarnations_are_dropped_and_counted(hero, play):
-    world, collector = hero
-    feed(world, collector, play, batches=4)
-    collector.feed(play(collector.flat, lanes=16, version=1))
-    collector.feed(play(collector.flat, lanes=16, version=4, incarnation=9))
-    world.run(HERO, steps=2)
-    assert world.metrics["player/hero/dropped_stale"] == BATCH
-    assert world.metrics["player/hero/dropped_incarnation"] == BATCH
-    assert world.metrics["player/hero/version"] == 4
-    assert collector.last(Credit).allowance == collector.sent + 2 * BATCH
-
-
 def test_a_player_that_is_gone_is_dropped(hero):
     world, collector = hero
     world.run(steps=2)
@@ -143,39 +127,6 @@ def test_credit_survives_a_restart_of_the_learner(hero, play):
     collector.pull(version=4)
     world.run(HERO)
     assert collector.last(Credit).allowance == collector.sent + 2 * BATCH
-
-
-def test_malformed_messages_are_counted_and_answered(hero, play):
-    world, collector = hero
-    good = play(collector.flat, lanes=16)
-    bad = replace(good, action=good.action + 100)
-    collector.feed(bad)
-    world.learner.step(0)
-    assert "an action is illegal" in collector.last(Refused).reason
-    collector.client.send(Report(request=1, name="c", session="one"))
-    world.run(HERO, steps=2)
-    assert "segments and pulls" in collector.last(Refused).reason
-    assert world.metrics["malformed"] == 2
-    feed(world, collector, play)
-    assert collector.last(Weights).version == 1
-
-
-def test_the_player_with_the_oldest_full_batch_trains_first(world, play):
-    rows = [Assignment(player=name, incarnation=0) for name in ("ann", "bob")]
-    world.run(*rows, steps=3)
-    collector = world.collector()
-    for name in ("ann", "bob"):
-        collector.pull(player=name)
-    world.run(*rows)
-    collector.hear()
-    flat = collector.flat
-    for seed, name in enumerate(("bob", "ann", "bob")):
-        collector.feed(play(flat, lanes=16, seed=seed, player=name))
-    world.learner.step(0)
-    world.learner.step(0)
-    world.learner.step(0)
-    trained = [m.player for m in collector.hear() if isinstance(m, Weights)]
-    assert trained == ["bob", "ann", "bob"]
 
 
 def test_a_player_that_explodes_stops_at_its_last_good_version_and_says_where(world, play, caplog):

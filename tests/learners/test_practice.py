@@ -1,10 +1,9 @@
 """Learning from real play: the parts of collectors and learners together, without a league."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
+from practising import ALGO, ratio_of, shaken
 
 from benchmarks.curves import Practice
 from benchmarks.scoring import score_against
@@ -24,24 +23,6 @@ from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.decisions import seen_in
 
-ALGO = PPOConfig(batch=1024, minibatch=256, lr=3e-3, epochs=4)
-
-
-def ratio_of(practice):
-    """Return the probability ratios of a batch whose weights have not changed since."""
-    data = practice.algorithm.prepare(practice.collect().segments)
-    with torch.no_grad():
-        actions, _ = practice.algorithm.policy(data.seen, data.mask)
-        return (actions.log_prob(data.action) - data.old_log_prob).exp()
-
-
-def shaken(practice, seed=0):
-    """Let the practice play on with random weights, which make the memory matter."""
-    flat = np.random.default_rng(seed).standard_normal(practice.algorithm.flat().size).astype(np.float32)
-    practice.algorithm.policy.write(flat)
-    practice.actors.update_live("hero", 0, flat)
-    return practice
-
 
 @pytest.mark.parametrize("memory", ["gru", "lstm"])
 @pytest.mark.parametrize("ticks", [5, 31])
@@ -59,19 +40,6 @@ def test_the_learner_recalls_what_the_collector_remembered(memory, ticks):
     with torch.no_grad():
         wrong = (practice.algorithm.policy(data.seen, data.mask)[0].log_prob(data.action) - data.old_log_prob).exp()
     assert float((wrong - 1).abs().max()) > 0.1, "a memory that is lost is noticed"
-
-
-def test_minibatches_of_lanes_say_the_same_as_the_whole_batch():
-    practice = shaken(Practice(Recall(slots=32), PolicyConfig(hidden=[16], memory="gru", memory_size=8), ALGO))
-    data = practice.algorithm.prepare(practice.collect().segments)
-    with torch.no_grad():
-        whole, _ = practice.algorithm.policy(data.seen, data.mask)
-        expected = sorted(whole.log_prob(data.action).tolist())
-        found = []
-        for part in data.minibatches(5, np.random.default_rng(0)):
-            actions, _ = practice.algorithm.policy(part.seen, part.mask)
-            found += actions.log_prob(part.action).tolist()
-    np.testing.assert_allclose(sorted(found), expected, atol=1e-5)
 
 
 def test_values_of_tails_use_the_memory_at_the_cut():
@@ -98,6 +66,7 @@ def test_values_of_tails_use_the_memory_at_the_cut():
     assert np.abs(forgotten[begins, 4, 0] - expected).max() > 0.05
 
 
+<<<<<<< HEAD
 def test_a_burn_in_is_only_for_memories_that_were_stored():
     """Episodes have 8 steps and segments 5 ticks: some begin with an episode, some in the middle of one."""
     policy = PolicyConfig(hidden=[16], memory="gru", memory_size=8)
@@ -137,6 +106,8 @@ def test_nothing_is_learnt_from_a_burn_in():
     assert not torch.equal(nowhere, gradient(~warm))
 
 
+=======
+>>>>>>> t_one
 def test_only_a_memory_solves_recall():
     returns = {}
     for memory in ("none", "gru"):
@@ -147,9 +118,6 @@ def test_only_a_memory_solves_recall():
         returns[memory] = practice.mean_return(250)
     assert returns["gru"] > 0.9
     assert returns["none"] < 0.6
-
-
-# --- teams ---------------------------------------------------------------------------------------------------
 
 
 class Parts:
@@ -270,9 +238,6 @@ def test_a_team_learns_simple_spread(critic):
     algo = PPOConfig(batch=9600, minibatch=1920, lr=7e-4, epochs=10, gamma=0.95, normalise_values=True)
     practice = Practice(SimpleSpread(slots=128, state=True), policy, algo, seed=1)
     assert practice.until(100_000).mean_return() > -24.5
-
-
-# --- pictures and boards -------------------------------------------------------------------------------------
 
 
 class Spot:

@@ -1,25 +1,15 @@
 """DQN: its loss against a slow loop written from the papers, its machinery, and that it learns."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
+from small_dqn import batch_of, make
 
-from league.policies.layout import PolicyConfig, describe, initial
-from league.segment import TERMINATED
-from learners.algorithms.algorithm import make_algorithm
-from learners.algorithms.dqn import DQN, dqn_loss, duel
-from learners.algorithms.dqn_config import DQNConfig
-from learners.algorithms.ppo_config import PPOConfig
+from learners.algorithms.dqn import dqn_loss, duel
 from learners.algorithms.values import minibatch
-from learners.algorithms.vdn_config import VDNConfig
-from learners.batcher import Batch
 from learners.replay import Sample
 
 CPU = torch.device("cpu")
-POLICY = PolicyConfig(hidden=[16], head="values")
-ALGO = {"batch": 32, "minibatch": 32, "replay": 512, "warmup": 32, "samples_per_insert": 4.0, "lr": 1e-2}
 
 
 def fixed_sample(seed=0, decisions=6, options=4):
@@ -75,26 +65,6 @@ def test_a_duel_adds_what_an_action_is_better_than_the_mean_of_the_legal_ones():
     torch.testing.assert_close(found[1], torch.tensor([-4.0, -1.0, 2.0]))
 
 
-def make(spec, **changes):
-    return DQN(DQNConfig(**{**ALGO, **changes}), POLICY, spec, initial(POLICY, spec, 0))
-
-
-def batch_of(segments):
-    return Batch(segments, np.zeros(segments.decisions, np.int64), {})
-
-
-@pytest.fixture
-def hints(play, spec):
-    """Return one-decision episodes, played at random: in the hint's game a value is 1 or 0."""
-
-    def run(seed=0, lanes=8):
-        segments = play(initial(PolicyConfig(hidden=[16]), spec, 0), lanes, seed=seed)
-        none = {name: array[:0] for name, array in segments.arrays().items() if name.startswith("tail_")}
-        return replace(segments, end=np.full_like(segments.end, TERMINATED), **none)
-
-    return run
-
-
 def test_it_learns_what_actions_are_worth(hints, spec):
     algorithm, rng = make(spec), np.random.default_rng(0)
     for seed in range(40):
@@ -104,79 +74,3 @@ def test_it_learns_what_actions_are_worth(hints, spec):
     with torch.no_grad():
         values = algorithm._values(algorithm.network, seen).numpy()
     np.testing.assert_allclose(values, np.eye(4), atol=0.25)
-
-
-def test_reuse_is_as_set_and_learning_waits_for_the_warmup(hints, spec):
-    algorithm, rng = make(spec, warmup=100, samples_per_insert=2.5), np.random.default_rng(0)
-    before = algorithm.flat()
-    for seed in range(3):
-        metrics = algorithm.update(batch_of(hints(seed)), rng)
-        assert metrics["losses/gradient_steps"] == 0
-    np.testing.assert_array_equal(algorithm.flat()[:-2], before[:-2])
-    for seed in range(40):
-        metrics = algorithm.update(batch_of(hints(seed)), rng)
-    assert metrics["reuse"] == pytest.approx(2.5, rel=0.1)
-    assert metrics["replay"] == 512
-
-
-def test_epsilon_falls_and_travels_with_the_weights(hints, spec):
-    settings = {"epsilon_decisions": 64, "epsilon_final": 0.1, "epsilon_spread": 7.0}
-    algorithm, rng = make(spec, **settings), np.random.default_rng(0)
-    told = []
-    for seed in range(3):
-        algorithm.update(batch_of(hints(seed)), rng)
-        told.append(describe(POLICY, spec).views(algorithm.flat())["exploration"].tolist())
-    np.testing.assert_allclose(told, [[0.55, 7], [0.1, 7], [0.1, 7]], rtol=1e-6)
-
-
-def test_the_target_network_follows_in_steps(hints, spec):
-    algorithm, rng = make(spec, target_steps=6), np.random.default_rng(0)
-    same = []
-    for seed in range(6):  # four gradient steps each
-        algorithm.update(batch_of(hints(seed)), rng)
-        weights = algorithm.network.policy.flat.detach()[:-2]
-        same.append(bool(torch.equal(algorithm.target.policy.flat[:-2], weights)))
-    assert same == [False, False, True, False, False, True]
-
-
-def test_a_decision_that_explodes_is_drawn_no_more(hints, spec):
-    algorithm, rng = make(spec), np.random.default_rng(0)
-    algorithm.update(batch_of(hints(0)), rng)
-    bad = hints(1)
-    bad.observation[0, 0, 0] = 3e38
-    before, tries = algorithm.state(), 0
-    algorithm.network.policy.flat.data[0] = 1e6
-    before = algorithm.state()
-    while algorithm.update(batch_of(bad if not tries else hints(2 + tries)), rng)["losses/rollbacks"]:
-        tries += 1
-        for name, array in algorithm.state().items():
-            np.testing.assert_array_equal(array, before[name])
-        assert tries < 10
-    assert np.isfinite(algorithm.flat()).all()
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"replay": 100, "batch": 1024}, "a replay of 100 decisions is smaller than algo.batch, which is 1024"),
-        ({"replay": 5000, "warmup": 6000}, "smaller than algo.warmup, which is 6000"),
-        ({"n_step": 0}, "n_step"),
-        ({"epsilon": 1.5}, "between 0 and 1"),
-    ],
-)
-def test_settings_that_cannot_be_are_refused(settings, message):
-    with pytest.raises(ValueError, match=message):
-        DQNConfig(**settings)
-
-
-@pytest.mark.parametrize(
-    ("algo", "policy", "message"),
-    [
-        (DQNConfig(), PolicyConfig(), "algo=dqn needs policy.head=values"),
-        (PPOConfig(), POLICY, "algo=ppo needs policy.head=logits"),
-        (VDNConfig(), PolicyConfig(head="values", memory="gru"), "policy.memory=none"),
-    ],
-)
-def test_networks_that_do_not_fit_are_refused(spec, algo, policy, message):
-    with pytest.raises(ValueError, match=message):
-        make_algorithm(algo, policy, spec, initial(policy, spec, 0))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from collectors.envs.returns import ReturnSums
+from collectors.envs.return_sums import ReturnSums
 from collectors.envs.rows import Ends, Idle, Rows
 
 

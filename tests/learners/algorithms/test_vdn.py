@@ -1,55 +1,17 @@
-"""VDN and QMIX: their losses against slow loops, death masking, and the game that tells them apart."""
+"""The loss of VDN, which QMIX shares, against a slow loop; and death masking."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
+from team_values import CPU, fixed_sample, shaken
 
-from benchmarks.two_step import earned
-from league.policies.layout import PolicyConfig, initial
-from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.qmix import QMIX, Mixer
 from learners.algorithms.qmix_config import QMIXConfig
 from learners.algorithms.values import minibatch
 from learners.algorithms.vdn import VDN
 from learners.algorithms.vdn_config import VDNConfig
-from learners.replay import Sample
-
-SPEC = EnvSpec("team", ("a", "b", "c"), (Seat((0, 1, 2)),), Array((2,), "float32"), actions=4)
-CPU = torch.device("cpu")
-POLICY = PolicyConfig(hidden=[8], head="values", agent_id=True)
-
-
-def fixed_sample(seed=0, steps=5):
-    rng = np.random.default_rng(seed)
-
-    def seen():
-        mask = rng.random((steps, 3, 4)) < 0.5
-        mask[:, :, 2] = True
-        present = rng.random((steps, 3)) < 0.7
-        present[:, 0] = True
-        observation = rng.standard_normal((steps, 3, 2)).astype(np.float32)
-        return {"observation": observation, "mask": mask & present[..., None], "present": present}
-
-    return Sample(
-        index=np.arange(steps),
-        seen=seen(),
-        action=rng.integers(0, 4, (steps, 3)).astype(np.int32),
-        reward=rng.standard_normal(steps).astype(np.float32),
-        discount=np.array([0.0, 0.9, 0.81, 0.9, 0.0], np.float32),
-        after=seen(),
-        odds=np.ones(steps),
-    )
-
-
-def shaken(kind, config):
-    algorithm = kind(config, POLICY, SPEC, initial(POLICY, SPEC, 0))
-    rng = np.random.default_rng(3)
-    for network in (algorithm.network, algorithm.target):
-        for parameter in network.parameters():
-            parameter.data = torch.from_numpy(rng.standard_normal(parameter.shape).astype(np.float32))
-    return algorithm
 
 
 def slow_mix(network, values, seen, i):
@@ -117,26 +79,3 @@ def test_what_the_dead_see_and_do_changes_nothing(kind):
     sample.action[~sample.seen["present"]] = 0
     after = algorithm.loss(minibatch(sample, np.ones(5, np.float32), CPU))
     torch.testing.assert_close(before.error, after.error)
-
-
-def test_the_mixer_never_turns_the_value_of_an_agent_round():
-    algorithm, sample = shaken(QMIX, QMIXConfig()), fixed_sample()
-    value = torch.randn(5, 3, requires_grad=True)
-    algorithm.network.mixer(value, minibatch(sample, np.ones(5, np.float32), CPU).seen).sum().backward()
-    assert (value.grad >= 0).all()
-    assert (value.grad > 0).any()
-
-
-def test_the_mixer_goes_on_from_a_checkpoint_and_starts_the_same_from_the_same_weights():
-    one, other = (QMIX(QMIXConfig(), POLICY, SPEC, initial(POLICY, SPEC, seed)) for seed in (0, 0))
-    torch.testing.assert_close(one.network.state_dict(), other.network.state_dict())
-    one = shaken(QMIX, QMIXConfig())
-    other.restore(one.state())
-    torch.testing.assert_close(one.network.state_dict(), other.network.state_dict())
-    torch.testing.assert_close(one.target.state_dict(), other.target.state_dict())
-
-
-@pytest.mark.slow
-def test_only_a_mixer_finds_the_room_in_which_agents_need_each_other():
-    assert earned("qmix", seed=0) == 8
-    assert earned("vdn", seed=0) == 7
