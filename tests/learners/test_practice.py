@@ -66,48 +66,6 @@ def test_values_of_tails_use_the_memory_at_the_cut():
     assert np.abs(forgotten[begins, 4, 0] - expected).max() > 0.05
 
 
-<<<<<<< HEAD
-def test_a_burn_in_is_only_for_memories_that_were_stored():
-    """Episodes have 8 steps and segments 5 ticks: some begin with an episode, some in the middle of one."""
-    policy = PolicyConfig(hidden=[16], memory="gru", memory_size=8)
-    algo = PPOConfig(batch=1024, minibatch=256, burn_in=3)
-    practice = shaken(Practice(Recall(slots=32), policy, algo, ticks=5))
-    practice.collect()
-    segments = practice.collect().segments
-    data = practice.algorithm.prepare(segments)
-    stored = segments.memory.any(axis=(1, 2))
-    assert 0 < stored.sum() < len(stored)
-    warm = data.lanes.warm.numpy()[..., 0]
-    assert not warm[~stored].any()
-    assert not warm[:, 3:].any()
-    assert warm[stored, 0].all()
-    over = segments.end[:, :2, 0].astype(bool)  # the episode ended in the first or second tick: the memory is empty
-    assert not warm[over[:, 0], 1].any()
-    assert not warm[over.any(axis=1), 2].any()
-    assert warm[stored & ~over.any(axis=1), :3].all()
-
-
-def test_nothing_is_learnt_from_a_burn_in():
-    policy = PolicyConfig(hidden=[16], memory="gru", memory_size=8)
-    practice = shaken(Practice(Recall(slots=32), policy, PPOConfig(batch=1024, burn_in=3, entropy=0.0), ticks=5))
-    practice.collect()
-    data, algorithm = practice.algorithm.prepare(practice.collect().segments), practice.algorithm
-
-    def gradient(where, data=data):
-        changed = replace(data, advantage=data.advantage.clone(), target=data.target.clone())
-        changed.advantage[where] += 7.0
-        changed.target[where] -= 7.0
-        algorithm._compute_gradient(changed, 0.0)
-        return algorithm.policy.flat.grad.clone()
-
-    warm = data.lanes.warm[data.lanes.present]
-    nowhere = gradient(torch.zeros_like(warm))
-    assert torch.equal(nowhere, gradient(warm))
-    assert not torch.equal(nowhere, gradient(~warm))
-
-
-=======
->>>>>>> t_one
 def test_only_a_memory_solves_recall():
     returns = {}
     for memory in ("none", "gru"):
