@@ -73,7 +73,7 @@ class Bench:
         return Slice(steps, wall, cpu, {"sent_decisions_per_second": sent / wall, "wait_share": waited})
 
     def _next(self) -> tuple[float, float, float]:
-        """Return time, CPU time and env steps at the next report that tells of steps."""
+        """Return time, CPU time and env steps at the next report that has steps."""
         deadline = time.perf_counter() + PATIENCE
         while time.perf_counter() < deadline:
             if self._around.serve():

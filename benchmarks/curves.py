@@ -139,7 +139,7 @@ class Practice:
         return self
 
     def baseline(self, episodes):
-        """Return the mean return of random play in the seats that learn; nothing is learnt."""
+        """Return the mean return of random play in the seats that learn; nothing is trained."""
         self.actor[self.mine] = self.actors.number(Entry("random", None, "random"), set)
         while len(self.returns) < episodes:
             self.tick()

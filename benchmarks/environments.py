@@ -3,7 +3,7 @@
 python -m benchmarks.environments                       # the table of docs/environments.md; takes minutes
 python -m benchmarks.environments classic/chess_v6 mpe2/simple_tag_v3
 
-What the collector tells of each match is held against the environment's own project: PettingZoo's own loop (or
+What the collector reports of each match is compared with the environment's own project: PettingZoo's own loop (or
 OpenSpiel's) is given the same seed and the same actions, and must pay every agent the same.
 """
 
@@ -67,7 +67,7 @@ KNOWN: dict[str, Known] = {
     "classic/tictactoe_v3": Known(AEC, quick=True, remark="native twin: `env=tic_tac_toe`"),
     "butterfly/cooperative_pong_v6": Known(PARALLEL, remark="wrap it (resize) before you train: the picture is big"),
     "butterfly/knights_archers_zombies_v11": Known(
-        PARALLEL, {"max_cycles": 200}, remark="leaks over resets: built anew for each episode"
+        PARALLEL, {"max_cycles": 200}, remark="leaks over resets: rebuilt for each episode"
     ),
     "butterfly/pistonball_v6": Known(PARALLEL, {"max_cycles": 30}, remark="wrap it (resize) before you train"),
     "sisl/multiwalker_v9": Known(PARALLEL),

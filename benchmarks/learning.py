@@ -1,4 +1,4 @@
-"""(e) One PPO update alone, on data shaped like connect four: how fast decisions can be learnt from at most."""
+"""(e) One PPO update alone, on data shaped like connect four: the highest rate at which it trains on decisions."""
 
 import time
 

@@ -41,7 +41,7 @@ class StandIn:
         self.waits: dict[str, float] = {}  # and the share of time that it waited
 
     def serve(self) -> bool:
-        """Answer what is there; return whether a collector told of env steps."""
+        """Answer what is there; return whether a collector reported env steps."""
         for incoming in self._learner.receive(0):
             self._feed(incoming)
         told = False

@@ -1,6 +1,6 @@
 """A tic-tac-toe league in this very process, in under a minute: `python examples/quickstart.py`.
 
-Run it again and it goes on where it stopped, which is at its end: delete runs/quickstart to begin anew.
+Run it again and it goes on where it stopped, which is at its end: delete runs/quickstart to start over.
 """
 
 import sys

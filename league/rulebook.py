@@ -79,7 +79,7 @@ class TeamConfig:
     def at(self, decisions: int) -> float:
         """Return the spirit of a player that has trained on so many decisions.
 
-        >>> TeamConfig(spirit=0.2, spirit_final=1.0, anneal_decisions=100).at(50)
+        >>> round(TeamConfig(spirit=0.2, spirit_final=1.0, anneal_decisions=100).at(50), 6)
         0.6
         """
         if self.spirit_final is None:

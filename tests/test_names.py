@@ -1,6 +1,7 @@
 """Names that ship: a class name means one thing, a module name leads to one file, a constant says what it is."""
 
 import ast
+import re
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -51,3 +52,29 @@ def test_waiting_times_say_what_is_waited_for():
         if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
     ]
     assert [place for name, place in names if name.strip("_") == "PATIENCE"] == []
+
+
+MIRRORED = ("collectors", "launch")
+# Modules without a test file of their own name, and the file that covers each.
+COVERED = {
+    "launch/processes/run_beside_learner.py": "tests/process/test_central.py",
+    "launch/processes/run_replica.py": "tests/process/test_replica.py",
+}
+
+
+def mirror_of(path):
+    return Path("tests") / path.parent / f"test_{path.stem}.py"
+
+
+def test_tests_mirror_the_packages():
+    modules = [path for path, _ in shipped() if path.parts[0] in MIRRORED and not path.stem.startswith("__")]
+    without = {str(path) for path in modules if not (ROOT / mirror_of(path)).exists()}
+    assert without == set(COVERED), "move its tests to a file of its name; a module that has one is no exception"
+
+
+def test_what_covers_a_module_without_a_test_file_names_it():
+    assert [
+        module
+        for module, file in COVERED.items()
+        if not re.search(rf"\b{Path(module).stem}\b", (ROOT / file).read_text())
+    ] == []

@@ -173,6 +173,7 @@ def encode(message: Message, arrays: Arrays | None = None) -> list[Frame]:
 
     WireError if a number is NaN or infinite or an array is of a kind that may not travel.
 
+    >>> from league.wire.messages import Pull
     >>> decode(encode(Pull(name="c", session="s", player="main", incarnation=0, version=-1)))[0].player
     'main'
     """

@@ -272,14 +272,14 @@ def test_evaluation_keeps_all_actions_and_training_a_share_of_the_tickets():
 # --- team spirit ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("spirit", "learnt"), [(0.0, [4.0, 0.0, 9.0]), (0.5, [3.0, 1.0, 9.0]), (1.0, [2.0, 2.0, 9.0])])
-def test_with_team_spirit_the_rewards_of_a_side_are_mixed_for_learning_and_not_for_the_outcome(spirit, learnt):
+@pytest.mark.parametrize(("spirit", "mixed"), [(0.0, [4.0, 0.0, 9.0]), (0.5, [3.0, 1.0, 9.0]), (1.0, [2.0, 2.0, 9.0])])
+def test_with_team_spirit_the_rewards_of_a_side_are_mixed_for_learning_and_not_for_the_outcome(spirit, mixed):
     seats = (Seat((0,), side="red"), Seat((1,), side="red"), Seat((2,), side="blue"))
     seating = Seating(spec_of(*seats), slots=1)
     entries = tuple(Entry(f"player_{i}") for i in range(3))
     ticket = Ticket(number=1, purpose=Purpose.TRAIN, entries=entries, episodes=1, trains="player_0", spirit=spirit)
     seating.begin([seating.reserve(HeldTicket(ticket, record=0), [0, 1, 2], room=1)])
     rows = rows_of((0, 0, 4.0), (0, 1, 0.0), (0, 2, 9.0))
-    assert seating.with_training_rewards(rows).reward.tolist() == learnt
+    assert seating.with_training_rewards(rows).reward.tolist() == mixed
     seating.add_moves(rows, np.zeros(3, np.int32))
     assert seating._returns.totals[0].tolist() == [4.0, 0.0, 9.0]

@@ -84,3 +84,9 @@ def bid(tmp_path_factory):
 @pytest.fixture
 def state(played):
     return played[1]
+
+
+@pytest.fixture
+def in_an_empty_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LUDUS_TRACEBACK", raising=False)

@@ -12,14 +12,18 @@ import pytest
 from launch.api import League
 from launch.arguments import COMMANDS, build_parser
 from launch.config.compose import compose
-from launch.config.config import Config, ConfigError
-from launch.config.reference import tables, written
-from launch.config.schema import keys
+from launch.config.config import ConfigError
 from launch.sweeps.sweeping import combinations, split
 
 ROOT = Path(__file__).parents[2]
+
+
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -110,25 +114,6 @@ def test_the_bot_is_that_of_the_examples():
         code for code in fenced(ROOT / "docs/your-environment.md", "python") if code.startswith("class Perfect")
     )
     assert code in (ROOT / "examples/own_bot.py").read_text()
-
-
-def test_the_table_of_settings_is_that_of_the_code():
-    page = (ROOT / "docs/configuration.md").read_text()
-    assert page == written(page), "run: python -m launch.config.reference docs/configuration.md"
-
-
-def test_every_setting_is_told_with_its_meaning():
-    lines = list(tables(Config))
-    names = {key.split(".")[-1] for key in keys(Config)}
-    told = {line.split("`")[1]: line.rstrip(" |").split(" | ")[-1] for line in lines if line.startswith("| `")}
-    groups = {line.strip("#` \n").split(".")[-1].split("=")[0] for line in lines if line.startswith("### `")}
-    assert names <= set(told) | groups
-    assert [name for name, meaning in told.items() if len(meaning) < 5] == []
-
-
-def test_a_page_without_marks_is_refused():
-    with pytest.raises(ValueError, match="no marks"):
-        written("# Configuration")
 
 
 def test_every_option_of_a_group_is_told():

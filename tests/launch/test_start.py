@@ -12,10 +12,13 @@ import pytest
 
 from launch.cli import main
 from launch.config.compose import compose
-from launch.start import begin, held
+from launch.config.config import ConfigError
+from launch.start import begin, held, rehearse
 from league.store.run_directory import RunDirectory, RunError
 
 RACES = 200
+
+
 PATIENCE = 120.0  # seconds; nobody waits so long unless something broke
 
 
@@ -123,3 +126,16 @@ def test_the_lock_waits_for_a_coordinator_whose_parent_was_killed(tmp_path):
     with held(run):
         assert coordinator.wait() == 0
     coordinator.stdout.close()
+
+
+@pytest.mark.parametrize("setting", ["algo.lr_schedule=linear", "algo.entropy_final=0.001"])
+def test_an_anneal_over_no_budget_is_refused(setting):
+    endless = ["env=tic_tac_toe", "league.budget.minutes=null", setting]
+    with pytest.raises(ConfigError) as caught:
+        rehearse(compose(endless))
+    assert str(caught.value) == (
+        f"{setting} is annealed over the league's budget, but it has none. Set league.budget.minutes or "
+        "league.budget.env_steps, or say in algo.anneal_decisions over how many decisions to anneal"
+    )
+    rehearse(compose([*endless, "algo.anneal_decisions=1000"]))
+    rehearse(compose([*endless, "league.budget.env_steps=1000"]))

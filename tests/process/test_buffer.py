@@ -23,7 +23,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("transport", "ranks"), [("tcp", 1), ("ipc", 2)])  # on tcp it comes back at another address
-def test_a_killed_buffer_process_comes_back_and_fills_anew(start, patiently, transport, ranks):
+def test_a_killed_buffer_process_comes_back_and_fills_again(start, patiently, transport, ranks):
     league = start(*SMALL, *VALUES, f"launch.transport={transport}", f"launch.ranks={ranks}")
 
     def metrics():

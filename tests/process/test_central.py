@@ -1,4 +1,7 @@
-"""Central inference in real processes: collectors without weights, and an inference process that is killed."""
+"""Central inference in real processes: collectors without weights, and an inference process that is killed.
+
+The process is launch.processes.run_beside_learner.
+"""
 
 import os
 import signal

@@ -1,4 +1,7 @@
-"""Viewers are served apart from play: floods, deaf peers and kill -9 cost a viewer its view, and the league nothing."""
+"""Viewers are served apart from play: floods, deaf peers and kill -9 cost a viewer its view, and the league nothing.
+
+The process is launch.processes.run_replica.
+"""
 
 import os
 import signal

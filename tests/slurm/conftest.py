@@ -81,7 +81,7 @@ class Cluster:
         self.harm("--plug", node)
         self._cut.discard(node)
 
-    def mend(self):
+    def repair(self):
         """Undo all harm."""
         for node in [*self._cut]:
             self.plug(node)
@@ -180,7 +180,7 @@ def leagues(cluster, tmp_path):
     for command in [one for league in known.values() for one in league.started if one.poll() is None]:
         command.kill()
         command.communicate()
-    cluster.mend()  # what a test broke and did not live to mend would spoil the next one
+    cluster.repair()  # what a test broke and did not live to repair would spoil the next one
     call("scancel", "--quiet", f"--user={getpass.getuser()}")
     wait_for(lambda: not queued(), 150, "the end of all jobs")
 

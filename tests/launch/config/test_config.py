@@ -14,31 +14,6 @@ def options(group):
     return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
 
 
-def test_default_is_the_connect_four_league_of_three_minutes():
-    config = compose([])
-    assert (config.name, config.env.name, config.policy.name) == ("league", "connect_four", "board_conv")
-    assert config.league.matchmaking.name == "alphastar"
-    assert config.league.budget.minutes == 2.75
-    kinds = {name: (player.kind, player.rate) for name, player in config.league.players.items()}
-    assert kinds["main"] == ("main", 0.8)
-    assert kinds["main_exploiter"] == ("main_exploiter", 0.1)
-    assert kinds["league_exploiter"] == ("league_exploiter", 0.1)
-    assert {name: player.anchor for name, player in config.league.players.items() if player.bot} == {
-        "random": 0.0,
-        "one_ply": 511.0,
-    }
-
-
-@pytest.mark.parametrize("recipe", ["selfplay", "fsp", "pfsp"])
-def test_the_default_experiment_adds_nobody_but_its_anchor_to_another_recipe(recipe):
-    players = compose([f"league={recipe}"]).league.players
-    assert {name: player.kind for name, player in players.items()} == {
-        "main": "main",
-        "random": "scripted",
-        "one_ply": "scripted",
-    }
-
-
 @pytest.mark.parametrize(
     "override",
     [
@@ -51,57 +26,6 @@ def test_the_default_experiment_adds_nobody_but_its_anchor_to_another_recipe(rec
 def test_every_option_survives_the_way_through_the_run_directory(override):
     config = compose([override])
     assert from_plain(json.loads(json.dumps(to_plain(config)))) == config
-
-
-def test_pettingzoo_takes_an_id_and_kwargs_without_a_plus():
-    config = compose(
-        ["env=pettingzoo", "env.id=mpe2/simple_tag_v3", "env.kwargs.max_cycles=30", "env.kwargs.x={a: [1]}"]
-    )
-    assert config.env.kwargs == {"max_cycles": 30, "x": {"a": [1]}}
-    assert config.policy.name == "mlp"
-    assert "one_ply" not in config.league.players
-    assert from_plain(to_plain(config)) == config
-
-
-def test_seats_are_lists_of_agents():
-    config = compose(["env=pettingzoo", "env.id=x/y_v0", "env.seats=[[a_0,a_1],[b_0]]"])
-    assert config.env.seats == [["a_0", "a_1"], ["b_0"]]
-
-
-@pytest.mark.parametrize(
-    ("overrides", "env", "experiment_name"),
-    [
-        (["env=tic_tac_toe"], "tic_tac_toe", "tic_tac_toe"),
-        (["experiment=rock_paper_scissors"], "rock_paper_scissors", "rock_paper_scissors"),
-        (["experiment=null"], "connect_four", "league"),
-        (["env=tic_tac_toe", "experiment=null"], "tic_tac_toe", "league"),
-    ],
-)
-def test_another_env_brings_its_own_experiment(overrides, env, experiment_name):
-    config = compose(overrides)
-    assert (config.env.name, config.name) == (env, experiment_name)
-    assert "one_ply" not in config.league.players
-
-
-def test_a_group_beats_the_experiment_that_overrides_it():
-    assert compose(["experiment=rock_paper_scissors", "league=pfsp"]).league.matchmaking.name == "pfsp"
-
-
-def test_players_come_and_go():
-    added = compose(["+league.players.second.kind=main", "+league.players.second.rate=0.5"])
-    assert added.league.players["second"].rate == 0.5
-    whole = compose(["+league.players.bot={kind: scripted, bot: random}"])
-    assert whole.league.players["bot"].bot == "random"
-    assert "one_ply" not in compose(["~league.players.one_ply"]).league.players
-    assert compose(["league.players.main.rate=0.1"]).league.players["main"].rate == 0.1
-
-
-def test_composing_leaves_nothing_behind():
-    assert compose(["seed=7"]).seed == 7
-    assert compose([]).seed == 1
-    first, second = compose([]), compose([])
-    first.league.players.clear()
-    assert second.league.players
 
 
 def test_configs_that_differ_have_different_hashes(tmp_path):

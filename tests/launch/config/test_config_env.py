@@ -1,19 +1,9 @@
 """From the config of an environment to the environment."""
 
-import re
-import shlex
-from pathlib import Path
-
 import pytest
 
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
-from collectors.envs.plan import plan
-from launch.config.compose import compose
-from launch.config.config import ConfigError
-from launch.sweeps.sweeping import combinations, split
 from league.plugins import PluginError
-
-ROOT = Path(__file__).parents[3]
 
 
 def module(tmp_path, monkeypatch):
@@ -112,49 +102,3 @@ def test_seats_of_a_native_game_are_fixed():
 def test_a_table_that_is_no_list_of_names_is_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         parse_environment("mpe2/simple_tag_v3", {f"env.{key}": value for key, value in settings.items()})
-
-
-def test_seats_without_inner_brackets_are_refused_with_the_remedy():
-    with pytest.raises(ConfigError, match=r"^env.seats=\[wolf_\*,sheep_0\]: expected a list of lists.* e.g. \[\[a,b\]"):
-        compose(["env=pettingzoo", "env.id=my:env", "env.seats=[wolf_*,sheep_0]"])
-    with pytest.raises(ConfigError, match=r"^env.roles=3: expected a list of texts or null"):
-        compose(["env=pettingzoo", "env.id=my:env", "env.roles=3"])
-
-
-def hints():
-    """Return every place that tells how to name a game of OpenSpiel, as it is shown."""
-    with pytest.raises(ValueError, match=r"env\.id is missing") as missing:
-        EnvConfig(name="openspiel")
-    with pytest.raises(ValueError, match=r"env\.id is missing") as nothing:
-        plan("openspiel")
-    pages = [ROOT / "conf/env/openspiel.yaml", ROOT / "docs/your-environment.md"]
-    return [str(missing.value), str(nothing.value), *(page.read_text() for page in pages)]
-
-
-def test_hints_on_games_with_brackets_work_as_they_are_typed():
-    told = [found for hint in hints() for found in re.findall(r"'?env\.id=['\"]*[a-z]\w*\(.*?\)['\"]*", hint)]
-    assert len(told) >= 5
-    for words in map(shlex.split, told):
-        assert compose(["env=openspiel", *words]).env.id == "go(board_size=9)", words
-
-
-@pytest.mark.parametrize(
-    ("text", "id"),
-    [
-        ("env.id=go(board_size=9)", "go(board_size=9)"),
-        ("env.id='go(board_size=9)'", "go(board_size=9)"),
-        ("env.id=goofspiel(num_cards=5,imp_info=true)", "goofspiel(num_cards=5,imp_info=true)"),
-        ("env.id=misere(game=go(board_size=5))", "misere(game=go(board_size=5))"),
-        ("env.id=kuhn_poker", "kuhn_poker"),
-    ],
-)
-def test_a_game_with_brackets_needs_no_quotes(text, id):
-    assert compose(["env=openspiel", text]).env.id == id
-
-
-def test_games_with_brackets_can_be_swept():
-    swept, _, common = split(["env=openspiel", "env.id=chess,goofspiel(num_cards=5,imp_info=true)"])
-    ids = [compose([*common, *values]).env.id for values in combinations(swept)]
-    assert ids == ["chess", "goofspiel(num_cards=5,imp_info=true)"]
-    with pytest.raises(ConfigError, match="is a sweep"):
-        compose(["env=openspiel", "env.id=choice(chess,checkers)"])

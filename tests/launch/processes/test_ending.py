@@ -23,6 +23,8 @@ from league.ticket import Entry, Episode, Purpose, Ticket
 ENV = EnvSpec(
     name="game", agents=("a", "b"), seats=(Seat((0,)), Seat((1,))), observation=Array((1,), "float32"), actions=2
 )
+
+
 MOVES = 100_000  # in each ticket
 
 
@@ -102,29 +104,6 @@ def test_a_league_that_trained_lacks_nothing():
         "nobody asked the other"
     )
     assert find_end_problem(ended({"main": 2, "other": 2}, main=5000, other=1), config()) is None
-
-
-def test_inline_an_exception_of_a_learner_propagates(tmp_path, monkeypatch):
-    """In one process there is nobody to restart it."""
-    (tmp_path / "broken_learning.py").write_text(
-        "from dataclasses import dataclass\n"
-        "from typing import ClassVar\n"
-        "from learners.algorithms.ppo import PPO\n"
-        "from learners.algorithms.ppo_config import PPOConfig\n\n\n"
-        "@dataclass(kw_only=True)\n"
-        "class BrokenConfig(PPOConfig):\n"
-        "    algorithm: ClassVar[str] = 'broken_learning:Broken'\n"
-        "    name: str = 'broken_learning:BrokenConfig'\n\n\n"
-        "class Broken(PPO):\n"
-        "    def update(self, batch, rng, between=None):\n"
-        "        raise RuntimeError('this update is broken')\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    league = ["experiment=tic_tac_toe", "launch=inline", "policy.hidden=[8]", "algo.batch=256", "collector.slots=16"]
-    broken = ["algo=ppo", "algo.name=broken_learning:BrokenConfig", "--allow", "broken_learning"]
-    with pytest.raises(RuntimeError, match="this update is broken"):
-        main(["run", "name=broken", *league, *broken])
 
 
 @pytest.mark.parametrize("launch", ["local", "inline"])

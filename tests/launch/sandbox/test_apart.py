@@ -14,16 +14,17 @@ from collectors.envs.config import EnvConfig
 from launch.config.compose import compose
 from launch.sandbox import apart as module
 from launch.sandbox.apart import Limit, LostError, apart, check_apart, where
-from launch.sandbox.trial import Check, TrialFiles, Try, perform
+from launch.sandbox.trial import Check, Try
 from launch.start import rehearse
 from league.spec import EnvSpec
 
 SUPPORT = Path(__file__).parents[2] / "support"
+
+
 DEADLY = ["env=pettingzoo", "env.id=deadly_env:Deadly", "--allow", "deadly_env"]
+
+
 STEP = "deadly_env.py:"
-
-
-# --- the commands, as real processes -------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -47,6 +48,8 @@ def command(tmp_path):
 
 
 SEGFAULT = "deadly_env:Deadly crashed with signal 11 (SIGSEGV) while it made a step, at "
+
+
 HANG = "deadly_env:Deadly does not come back from step within 1 s, at "
 
 
@@ -107,9 +110,6 @@ def test_what_hangs_does_not_outlive_the_command(command, tmp_path, patiently):
     child = patiently(lambda: note.exists() and note.read_text(), 60, "the hang")
     process.kill()
     patiently(lambda: not Path(f"/proc/{child}").exists(), 10, "the end of the child")
-
-
-# --- one order -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -192,23 +192,6 @@ def test_a_game_of_ours_needs_no_other_process(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     assert rehearse(compose(["env=tic_tac_toe"])).name == "tic_tac_toe"
     assert check_apart(Check(env="rock_paper_scissors", options={"max_cycles": 3}), 60.0).fit
-
-
-def test_a_check_says_the_same_here_and_apart():
-    check = Check(env="classic/rps_v2", options={"max_cycles": 5})
-    there, here = apart(check, limit()), perform(check)
-    there, here = ([line for line in found.decode().split('","') if "speed" not in line] for found in (there, here))
-    assert there == here
-
-
-def test_an_order_comes_as_it_was_given(tmp_path):
-    desk = TrialFiles(tmp_path)
-    for given in (
-        order(),
-        Check(env="games:Words", options={"longest": float("inf"), "seed": 2**70}, allow=("games",)),
-    ):
-        desk.put(given)
-        assert desk.take() == given
 
 
 def test_a_place_is_that_of_the_environment_if_its_stack_goes_on_in_pythons_own_library():

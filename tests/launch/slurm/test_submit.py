@@ -5,49 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from launch.cli import main
 from launch.processes.ending import OVER_ALREADY
-from launch.slurm import commands, control, record
-from launch.slurm.commands import SlurmError, queue
+from launch.slurm import control, record
 from league.store.run_directory import RunDirectory
 
 ROOT = str(Path(__file__).parents[3])
+
+
 RUN = ["run", "launch=slurm/small", "env=tic_tac_toe", "name=first", "launch.slurm.probe=0"]
-SBATCH = """\
-#!/bin/sh
-echo "sbatch $*" >>{calls}
-case "$*" in *--test-only*) exit 0 ;; esac
-n=$(grep -c -- --parsable {calls})
-if [ "$n" -gt {limit} ]; then echo "sbatch: error: {refusal}" >&2; exit 1; fi
-echo "$((100 + n));cluster"
-"""
-NOTED = '#!/bin/sh\necho "{name} $*" >>{calls}\ncat {answers}/{name} 2>/dev/null || true\n'
-
-
-@pytest.fixture
-def slurm(tmp_path, monkeypatch):
-    """Return a function that puts commands on the path; sbatch refuses after some jobs. It returns what was called."""
-    calls, answers, place = tmp_path / "calls", tmp_path / "answers", tmp_path / "bin"
-    answers.mkdir()
-    place.mkdir()
-    monkeypatch.chdir(tmp_path)
-
-    def install(limit=99, refusal="", **texts):
-        commands = {
-            name: NOTED.format(name=name, calls=calls, answers=answers) for name in ("squeue", "scancel", "scontrol")
-        }
-        commands["sbatch"] = SBATCH.format(calls=calls, limit=limit, refusal=refusal)
-        for name, text in commands.items():
-            (place / name).write_text(text)
-            (place / name).chmod(0o755)
-        for name, text in texts.items():
-            (answers / name).write_text(text)
-        monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
-        return lambda: calls.read_text().splitlines()
-
-    return install
 
 
 def test_the_coordinator_is_held_until_all_are_there(slurm, capsys):
@@ -79,16 +45,6 @@ def test_a_refused_submission_leaves_nothing_behind(slurm, capsys):
     assert "sbatch refused: Batch job submission failed: Job violates accounting/QOS policy" in capsys.readouterr().err
     assert "scancel --quiet 101 102" in called()
     assert not RunDirectory.find("first").jobs.exists()
-
-
-def test_a_refused_submission_leaves_the_jobs_of_the_last_one_on_record(slurm):
-    slurm()
-    assert main(RUN) == 0
-    run = RunDirectory.find("first")
-    before = run.jobs.read_bytes()
-    slurm(limit=4, refusal="no")
-    assert main(RUN) == 2
-    assert run.jobs.read_bytes() == before
 
 
 def test_a_submission_that_was_killed_can_be_looked_at_and_ended(slurm, tmp_path, capsys):
@@ -144,19 +100,6 @@ def test_claims_of_another_cluster_are_dropped_but_not_those_of_living_jobs(slur
     assert "scontrol release 101" in called()
 
 
-def test_a_controller_that_is_too_busy_is_asked_again(slurm, tmp_path, monkeypatch):
-    slurm(squeue="7|name|RUNNING|node1|None|2|1:02|\n")
-    answering = (tmp_path / "bin" / "squeue").read_text()
-    silent = 'echo "slurm_load_jobs error: Socket timed out on send/recv operation" >&2; exit 1'
-    refusing = answering.replace("cat", f"[ $(grep -c squeue {tmp_path}/calls) -gt 2 ] || {{ {silent}; }}\ncat")
-    (tmp_path / "bin" / "squeue").write_text(refusing)
-    monkeypatch.setattr(commands, "RESTS", (0.0, 0.0))
-    assert [row.id for row in queue(["name"])] == ["7"]
-    (tmp_path / "bin" / "squeue").write_text(refusing.replace("-gt 2", "-gt 99"))
-    with pytest.raises(SlurmError, match="Socket timed out"):
-        queue(["name"])
-
-
 def test_a_dry_run_writes_scripts_and_needs_no_slurm(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", "/nowhere")
@@ -185,22 +128,6 @@ def test_a_run_with_jobs_in_the_queue_is_not_submitted_again(slurm, capsys):
     assert main(RUN) == 2
     assert "has jobs in the queue already (101)" in capsys.readouterr().err
     assert not any(call.startswith("sbatch") for call in called())
-
-
-def test_the_queue_is_read_whole(slurm):
-    slurm(squeue="7_3|name|RUNNING|node[1-2]|None|2|1:02|\n8|name|PENDING||ReqNodeNotAvail, down|0|0:00|\n")
-    first, second = queue(["name"])
-    assert (first.task, first.node, first.restarts, first.alive) == (3, "node[1-2]", 2, True)
-    assert (second.task, second.reason) == (None, "ReqNodeNotAvail, down")
-
-
-def test_an_array_that_was_cancelled_as_a_whole_is_no_process(slurm):
-    slurm()
-    assert main(RUN) == 0
-    run = RunDirectory.find("first")
-    name = record.read(run)[-1].name
-    slurm(squeue=f"103|{name}|CANCELLED||None|0|0:00|\n103_2|{name}|RUNNING|node1|None|0|0:00|\n")
-    assert [process for process, _ in record.look(run)] == ["collector-2"]
 
 
 def test_a_league_that_is_over_is_not_submitted_again(slurm, run, tmp_path, capsys):

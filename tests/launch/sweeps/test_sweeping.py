@@ -14,7 +14,6 @@ from launch.config.compose import compose
 from launch.config.config import ConfigError
 from launch.sweeps import names as sweep_names
 from launch.sweeps import sweeping
-from launch.sweeps.names import run_names
 from launch.sweeps.sweeping import plan, split
 from launch.viewers.tables import candidate_scores
 from launch.viewers.view import read_offline
@@ -86,15 +85,6 @@ def test_options_in_folders_lists_and_new_keys_can_be_swept():
 def test_names_that_are_swept_are_the_names():
     assert [job.name for job in configs("name=a,b")[0]] == ["a", "b"]
     assert [job.name for job in configs("name=a,b", "seed=1,2")[0]] == ["a.seed=1", "a.seed=2", "b.seed=1", "b.seed=2"]
-
-
-def test_values_that_look_alike_or_are_long_still_get_names_of_their_own():
-    several = [("env.id=a/b",), ("env.id=a b",), (f"env.id={'x' * 300}",)]
-    names = run_names(["try"] * 3, several)
-    assert len(set(names)) == 3
-    assert names == run_names(["try"] * 3, several), "the same sweep again goes on with the same runs"
-    assert all(len(name) <= 120 for name in names)
-    assert all(compose([f"name='{name}'"]).name == name for name in names)
 
 
 def test_a_value_that_is_given_twice_is_played_once():

@@ -1,36 +1,22 @@
 """Whatever a name or a reason holds, no control character of it reaches the terminal."""
 
-import ast
-import io
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from rich.table import Table
+from evil_text import EVIL, shown
 
 from launch.cli import main
 from launch.matches.human import _ask_move
 from launch.processes.local import LeagueWarnings
-from launch.processes.supervisor import last_line, tail
-from launch.terminal.clean import CONTROL, Clean, clean, cleaned, show_error
-from launch.terminal.console import Console
-from launch.terminal.spinner import Spinner
+from launch.terminal.clean import Clean, clean, cleaned, show_error
 from launch.viewers.live import LiveTable, final_report
 from league.events import OperatorActed, PhaseBegan, PlayerAdded, TicketIssued, TicketVoided
 from league.player import Kind, Player
 from league.state import OVER
 from league.store.ledger import Ledger
 from league.ticket import Entry, Purpose, Ticket
-
-ROOT = Path(__file__).parents[3]
-EVIL = "evil\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202e[link=https://evil]x[/link][bold]"
-
-
-def shown(text):
-    """The control characters of an output that a terminal would obey; rich's own colours are none of a text."""
-    return [found[0] for found in CONTROL.finditer(text) if found[0] not in "\n\t"]
 
 
 def test_a_text_is_cleaned_as_json_writes_it():
@@ -63,23 +49,6 @@ def test_an_error_that_nobody_caught_is_clean(capsys):
     assert shown(told) == []
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_console_paints_but_its_texts_do_not(terminal):
-    out = io.StringIO()
-    console = Console(file=out, force_terminal=terminal, width=200, color_system="standard" if terminal else None)
-    table = Table(EVIL, title=EVIL)
-    table.add_row(EVIL)
-    console.print(EVIL, style="red")
-    console.print(table)
-    with Spinner(EVIL, console, quiet=0.0) as progress:
-        progress.update(EVIL)
-    text = out.getvalue()
-    for theirs in ("\x1b]0;", "\x1b[2J", "\x07", "\x9b", "\u202e", "\x1b]8;"):
-        assert theirs not in text
-    assert "[link=https://evil]x[/link][bold]" in text, "markup is text, too"
-    assert terminal == ("\x1b[31m" in text)
-
-
 def test_the_live_table_and_its_lines_are_clean(state, capsys):
     with LiveTable(EVIL, plain=True) as table:
         table.note(EVIL)
@@ -87,15 +56,6 @@ def test_the_live_table_and_its_lines_are_clean(state, capsys):
     out = capsys.readouterr().out
     assert clean("\x1b]0;owned") in out
     assert shown(out) == []
-
-
-def test_logs_that_the_supervisor_prints_are_clean(tmp_path, capsys):
-    log = tmp_path / "x.log"
-    log.write_text(f"2026-01-01 00:00:00,000 ERROR ludus.x: {EVIL}\n")
-    with LiveTable("x", plain=True) as table:
-        table.note(tail(log))
-        table.note(last_line(log))
-    assert shown(capsys.readouterr().out) == []
 
 
 def test_a_prompt_is_clean():
@@ -170,15 +130,3 @@ def test_a_process_logs_clean_text():
     done = subprocess.run([sys.executable, "-P", "-c", code, word], capture_output=True, text=True, check=True)
     assert "evil" in done.stderr
     assert shown(done.stderr) == []
-
-
-def test_nobody_else_makes_a_console():
-    """The doors stay few: rich's own Console would let escape codes through."""
-    makers = []
-    for path in sorted((ROOT / "launch").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rich"):
-                makers += [str(path.relative_to(ROOT)) for alias in node.names if alias.name in ("Console", "print")]
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("rich.console.Console", "rich.print"):
-                makers.append(str(path.relative_to(ROOT)))
-    assert makers == []

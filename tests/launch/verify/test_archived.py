@@ -11,7 +11,6 @@ from launch.config.compose import compose
 from launch.config.config import stored, to_plain
 from launch.processes.inline import play
 from launch.trackers.exporting import export
-from launch.verify.counters import by_fold, by_sql
 from launch.verify.verify import verify
 from launch.viewers.reading import matches, standings
 from launch.viewers.view import read_offline, read_rules
@@ -25,16 +24,6 @@ def whole(drawn, tmp_path):
     """Return the run with all its events in the ledger."""
     shutil.copytree(drawn.root, tmp_path / "whole" / "first")
     return type(drawn)(tmp_path / "whole" / "first")
-
-
-@pytest.fixture
-def archived(drawn):
-    """Return the run with most of its events in the archive."""
-    with Ledger.open(drawn.ledger) as ledger:
-        while ledger.live > 20:
-            ledger.put_away(15)
-        assert len(ledger.archive) > 5
-    return drawn
 
 
 def test_the_views_and_the_fold_are_the_same(whole, archived, rows_of):
@@ -73,15 +62,6 @@ def test_verify_walks_archive_and_ledger(archived, capsys):
     segment.write_bytes(data)
     assert verify(archived) == 1
     assert segment.name in capsys.readouterr().out
-
-
-def test_sql_counts_across_the_ends_of_windows(archived, monkeypatch):
-    """Tickets are issued in one window and settled in a later one."""
-    state = read_offline(archived).state
-    for window in (7, 100, 20_000):
-        monkeypatch.setattr("launch.verify.counters.WINDOW", window)
-        with open_copy(archived.ledger) as ledger:
-            assert {k: n for k, n in by_sql(ledger).items() if n} == {k: n for k, n in by_fold(state).items() if n}
 
 
 def test_segments_are_not_copied_to_be_read(archived, monkeypatch):

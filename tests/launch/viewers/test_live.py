@@ -2,16 +2,14 @@ import io
 import json
 from itertools import pairwise
 
-import pytest
 from rich.console import Console
 
 from launch.arguments import build_parser
 from launch.viewers.live import LiveTable, candidate_lines, final_report, next_commands, plain_line, status_text
 from launch.viewers.tables import candidate_scores, status_json
-from launch.viewers.view import View, read_offline
+from launch.viewers.view import View
 from league.rulebook import LeagueConfig
-from league.state import FINAL, OVER, TRAINING, LeagueState
-from league.wire.messages import Role, Worker
+from league.state import FINAL, TRAINING, LeagueState
 
 
 class Clock:
@@ -20,27 +18,6 @@ class Clock:
 
     def __call__(self):
         return self.now
-
-
-@pytest.fixture
-def view(played):
-    view = read_offline(played[0])
-    view.seconds_left = 3725.0
-    view.workers = (
-        Worker(
-            name="collector-0",
-            role=Role.COLLECTOR,
-            age=0.5,
-            metrics={"env_steps_per_second": 24_000.0, "wait_share": 0.25},
-        ),
-        Worker(
-            name="learner-0",
-            role=Role.LEARNER,
-            age=40.0,
-            metrics={"wait_share": 0.5, "player/main/lag_mean": 1.25, "player/main/lag_p95": 2.0},
-        ),
-    )
-    return view
 
 
 def screen(terminal):
@@ -89,17 +66,6 @@ def test_a_view_that_is_not_complete_shows_how_far_it_is_and_no_old_numbers(view
         assert capsys.readouterr().out == "", "a program reads whole numbers only"
 
 
-@pytest.fixture
-def finishing(view):
-    """Return a view of a league whose final evaluation is under way."""
-    view.state.phase, view.state.why = FINAL, "the budget is spent"
-    view.state.config.evaluation.final_games = 20
-    view.state.config.budget.minutes = 1.0
-    view.state.latest["main"]["random"] = [3, 1, 3]
-    view.state.latest["exploiter"] = {}
-    return view
-
-
 def test_the_final_evaluation_is_announced_and_counted(finishing):
     clock, console = Clock(), screen(terminal=False)
     finishing.state.phase = TRAINING
@@ -116,20 +82,6 @@ def test_the_final_evaluation_is_announced_and_counted(finishing):
     assert told.count("training ends (the budget is spent). What is left is the final evaluation, " + games) == 1
     assert "within 0:30 (league.evaluation.final_share)" in told
     assert plain_line(finishing).startswith(f"final: {games}, about 0:00 left; ")
-
-
-def test_how_long_the_final_evaluation_takes_follows_from_the_speed_of_collectors(finishing):
-    state = finishing.state
-    left = status_json(finishing)
-    games = left["final_wanted"] - left["final_done"]
-    length = state.steps["evaluate"] / state.episodes["evaluate"]
-    assert left["final_seconds_left"] == pytest.approx(games * length / 24_000)
-    finishing.workers[0].metrics["env_steps_per_second"] = 0.01
-    assert status_json(finishing)["final_seconds_left"] == 30.0, "it ends after half of the budget"
-    finishing.workers = ()
-    assert status_json(finishing)["final_seconds_left"] is None
-    state.phase = OVER
-    assert {status_json(finishing)[f"final_{name}"] for name in ("done", "wanted", "seconds_left")} == {None}
 
 
 def test_a_plain_line_tells_all_that_matters(view):

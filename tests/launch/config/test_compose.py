@@ -1,5 +1,7 @@
-"""Overrides that lead nowhere are refused in one line that says how to mend them."""
+"""Overrides that lead nowhere are refused in one line that says how to fix them."""
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -7,11 +9,15 @@ from pathlib import Path
 import pytest
 
 import conf
+from collectors.envs.config import EnvConfig
+from collectors.envs.plan import plan
 from launch.config.compose import compose
-from launch.config.config import ConfigError
-from launch.start import rehearse
+from launch.config.config import ConfigError, from_plain, to_plain
+from launch.sweeps.sweeping import combinations, split
 
 ROOT = Path(conf.__file__).parent.parent
+
+
 ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*.yaml")))
 
 
@@ -157,6 +163,8 @@ FILES = {
     "userpkg/conf/experiment/typo.yaml": "# @package _global_\nalgo:\n  epoch: 2\n",
     "userpkg/conf/experiment/words.yaml": "# @package _global_\nalgo:\n  epochs: many\n",
 }
+
+
 ANSWERS = {
     "env=mine": "userpkg.game:Game {'size': 3} mlp",
     "env=mien": "unknown env 'mien'. Did you mean 'mine'? "
@@ -165,6 +173,8 @@ ANSWERS = {
     "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in pkg://userpkg.conf/experiment/typo.yaml)",
     "experiment=words": "algo.epochs=many: expected a whole number (in pkg://userpkg.conf/experiment/words.yaml)",
 }
+
+
 ASK = """
 import sys
 from launch.config.compose import compose
@@ -190,14 +200,123 @@ def test_packages_of_users_bring_their_own_options(tmp_path):
     assert answers.splitlines() == list(ANSWERS.values())
 
 
-@pytest.mark.parametrize("setting", ["algo.lr_schedule=linear", "algo.entropy_final=0.001"])
-def test_an_anneal_over_no_budget_is_refused(setting):
-    endless = ["env=tic_tac_toe", "league.budget.minutes=null", setting]
-    with pytest.raises(ConfigError) as caught:
-        rehearse(compose(endless))
-    assert str(caught.value) == (
-        f"{setting} is annealed over the league's budget, but it has none. Set league.budget.minutes or "
-        "league.budget.env_steps, or say in algo.anneal_decisions over how many decisions to anneal"
+def test_default_is_the_connect_four_league_of_three_minutes():
+    config = compose([])
+    assert (config.name, config.env.name, config.policy.name) == ("league", "connect_four", "board_conv")
+    assert config.league.matchmaking.name == "alphastar"
+    assert config.league.budget.minutes == 2.75
+    kinds = {name: (player.kind, player.rate) for name, player in config.league.players.items()}
+    assert kinds["main"] == ("main", 0.8)
+    assert kinds["main_exploiter"] == ("main_exploiter", 0.1)
+    assert kinds["league_exploiter"] == ("league_exploiter", 0.1)
+    assert {name: player.anchor for name, player in config.league.players.items() if player.bot} == {
+        "random": 0.0,
+        "one_ply": 511.0,
+    }
+
+
+@pytest.mark.parametrize("recipe", ["selfplay", "fsp", "pfsp"])
+def test_the_default_experiment_adds_nobody_but_its_anchor_to_another_recipe(recipe):
+    players = compose([f"league={recipe}"]).league.players
+    assert {name: player.kind for name, player in players.items()} == {
+        "main": "main",
+        "random": "scripted",
+        "one_ply": "scripted",
+    }
+
+
+def test_pettingzoo_takes_an_id_and_kwargs_without_a_plus():
+    config = compose(
+        ["env=pettingzoo", "env.id=mpe2/simple_tag_v3", "env.kwargs.max_cycles=30", "env.kwargs.x={a: [1]}"]
     )
-    rehearse(compose([*endless, "algo.anneal_decisions=1000"]))
-    rehearse(compose([*endless, "league.budget.env_steps=1000"]))
+    assert config.env.kwargs == {"max_cycles": 30, "x": {"a": [1]}}
+    assert config.policy.name == "mlp"
+    assert "one_ply" not in config.league.players
+    assert from_plain(to_plain(config)) == config
+
+
+def test_seats_are_lists_of_agents():
+    config = compose(["env=pettingzoo", "env.id=x/y_v0", "env.seats=[[a_0,a_1],[b_0]]"])
+    assert config.env.seats == [["a_0", "a_1"], ["b_0"]]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "env", "experiment_name"),
+    [
+        (["env=tic_tac_toe"], "tic_tac_toe", "tic_tac_toe"),
+        (["experiment=rock_paper_scissors"], "rock_paper_scissors", "rock_paper_scissors"),
+        (["experiment=null"], "connect_four", "league"),
+        (["env=tic_tac_toe", "experiment=null"], "tic_tac_toe", "league"),
+    ],
+)
+def test_another_env_brings_its_own_experiment(overrides, env, experiment_name):
+    config = compose(overrides)
+    assert (config.env.name, config.name) == (env, experiment_name)
+    assert "one_ply" not in config.league.players
+
+
+def test_a_group_beats_the_experiment_that_overrides_it():
+    assert compose(["experiment=rock_paper_scissors", "league=pfsp"]).league.matchmaking.name == "pfsp"
+
+
+def test_players_come_and_go():
+    added = compose(["+league.players.second.kind=main", "+league.players.second.rate=0.5"])
+    assert added.league.players["second"].rate == 0.5
+    whole = compose(["+league.players.bot={kind: scripted, bot: random}"])
+    assert whole.league.players["bot"].bot == "random"
+    assert "one_ply" not in compose(["~league.players.one_ply"]).league.players
+    assert compose(["league.players.main.rate=0.1"]).league.players["main"].rate == 0.1
+
+
+def test_composing_leaves_nothing_behind():
+    assert compose(["seed=7"]).seed == 7
+    assert compose([]).seed == 1
+    first, second = compose([]), compose([])
+    first.league.players.clear()
+    assert second.league.players
+
+
+def test_seats_without_inner_brackets_are_refused_with_the_remedy():
+    with pytest.raises(ConfigError, match=r"^env.seats=\[wolf_\*,sheep_0\]: expected a list of lists.* e.g. \[\[a,b\]"):
+        compose(["env=pettingzoo", "env.id=my:env", "env.seats=[wolf_*,sheep_0]"])
+    with pytest.raises(ConfigError, match=r"^env.roles=3: expected a list of texts or null"):
+        compose(["env=pettingzoo", "env.id=my:env", "env.roles=3"])
+
+
+def hints():
+    """Return every place that tells how to name a game of OpenSpiel, as it is shown."""
+    with pytest.raises(ValueError, match=r"env\.id is missing") as missing:
+        EnvConfig(name="openspiel")
+    with pytest.raises(ValueError, match=r"env\.id is missing") as nothing:
+        plan("openspiel")
+    pages = [ROOT / "conf/env/openspiel.yaml", ROOT / "docs/your-environment.md"]
+    return [str(missing.value), str(nothing.value), *(page.read_text() for page in pages)]
+
+
+def test_hints_on_games_with_brackets_work_as_they_are_typed():
+    told = [found for hint in hints() for found in re.findall(r"'?env\.id=['\"]*[a-z]\w*\(.*?\)['\"]*", hint)]
+    assert len(told) >= 5
+    for words in map(shlex.split, told):
+        assert compose(["env=openspiel", *words]).env.id == "go(board_size=9)", words
+
+
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        ("env.id=go(board_size=9)", "go(board_size=9)"),
+        ("env.id='go(board_size=9)'", "go(board_size=9)"),
+        ("env.id=goofspiel(num_cards=5,imp_info=true)", "goofspiel(num_cards=5,imp_info=true)"),
+        ("env.id=misere(game=go(board_size=5))", "misere(game=go(board_size=5))"),
+        ("env.id=kuhn_poker", "kuhn_poker"),
+    ],
+)
+def test_a_game_with_brackets_needs_no_quotes(text, id):
+    assert compose(["env=openspiel", text]).env.id == id
+
+
+def test_games_with_brackets_can_be_swept():
+    swept, _, common = split(["env=openspiel", "env.id=chess,goofspiel(num_cards=5,imp_info=true)"])
+    ids = [compose([*common, *values]).env.id for values in combinations(swept)]
+    assert ids == ["chess", "goofspiel(num_cards=5,imp_info=true)"]
+    with pytest.raises(ConfigError, match="is a sweep"):
+        compose(["env=openspiel", "env.id=choice(chess,checkers)"])

@@ -1,0 +1,21 @@
+"""A collector's process."""
+
+import subprocess
+import sys
+
+from launch.topology.parts import HUNG
+
+CODE = """
+import time
+from launch.processes.run_collector import watch_progress
+ticks = iter(range(3))
+watch_progress(lambda: next(ticks, 3), 0.2, "words")
+time.sleep(60)
+"""
+
+
+def test_a_loop_that_stands_still_ends_its_process_and_names_the_environment():
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == HUNG
+    assert "the environment words hangs" in done.stderr
+    assert "Thread 0x" in done.stderr, "and where it is"
