@@ -54,7 +54,7 @@ def test_waiting_times_say_what_is_waited_for():
     assert [place for name, place in names if name.strip("_") == "PATIENCE"] == []
 
 
-MIRRORED = ("collectors", "launch")
+MIRRORED = ("collectors", "coordinator", "launch")
 # Modules without a test file of their own name, and the file that covers each.
 COVERED = {
     "launch/processes/run_beside_learner.py": "tests/process/test_central.py",

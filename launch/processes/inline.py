@@ -181,7 +181,7 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     """`ludus run launch=inline`: play, then print the final report."""
     from launch.terminal.spinner import Spinner
     from launch.trackers.exporting import export
-    from launch.viewers.final import final_words
+    from launch.viewers.final_progress import final_words
     from launch.viewers.live import final_report
 
     state = finished(run)

@@ -29,7 +29,7 @@ from launch.config.config import Config, ConfigError
 from launch.config.groups import CONF
 from launch.spawn.exit_code import FAILED, INTERRUPTED
 from launch.spawn.interpreter import SAFE, environment, import_paths
-from launch.sweeps.names import run_names, settings
+from launch.sweeps.run_names import run_names, settings
 from launch.sweeps.summary import SweptLeague, conclude, exit_file
 
 PLUGIN = "hydra_plugins.hydra_submitit_launcher"

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from launch.terminal.console import Console
 from launch.terminal.wording import allowing
-from launch.viewers.final import final_words
+from launch.viewers.final_progress import final_words
 from launch.viewers.tables import (
     all_standings,
     candidate_scores,

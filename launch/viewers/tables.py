@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from launch.viewers.final import final_json
+from launch.viewers.final_progress import final_json
 from launch.viewers.view import View
 from league.ids import PlayerId
 from league.interval import wilson

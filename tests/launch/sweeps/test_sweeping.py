@@ -12,7 +12,7 @@ import pytest
 from launch.cli import main
 from launch.config.compose import compose
 from launch.config.config import ConfigError
-from launch.sweeps import names as sweep_names
+from launch.sweeps import run_names as sweep_names
 from launch.sweeps import sweeping
 from launch.sweeps.sweeping import plan, split
 from launch.viewers.tables import candidate_scores

@@ -1,7 +1,7 @@
 """Names for the runs of a sweep."""
 
 from launch.config.compose import compose
-from launch.sweeps.names import run_names
+from launch.sweeps.run_names import run_names
 
 
 def test_values_that_look_alike_or_are_long_still_get_names_of_their_own():
