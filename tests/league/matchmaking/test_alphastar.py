@@ -1,71 +1,16 @@
 """The three kinds of AlphaStar: shares, thresholds, and what each rule falls through to."""
 
-from collections import Counter
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_league import ask, frozen, league, main, reasons, scores, shares
 
-from league.ids import Hash, PlayerId
+from league.ids import PlayerId
 from league.matchmaking.alphastar import without_monotone_suffix
 from league.matchmaking.config import MatchmakingConfig
-from league.matchmaking.recipes import matchmaker
-from league.payoff import Payoff, PayoffConfig
+from league.payoff import Payoff
 from league.player import Kind, Player
 from league.population import Population
-
-
-def main(name, role=None):
-    return Player(id=PlayerId(name), kind=Kind.MAIN, role=role)
-
-
-def frozen(name, parent, role=None, anchor=None):
-    return Player(
-        id=PlayerId(name), kind=Kind.FROZEN, parent=PlayerId(parent), snapshot=Hash(name), role=role, anchor=anchor
-    )
-
-
-def league(*extra):
-    """A main, a second main, both kinds of exploiters, and a scripted anchor."""
-    return Population(
-        [
-            main("m"),
-            main("n"),
-            Player(id=PlayerId("me"), kind=Kind.MAIN_EXPLOITER),
-            Player(id=PlayerId("le"), kind=Kind.LEAGUE_EXPLOITER),
-            Player(id=PlayerId("random"), kind=Kind.SCRIPTED, bot="random", anchor=0.0),
-            *extra,
-        ]
-    )
-
-
-def scores(**by_pair):
-    """A payoff in which `a__b=0.8` makes a score 0.8 against b (m_0 stands for m.0)."""
-    payoff = Payoff(PayoffConfig(decay=1.0, prior_games=1e-9))
-    for pair, score in by_pair.items():
-        a, b = (PlayerId(name.replace("_", ".")) for name in pair.split("__"))
-        for game in range(100):
-            payoff.record(a, b, float(game < round(100 * score)))
-    return payoff
-
-
-def ask(config, population, payoff, who, roles=None):
-    return matchmaker(config)(population[PlayerId(who)], population, payoff, roles)
-
-
-def shares(choices):
-    """The probability of each opponent, live ones marked with a star."""
-    total = Counter()
-    for choice in choices:
-        total[choice.opponent + ("*" if choice.live else "")] += choice.probability
-    return {name: pytest.approx(share) for name, share in total.items()}
-
-
-def reasons(choices):
-    total = Counter()
-    for choice in choices:
-        total[choice.why] += choice.probability
-    return {why: pytest.approx(share) for why, share in total.items()}
 
 
 def test_the_monotone_suffix():

@@ -1,26 +1,17 @@
-"""Weightings, mixtures and draws: known answers, exact sums, no nan."""
-
-from collections import Counter
+"""Prioritised fictitious self-play: weightings with known answers, no nan, and the share of self-play."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_league import ask, frozen, league, scores, shares
 
-from league.ids import Hash, PlayerId
-from league.matchmaking.choice import Choice, mixture, sample
-from league.matchmaking.config import WEIGHTINGS
+from league.ids import PlayerId
+from league.matchmaking.config import WEIGHTINGS, MatchmakingConfig
 from league.matchmaking.pfsp import probabilities
-from league.player import Kind, Player
+from league.payoff import Payoff
 
 KNOWN = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
-
-
-def player(name, kind=Kind.MAIN):
-    return Player(id=PlayerId(name), kind=kind, snapshot=Hash(name) if kind == Kind.FROZEN else None)
-
-
-# --- weightings ---
 
 
 @pytest.mark.parametrize(
@@ -66,36 +57,31 @@ def test_an_unknown_weighting_is_refused():
         probabilities("soft", KNOWN)
 
 
-# --- mixtures and draws ---
+def test_pfsp_mixes_the_live_self_with_weighted_pasts():
+    population = league(frozen("m.0", "m"), frozen("n.0", "n"))
+    payoff = scores(m__m_0=0.9, m__n_0=0.5)
+    found = shares(ask(MatchmakingConfig(name="pfsp", self_play=0.2), population, payoff, "m"))
+    assert found == {"m*": 0.2, "m.0": 0.8 * 0.01 / 0.26, "n.0": 0.8 * 0.25 / 0.26}
 
 
-def test_the_same_opponent_for_the_same_reason_is_one_choice():
-    a, b = player("a"), player("b", Kind.FROZEN)
-    found = mixture([([a, b], [0.25, 0.25], "x"), ([b], [0.25], "x"), ([b], [0.25], "y")])
-    assert found == [
-        Choice(a.id, True, 0.25, "x"),
-        Choice(b.id, False, 0.5, "x"),
-        Choice(b.id, False, 0.25, "y"),
-    ]
+def test_pfsp_without_selfplay_does_without_it():
+    population = league(frozen("m.0", "m"))
+    assert shares(ask(MatchmakingConfig(name="pfsp", self_play=0.0), population, Payoff(), "m")) == {"m.0": 1.0}
 
 
-def test_a_mixture_of_nobody_is_refused():
-    with pytest.raises(ValueError, match="nobody"):
-        mixture([([player("a")], [0.0], "x")])
+def test_an_opponent_beaten_long_ago_comes_back_once_the_player_has_changed():
+    population = league(frozen("m.0", "m"), frozen("m.1", "m"))
+    payoff = Payoff()
+    for _ in range(200):
+        payoff.record(PlayerId("m"), PlayerId("m.0"), 1.0)
+        payoff.record(PlayerId("m"), PlayerId("m.1"), 0.5)
+    config = MatchmakingConfig(name="pfsp", self_play=0.0)
 
+    def share():
+        return {c.opponent: c.probability for c in ask(config, population, payoff, "m")}[PlayerId("m.0")]
 
-def test_draws_follow_the_probabilities():
-    choices = [Choice(PlayerId(name), False, p, "") for name, p in (("a", 0.5), ("b", 0.3), ("c", 0.2))]
-    rng = np.random.default_rng(1)
-    drawn = Counter(sample(choices, rng).opponent for _ in range(20_000))
-    for choice in choices:
-        assert drawn[choice.opponent] / 20_000 == pytest.approx(choice.probability, abs=0.015)
-
-
-def test_choices_that_were_left_out_are_not_drawn_and_the_others_keep_their_proportions():
-    choices = [Choice(PlayerId(name), False, p, "") for name, p in (("b", 0.3), ("c", 0.1))]
-    rng = np.random.default_rng(1)
-    drawn = Counter(sample(choices, rng).opponent for _ in range(20_000))
-    assert drawn["b"] / 20_000 == pytest.approx(0.75, abs=0.015)
-    with pytest.raises(ValueError, match="nobody to choose"):
-        sample([], rng)
+    seldom = share()
+    for _ in range(30):
+        payoff.scale_row(PlayerId("m"), 0.8)
+    assert 0 < seldom < 0.01
+    assert share() > 0.3
