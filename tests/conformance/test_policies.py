@@ -7,8 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
-from league.policies.actions import legal, sample
-from league.policies.distribution import distribution
+from league.policies.actions import legal
 from league.policies.layout import EDGE, NETWORKS, PolicyConfig, describe
 from league.policies.numpy_actor import NumpyActor
 from league.policies.torch_policy import Lanes, Observed, TorchPolicy
@@ -262,113 +261,6 @@ def test_every_parameter_gets_a_gradient(case):
         assert gradient.any() == (not name.startswith("seen_")), name
 
 
-# --- what a network is told beside the observation -----------------------------------------------------------
-
-TEAM = EnvSpec(
-    name="team",
-    agents=("a", "b", "c"),
-    seats=(Seat(agents=(0, 1, 2)),),
-    observation=Array(shape=(5,), dtype="float32"),
-    actions=4,
-)
-
-
-def random_weights(config, spec, seed=0):
-    return (np.random.default_rng(seed).standard_normal(describe(config, spec).size) * 0.3).astype(np.float32)
-
-
-def test_the_agent_of_a_seat_is_told_apart_in_numpy_as_in_torch():
-    config = PolicyConfig(agent_id=True)
-    flat, rng = random_weights(config, TEAM), np.random.default_rng(1)
-    seen, place = np.repeat(rng.standard_normal((1, 5)).astype(np.float32), 3, axis=0), np.arange(3)
-    outputs = NumpyActor(config, TEAM, flat).outputs(seen, place)
-    assert len(np.unique(outputs[:, 0])) == 3
-    policy = TorchPolicy(config, TEAM)
-    policy.write(flat)
-    with torch.no_grad():
-        found, _ = policy(Observed(torch.from_numpy(seen), torch.from_numpy(place)), torch.ones(3, 4, dtype=torch.bool))
-    expected = outputs - np.log(np.exp(outputs).sum(axis=1, keepdims=True))
-    np.testing.assert_allclose(found.log_probs.numpy(), expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("memory", ["gru", "lstm"])
-def test_a_memory_runs_on_in_numpy_as_in_torch(memory):
-    """Agents are absent in some ticks, and forget where a new episode begins."""
-    config = PolicyConfig(hidden=[8], memory=memory, memory_size=6)
-    flat, rng = random_weights(config, TEAM), np.random.default_rng(1)
-    lanes, ticks = 4, 7
-    shape = (lanes, ticks, 3)
-    observation = rng.standard_normal((*shape, 5)).astype(np.float32)
-    present, restart = rng.random(shape) < 0.7, rng.random(shape) < 0.2
-    start = rng.standard_normal((lanes, 3, config.state_size)).astype(np.float32)
-    actor, state = NumpyActor(config, TEAM, flat), start.copy()
-    expected = np.zeros((*shape, 4), np.float32)
-    for tick in range(ticks):
-        state[restart[:, tick]] = 0
-        who = present[:, tick]
-        mine = state[who]
-        expected[:, tick][who] = actor.outputs(observation[:, tick][who], memory=mine)
-        state[who] = mine
-    policy = TorchPolicy(config, TEAM)
-    policy.write(flat)
-    seen = Observed(
-        torch.from_numpy(observation[present]), lanes=Lanes(*map(torch.from_numpy, (present, restart, start)))
-    )
-    with torch.no_grad():
-        found, _ = policy(seen, torch.ones(int(present.sum()), 4, dtype=torch.bool))
-        _, after = policy.values(seen)
-    logits = expected[present]
-    np.testing.assert_allclose(
-        found.log_probs.numpy(), logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)), atol=1e-5
-    )
-    last = present.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
-    after_LTAM = np.zeros((*shape, config.state_size), np.float32)
-    after_LTAM[present] = after.numpy()
-    kept = present.any(axis=1)
-    final = np.take_along_axis(after_LTAM, last[:, None, :, None], axis=1)[:, 0]
-    forgot = np.array([[restart[i, last[i, a] + 1 :, a].any() for a in range(3)] for i in range(lanes)])
-    np.testing.assert_allclose(state[kept & ~forgot], final[kept & ~forgot], atol=1e-5)
-
-
-def test_without_memory_every_decision_is_the_first():
-    config = PolicyConfig(hidden=[8], memory="gru", memory_size=6)
-    actor = NumpyActor(config, TEAM, random_weights(config, TEAM))
-    seen = np.random.default_rng(0).standard_normal((2, 5)).astype(np.float32)
-    np.testing.assert_array_equal(actor.outputs(seen), actor.outputs(seen, memory=np.zeros((2, 6), np.float32)))
-
-
-def test_a_central_critic_sees_all_agents_and_the_actor_does_not():
-    config = PolicyConfig(critic="central")
-    policy, rng = TorchPolicy(config, TEAM), np.random.default_rng(0)
-    policy.write(random_weights(config, TEAM))
-    joint = torch.from_numpy(rng.standard_normal((1, 3, 5)).astype(np.float32))
-    other = joint.clone()
-    other[0, 2] += 1
-    mask = torch.ones(1, 4, dtype=torch.bool)
-    with torch.no_grad():
-        results = [policy(Observed(joint[:, 0], torch.tensor([0]), seen), mask) for seen in (joint, other)]
-    torch.testing.assert_close(results[0][0].log_probs, results[1][0].log_probs)
-    assert float((results[0][1] - results[1][1]).abs()) > 1e-3
-
-
-def test_bytes_of_images_are_scaled():
-    config = PolicyConfig(name="cnn", hidden=[8])
-    byte, real = (
-        EnvSpec("image", ("a",), (Seat((0,)),), Array((9, 8, 3), dtype), actions=3) for dtype in ("uint8", "float32")
-    )
-    flat = random_weights(config, byte) * 0.1
-    images = np.random.default_rng(0).integers(0, 256, (5, 9, 8, 3)).astype(np.uint8)
-    found = NumpyActor(config, byte, flat).outputs(images)
-    np.testing.assert_allclose(found, NumpyActor(config, real, flat).outputs(images / np.float32(255)), atol=1e-5)
-    policy = TorchPolicy(config, byte)
-    policy.write(flat)
-    with torch.no_grad():
-        actions, _ = policy(Observed(torch.from_numpy(images)), torch.ones(5, 3, dtype=torch.bool))
-    np.testing.assert_allclose(
-        actions.log_probs.numpy(), found - np.log(np.exp(found).sum(axis=1, keepdims=True)), atol=1e-5
-    )
-
-
 # --- weights out of all bounds -------------------------------------------------------------------------------
 
 ABSURD = (1e4, 1e9, 1e12, 1e30, 3e38, np.inf, np.nan)
@@ -404,17 +296,3 @@ def test_values_out_of_bounds_choose_legal_actions_too(size, epsilon):
     actions, log_probs = NumpyActor(case.config, case.spec, flat).act(observation, mask, np.random.default_rng(0))
     assert legal(case.spec, actions, mask).all()
     assert np.isfinite(log_probs).all()
-
-
-def test_torch_finds_the_same_chances_where_logits_are_far_below_the_mask():
-    case = Case(PolicyConfig(), SPECS["single"])
-    _, mask = case.positions(200)
-    mask[:, 3] = True
-    outputs = np.full((200, 7), -1e12, np.float32)
-    outputs[:, 3] = -5e11  # the best legal one, far below an illegal one
-    actions, log_probs = sample(case.spec, outputs, np.zeros(0, np.float32), mask, np.random.default_rng(0))
-    assert legal(case.spec, actions, mask).all()
-    told = distribution(case.spec, torch.from_numpy(outputs), torch.from_numpy(mask), torch.zeros(0))
-    np.testing.assert_allclose(told.log_prob(torch.from_numpy(actions).long()).numpy(), log_probs, atol=1e-6)
-    assert torch.isfinite(told.entropy()).all()
-    assert (told.log_probs.exp().numpy()[~mask] == 0).all()

@@ -1,0 +1,43 @@
+"""Distributions in torch: known answers, and the same log-probabilities as the actor's."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from league.policies.actions import legal, sample
+from league.policies.distribution import distribution, squashed_log_prob
+from league.spec import Array, EnvSpec, Seat
+
+
+def spec(actions, choices=(), continuous=0):
+    return EnvSpec("parts", ("a",), (Seat((0,)),), Array((2,), "float32"), actions, choices, continuous)
+
+
+def test_choices_have_their_own_softmax_each():
+    outputs = torch.tensor([[0.0, 0.0, 0.0, math.log(3.0)]])
+    found = distribution(spec(4, (2, 2)), outputs, torch.ones(1, 4, dtype=torch.bool), torch.zeros(0))
+    assert found.log_prob(torch.tensor([[0.0, 1.0]])).exp().tolist() == pytest.approx([1 / 2 * 3 / 4])
+    even, uneven = math.log(2), -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))
+    assert found.entropy().tolist() == pytest.approx([even + uneven])
+
+
+def test_a_number_in_the_middle_has_the_density_of_the_gaussian():
+    zero = torch.zeros(1, 1)
+    assert float(squashed_log_prob(zero, zero, torch.zeros(1))) == pytest.approx(-0.5 * math.log(2 * math.pi))
+    assert bool(squashed_log_prob(torch.ones(1, 1), zero, torch.zeros(1)).isfinite())
+
+
+def test_torch_finds_the_same_chances_where_logits_are_far_below_the_mask():
+    game = spec(7)
+    mask = np.random.default_rng(1).random((200, 7)) < 0.5
+    mask[:, 3] = True
+    outputs = np.full((200, 7), -1e12, np.float32)
+    outputs[:, 3] = -5e11  # the best legal one, far below an illegal one
+    actions, log_probs = sample(game, outputs, np.zeros(0, np.float32), mask, np.random.default_rng(0))
+    assert legal(game, actions, mask).all()
+    found = distribution(game, torch.from_numpy(outputs), torch.from_numpy(mask), torch.zeros(0))
+    np.testing.assert_allclose(found.log_prob(torch.from_numpy(actions).long()).numpy(), log_probs, atol=1e-6)
+    assert torch.isfinite(found.entropy()).all()
+    assert (found.log_probs.exp().numpy()[~mask] == 0).all()
