@@ -1,4 +1,4 @@
-"""Every pair of Server and Client, be it sockets or memory, behaves the same."""
+"""Every pair of Server and Client of league.wire.ports, be it sockets or memory, behaves the same."""
 
 from contextlib import ExitStack
 

@@ -1,7 +1,6 @@
 import contextlib
 import itertools
 import logging
-import os
 import socket
 import subprocess
 import sys
@@ -13,59 +12,22 @@ import msgspec
 import numpy as np
 import pytest
 import zmq
+from wire_peers import LOOPBACK, NAMES, PATIENCE, ask, credit, pull
 from zmq.utils.monitor import recv_monitor_message
 
 from league.wire import unread
-from league.wire.addresses import LONGEST_PATH, AddressError, advertised
 from league.wire.codec import VERSION_FRAME, encode
 from league.wire.keys import load_client_keys, load_server_keys, make_keys, renew_key, revoke_key
-from league.wire.messages import WIRE_VERSION, Credit, Pull, Refused, Report, Role, Weights
+from league.wire.messages import WIRE_VERSION, Pull, Refused, Report, Role, Weights
 from league.wire.sockets import REVOKED, PeerLimits, Sockets, new_pair
 
-PATIENCE = 20.0  # an upper bound for what takes milliseconds
 ROOT = Path(__file__).parents[3]
-LOOPBACK = "tcp://127.0.0.1:0"
-NAMES = {
-    Role.COLLECTOR: "collector-0", Role.LEARNER: "learner-0", Role.INFERENCE: "inference-0",
-    Role.VIEWER: "viewer", Role.TRACKER: "tracker-0", Role.OPERATOR: "operator",
-}  # fmt: skip
-PROCESSES = {name: role for role, name in NAMES.items()}
 FAILED = (
     zmq.EVENT_HANDSHAKE_FAILED_AUTH
     | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
     | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
     | zmq.EVENT_DISCONNECTED
 )
-
-
-def pull(version=0):
-    return Pull(name="c", session="s", player="main", incarnation=0, version=version)
-
-
-def credit(allowance=1):
-    return Credit(player="main", incarnation=0, version=0, allowance=allowance)
-
-
-@pytest.fixture
-def keys(tmp_path):
-    make_keys(tmp_path / "keys", PROCESSES)
-    return tmp_path / "keys"
-
-
-@pytest.fixture
-def sockets():
-    with Sockets(high_water=20) as opened:
-        yield opened
-
-
-@pytest.fixture
-def server(sockets, keys):
-    return sockets.serve(LOOPBACK, load_server_keys(keys))
-
-
-@pytest.fixture
-def honest(sockets, server, keys):
-    return sockets.connect(server.address, load_client_keys(keys, "collector-0"))
 
 
 @pytest.fixture
@@ -103,20 +65,6 @@ def serve_until(server, happened):
         assert time.monotonic() < deadline, "it never happened"
         arrived += server.receive(0.01)
     return arrived
-
-
-def ask(client, server, number):
-    """One honest request and its answer; return what else arrived at the server meanwhile."""
-    assert client.send(pull(number))
-    strangers, deadline = [], time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        for incoming in server.receive(0.05):
-            if incoming.message == pull(number):
-                assert server.send(incoming.peer, credit(number))
-                assert client.receive(PATIENCE) == [(credit(number), {})]
-                return strangers
-            strangers.append(incoming)
-    pytest.fail("the honest client was not served")
 
 
 # --- who may come in ----------------------------------------------------------------------------------------
@@ -441,54 +389,6 @@ def test_a_client_can_be_redirected(sockets, keys):
     client.redirect(second.address, mine)
     assert ask(client, second, 3) == []
     assert first.receive(0.0) == []
-
-
-# --- addresses ----------------------------------------------------------------------------------------------
-
-
-def test_port_0_becomes_a_real_one_and_the_host_stays_as_given(sockets, keys):
-    server = sockets.serve("tcp://localhost:0", load_server_keys(keys))
-    assert server.address.startswith("tcp://localhost:")
-    assert int(server.address.rpartition(":")[2]) > 0
-    assert ask(sockets.connect(server.address, load_client_keys(keys, NAMES[Role.VIEWER])), server, 1) == []
-    assert advertised("tcp://*:0", "tcp://0.0.0.0:5") == f"tcp://{socket.gethostname()}:5"
-
-
-def test_a_port_that_is_taken_is_told(sockets, server, keys):
-    with pytest.raises(AddressError, match=r"cannot listen on .*Address already in use"):
-        sockets.serve(server.address, load_server_keys(keys))
-
-
-@pytest.mark.parametrize(
-    ("address", "reason"),
-    [
-        ("tcp://127.0.0.1:0", "needs keys: tcp is always encrypted"),
-        ("tcp://127.0.0.1", "has no port"),
-        ("udp://127.0.0.1:1", "is no address; use tcp://host:port or ipc:///path"),
-        ("ipc://relative/path", "needs an absolute path"),
-        ("ipc:///" + "x" * LONGEST_PATH, "has 108 bytes, 107 are allowed; use a shorter folder"),
-    ],
-)
-def test_unsafe_addresses_are_refused_at_both_ends(sockets, address, reason):
-    for use in (sockets.serve, sockets.connect):
-        with pytest.raises(AddressError, match=reason):
-            use(address)
-
-
-def test_the_longest_ipc_path_works(sockets, tmp_path):
-    folder = tmp_path / "f"
-    name = "x" * (LONGEST_PATH - len(os.fsencode(folder)) - 1)
-    server = sockets.serve(f"ipc://{folder}/{name}")
-    assert ask(sockets.connect(server.address), server, 1) == []
-
-
-def test_ipc_makes_its_folder_private_and_refuses_one_that_others_may_enter(sockets, tmp_path):
-    server = sockets.serve(f"ipc://{tmp_path}/new/x")
-    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
-    (tmp_path / "new").chmod(0o755)
-    for use in (sockets.serve, sockets.connect):
-        with pytest.raises(AddressError, match=r"others may enter the folder .*; run: chmod 700"):
-            use(server.address)
 
 
 # --- keys that are revoked ----------------------------------------------------------------------------------
