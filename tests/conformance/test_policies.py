@@ -1,4 +1,4 @@
-"""Every network passes this suite for every kind of action, acting in numpy as in torch."""
+"""Every network passes this suite for every kind of action, as a league.policies.actor in numpy and in torch."""
 
 from dataclasses import dataclass, replace
 

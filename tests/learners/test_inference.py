@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from league.per_player import PerPlayer
-from league.policies import numpy_actor
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
 from league.spec import Array, EnvSpec, Seat
@@ -14,7 +13,6 @@ from league.wire.in_memory import Exchange
 from league.wire.messages import Answer, Ask, Pull, Refused, Watch, Weights
 from learners import inference as module
 from learners.inference import Inference
-from learners.torch_network import TorchNetwork
 
 SPEC = EnvSpec(
     name="pairs",
@@ -24,8 +22,6 @@ SPEC = EnvSpec(
     actions=4,
 )
 PLAIN = PolicyConfig(hidden=[8])
-LSTM = PolicyConfig(hidden=[8], memory="lstm", memory_size=4)
-VALUES = PolicyConfig(hidden=[8], head="values")
 GRU = PolicyConfig(hidden=[8], memory="gru", memory_size=5, agent_id=True)
 
 
@@ -85,22 +81,6 @@ def test_it_says_where_it_is_and_what_it_knows():
     ((_, watch),) = world.heard()
     assert watch.known == {"main": (0, 3)}
     assert set(watch.metrics) == {"rows_per_second", "rows_per_batch", "wait_share"}
-
-
-@pytest.mark.parametrize("folds", [True, False], ids=["folded", "tanh"])
-@pytest.mark.parametrize("policy", [PLAIN, GRU, LSTM, VALUES], ids=["mlp", "gru", "lstm", "values"])
-def test_torch_answers_as_numpy_does(policy, folds, monkeypatch):
-    """On a GPU it is the same code; here it runs on the CPU. Numpy has one way with AVX-512, and another without."""
-    monkeypatch.setattr(numpy_actor, "FOLDS", folds)
-    flat = initial(policy, SPEC, 3)
-    answers = []
-    for network in (NumpyActor(policy, SPEC, flat), TorchNetwork(policy, SPEC, flat, device="cpu")):
-        memory, place, found = np.zeros((6, policy.state_size), np.float32), np.arange(6) % 2, []
-        for tick in range(3):
-            found.append(network.outputs(seen(6, tick), place, memory if policy.recurrent else None))
-        answers.append([*found, memory, network.log_std, network.exploration])
-    for one, other in zip(*answers, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
 
 
 def test_collectors_are_answered_together_each_with_its_own():

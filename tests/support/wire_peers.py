@@ -7,17 +7,11 @@ import pytest
 from league.wire.messages import Credit, Pull, Role
 
 PATIENCE = 20.0  # an upper bound for what takes milliseconds
-
-
 LOOPBACK = "tcp://127.0.0.1:0"
-
-
 NAMES = {
     Role.COLLECTOR: "collector-0", Role.LEARNER: "learner-0", Role.INFERENCE: "inference-0",
     Role.VIEWER: "viewer", Role.TRACKER: "tracker-0", Role.OPERATOR: "operator",
 }  # fmt: skip
-
-
 PROCESSES = {name: role for role, name in NAMES.items()}
 
 

@@ -3,6 +3,7 @@
 import pytest
 from small_dqn import POLICY
 
+from league.plugins import load
 from league.policies.layout import PolicyConfig, initial
 from learners.algorithms.a2c_config import A2CConfig
 from learners.algorithms.algorithm import make_algorithm
@@ -10,6 +11,7 @@ from learners.algorithms.appo_config import APPOConfig
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.ppo_config import PPOConfig
+from learners.algorithms.qmix_config import QMIXConfig
 from learners.algorithms.vdn_config import VDNConfig
 
 
@@ -22,11 +24,25 @@ from learners.algorithms.vdn_config import VDNConfig
         lambda: A2CConfig(accumulate=0),
         lambda: A2CConfig(batch=0),
         lambda: IMPALAConfig(entropy_final=-1.0),
+        lambda: IMPALAConfig(vtrace_lambda=1.5),
+        lambda: A2CConfig(gae_lambda=-0.1),
+        lambda: DQNConfig(burn_in=-1),
+        lambda: DQNConfig(peak=1.5),
+        lambda: VDNConfig(n_step=0),
+        lambda: QMIXConfig(mixer_units=0),
+        lambda: QMIXConfig(mixer_hidden=0),
     ],
 )
 def test_wrong_configs_are_refused(wrong):
     with pytest.raises(ValueError, match="algo"):
         wrong()
+
+
+@pytest.mark.parametrize("kind", [A2CConfig, APPOConfig, DQNConfig, IMPALAConfig, PPOConfig, QMIXConfig, VDNConfig])
+def test_a_config_names_its_algorithm(kind):
+    name = kind().name
+    assert kind.algorithm == f"learners.algorithms.{name}:{name.upper()}"
+    assert load(kind.algorithm).__name__ == name.upper()
 
 
 @pytest.mark.parametrize(
