@@ -54,11 +54,20 @@ def test_waiting_times_say_what_is_waited_for():
     assert [place for name, place in names if name.strip("_") == "PATIENCE"] == []
 
 
-MIRRORED = ("collectors", "coordinator", "launch")
+MIRRORED = PACKAGES
 # Modules without a test file of their own name, and the file that covers each.
 COVERED = {
     "launch/processes/run_beside_learner.py": "tests/process/test_central.py",
     "launch/processes/run_replica.py": "tests/process/test_replica.py",
+    "league/policies/actor.py": "tests/conformance/test_policies.py",
+    "league/wire/ports.py": "tests/conformance/test_ports.py",
+    "learners/algorithms/algorithm.py": "tests/conformance/test_algorithms.py",
+    "learners/algorithms/a2c_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/appo_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/dqn_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/impala_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/qmix_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/vdn_config.py": "tests/learners/algorithms/test_config.py",
 }
 
 
