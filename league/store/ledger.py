@@ -95,8 +95,10 @@ class Ledger:
         self.archive = LedgerArchive(archive, listed)
         self._end = _end_of(connection, "select seq, chain from events order by seq desc limit 1", self.archive.mark)
         self._measured = _end_of(connection, "select id, chain from metrics order by id desc limit 1", START)
-        self._meta: dict[str, str] = dict(connection.execute("select key, value from meta"))
-        self.sealed = seal_holds(self._meta)  # else somebody changed the facts about the file
+        facts = connection.execute("select key, value from meta").fetchall()
+        self._meta = {key: value for key, value in facts if isinstance(key, str) and isinstance(value, str)}
+        # Else somebody changed the facts about the file, or its bytes: a flipped bit may make NULL of a text.
+        self.sealed = len(self._meta) == len(facts) and seal_holds(self._meta)
 
     @property
     def head(self) -> int:

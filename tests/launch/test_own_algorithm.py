@@ -30,12 +30,12 @@ try:
 except ConfigError as error:
     print(error)
 league = ludus.run([
-    "env=tic_tac_toe", "experiment=null", "algo=reinforce", "algo.lr=1", "algo.batch=256", "launch=inline",
+    "env=tic_tac_toe", "experiment=null", "algo=reinforce", "algo.lr=0.3", "algo.batch=256", "launch=inline",
     "league=selfplay", "name=own",
-    "runs=" + sys.argv[1], "policy.hidden=[32]", "collector.slots=32", "league.budget.env_steps=60000",
+    "runs=" + sys.argv[1], "policy.hidden=[32]", "collector.slots=32", "league.budget.env_steps=150000",
     "learner.candidate_decisions=8192", "league.evaluation.final_games=100",
 ])
-print(json.dumps([league.play("main", "random", episodes=400).score, league.state.candidate("main").version]))
+print(json.dumps([league.play("main", "random", episodes=2000).score, league.state.candidate("main").version]))
 """
 
 
@@ -90,7 +90,7 @@ def test_an_installed_package_brings_its_algorithm(tmp_path):
     ).stdout.splitlines()
     assert said[0] == "unknown key 'algo.patiense'; did you mean 'algo.patience'?"
     score, version = json.loads(said[-1])
-    assert score > 0.58, "random play has 0.5"
+    assert score > 0.56, "random play has 0.5, and other seeds 0.61 to 0.62; the deviation of 2,000 games is 0.011"
     assert version > 20
     stored = json.loads((tmp_path / "own" / "config.json").read_text())
     assert stored["algo"]["patience"] == 0.9

@@ -32,8 +32,8 @@ def main():
     torch.set_num_threads(1)
     folder = Path(sys.argv[1])
     group = join()
-    said = {"told": group.tell(b"from %d" % group.rank).decode(), "gathered": group.gather(f"rank {group.rank}")}
-    said["most"] = group.most(np.array([group.rank, 5 - group.rank])).tolist()
+    said = {"told": group.broadcast(b"from %d" % group.rank).decode(), "gathered": group.gather(f"rank {group.rank}")}
+    said["most"] = group.maximum(np.array([group.rank, 5 - group.rank])).tolist()
     said["total"] = group.total(group.rank + 1)
     settings = json.loads((folder / "settings.json").read_text())
     spec = EnvSpec("hints", ("a",), (Seat((0,)),), Array((4,), "float32"), 4)

@@ -310,3 +310,19 @@ def test_an_event_that_cannot_be_read_is_told_by_its_number(path):
         ledger._connection.execute('update events set body = \'{"event":"term_ended"}\' where seq = 2')
         with pytest.raises(LedgerError, match="event 2 of the ledger cannot be read"):
             events_of(ledger)
+
+
+@pytest.mark.parametrize("change", ["key = null", "key = x'00'", "value = x'00'"])
+def test_a_fact_that_is_no_text_any_more_breaks_the_seal_and_nothing_else(path, change):
+    """A flipped bit may turn a text into NULL or a blob."""
+    with Ledger.open(path) as ledger:
+        ledger.set_meta("elapsed", "1.5")
+    connection = sqlite3.connect(path)
+    connection.execute(f"update meta set {change} where key = 'elapsed'")
+    connection.commit()
+    connection.close()
+    with Ledger.open(path) as ledger:
+        assert not ledger.sealed
+        assert any("table meta" in problem for problem in ledger.damage())
+        ledger.set_meta("elapsed", "2.5")
+        assert ledger.meta("elapsed") == "2.5"
