@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 TINY = [
     "env=tic_tac_toe", "launch=local", "league=selfplay", "name=tiny", "policy.hidden=[8]", "algo.batch=256",
@@ -34,11 +36,13 @@ def on_a_terminal(folder, *words):
     return child.wait(), printed.decode(errors="replace")
 
 
+@pytest.mark.slow
 def test_a_quiet_league_prints_nothing(tmp_path):
     assert on_a_terminal(tmp_path, "run", *TINY, "track.to=[csv]", "--quiet") == (0, "")
     assert on_a_terminal(tmp_path, "resume", "tiny", "--quiet") == (0, ""), "it was over already, which is no error"
 
 
+@pytest.mark.slow
 def test_a_league_counts_the_processes_that_it_starts(tmp_path):
     code, printed = on_a_terminal(tmp_path, "run", *TINY, "--plain")
     assert code == 0

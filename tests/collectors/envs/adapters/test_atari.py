@@ -19,7 +19,14 @@ def test_atari_has_the_usual_preprocessing():
     env.close()
 
 
-@pytest.mark.parametrize(("game", "size"), [("Pong", 84), ("Pong", 42), ("Breakout", 84)])
+@pytest.mark.parametrize(
+    ("game", "size"),
+    [
+        ("Pong", 42),
+        pytest.param("Pong", 84, marks=pytest.mark.slow),
+        pytest.param("Breakout", 84, marks=pytest.mark.slow),
+    ],
+)
 def test_ale_plays_many_games_as_the_wrappers_play_one(game, size):
     kwargs = {"repeat_action_probability": 0.0, "noop_max": 0, "screen_size": size, "max_num_frames_per_episode": 600}
     many = make(3, f"ALE/{game}-v5", kwargs)
