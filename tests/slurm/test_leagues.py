@@ -246,6 +246,8 @@ DOOMED = {
 def test_two_learners_preemption_scale_stop_and_resume_and_what_fails_for_good(league, leagues, patiently, slurm):
     doomed = {reason: leagues(f"doomed{i}").begin(*more) for i, (reason, more) in enumerate(DOOMED.items())}
     low = ["launch.slurm.collector.partition=low", "launch.slurm.collector.constraint=gpu"]
+    # A rival takes node1 and node2 below: it can preempt a collector there, but no learner and no coordinator.
+    low += [f"launch.slurm.{role}.sbatch=['--exclude=node1,node2']" for role in ("coordinator", "learner")]
     league.begin("launch.learners=2", "learner.candidate_decisions=2048", *low)
     patiently(league.results, 150, "the first result")
     learning = [player.id for player in league.view().state.population.learning()]
