@@ -1,4 +1,4 @@
-"""Intervals: how sure a score is."""
+"""Confidence intervals of scores."""
 
 from functools import lru_cache
 from statistics import NormalDist
@@ -9,7 +9,7 @@ import numpy as np
 
 @lru_cache(maxsize=64)
 def quantile(confidence: float) -> float:
-    """Return how many standard deviations a two-sided interval of this confidence reaches to each side."""
+    """Return the half-width, in standard deviations, of a two-sided normal interval of this confidence."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
     return NormalDist().inv_cdf((1 + confidence) / 2)
@@ -18,8 +18,8 @@ def quantile(confidence: float) -> float:
 def wilson(points: Any, games: Any, confidence: float = 0.95) -> tuple[Any, Any]:
     """Return the Wilson interval of the score points / games, for numbers or arrays; (0, 1) without games.
 
-    A draw is half a point. Draws vary less than wins and losses do: with them the interval is somewhat wide,
-    never too narrow.
+    A draw is half a point. Draws have less variance than wins and losses, so with draws the interval is somewhat too
+    wide, never too narrow.
 
     >>> [round(float(bound), 3) for bound in wilson(8.0, 10.0)]
     [0.49, 0.943]

@@ -5,23 +5,33 @@
     payoff.score(main, exploiter)                # with the prior: what matchmakers ask
     payoff.lower(main, exploiter)                # without it: what promotion asks
 
+A league goes by outcome, who won, or by return, by how much (`go_by_return`). By return a score is that of the mean
+margin (`league.margins`); wins and draws are counted all the same.
+
 Reading never changes the table: an unknown player reads like one that has not played yet.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Self
+from math import sqrt
+from typing import ClassVar, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from league.ids import PlayerId
 from league.interval import quantile, wilson
+from league.margins import mean_interval, to_score
+from league.meetings import by_pair
+from league.meetings import mates as mates
+from league.meetings import meetings as meetings
 from league.pairs import Arrays, Field, Indices, Pairs
 
 Floats = npt.NDArray[np.float64]
 
+AUTO: Final = "auto"  # what counts as better: to be decided,
+OUTCOME: Final = "outcome"  # who won,
+RETURN: Final = "return"  # or by how much
 NEUTRAL = 0.5  # the score of a pair of which nothing is known
 FIELDS = {
     "wins": Field("d"),  # [i, j] decayed wins of i over j; the losses of i are wins[j, i]
@@ -32,19 +42,27 @@ FIELDS = {
     "return_sums": Field("d"),  # [i, j] decayed sum of the returns of i when it played with j
     "return_squares": Field("d"),  # [i, j] decayed sum of their squares
     "return_games": Field("d"),
+    "margins": Field("d"),  # [i, j] decayed sum of the margins of i against j, -margins[j, i]; only by return
+    "margin_squares": Field("d"),  # [i, j] decayed sum of their squares, the same in both orders
 }
-FADING = ("wins", "draws", "return_sums", "return_squares", "return_games")
+FADING = ("wins", "draws", "return_sums", "return_squares", "return_games", "margins", "margin_squares")
 
 
 @dataclass(kw_only=True, slots=True)
 class PayoffConfig:
-    """How fast old games fade, and how little a few games prove."""
+    """What counts as better, how fast old games fade, and how little a few games prove. payoff=X is payoff.by=X."""
 
+    by: str = AUTO  # outcome: wins and draws; return: mean returns; auto: by return if the trial shows various leads
+    scale: float | None = None  # by return: lead a game for a score of 1; null: what the game allows, or a typical one
     decay: float = 0.99  # weight a pair's games keep at each new one: 0.99 remembers about 100, 1 all
     prior_games: float = 4.0  # virtual games of each pair at its prior score: one lucky win proves little
 
     def __post_init__(self) -> None:
         """Refuse values with which a score would not be a score."""
+        if self.by not in (AUTO, OUTCOME, RETURN):
+            raise ValueError(f"payoff.by: unknown {self.by!r}; choose one of {AUTO}, {OUTCOME}, {RETURN}")
+        if self.scale is not None and not 0 < self.scale < float("inf"):
+            raise ValueError(f"payoff.scale must be a positive number, or null; got {self.scale}")
         if not 0 < self.decay <= 1:
             raise ValueError(f"payoff.decay must be above 0 and at most 1, got {self.decay}")
         if not 0 < self.prior_games < float("inf"):
@@ -54,9 +72,30 @@ class PayoffConfig:
 class Payoff(Pairs):
     """Results for each ordered pair of players. `record_games` is in the coordinator's hot loop: no temporaries."""
 
+    fields: ClassVar[dict[str, Field]] = FIELDS
+    fading: ClassVar[tuple[str, ...]] = FADING  # what decays, and goes when a player begins again
+
     def __init__(self, config: PayoffConfig | None = None) -> None:
-        super().__init__(FIELDS)
+        super().__init__(self.fields)
         self.config = config or PayoffConfig()
+        self.by_return = False
+        self._largest: float | None = None
+        self.seen = (0.0, 0.0)  # margins recorded, never decayed: how many, and the sum of their squares
+
+    def go_by_return(self, largest: float | None) -> None:
+        """Let scores follow mean margins from now on; `largest` is the largest margin of a game, if that is known."""
+        self.by_return, self._largest = True, largest
+
+    @property
+    def scale(self) -> float:
+        """The mean margin that is worth a score of 1: as configured, the largest of the game, or a typical one.
+
+        Typical is the root of the mean square of all margins that were ever recorded.
+        """
+        if found := self.config.scale or self._largest:
+            return found
+        count, squares = self.seen
+        return sqrt(squares / count) if squares > 0 else 1.0
 
     @classmethod
     def from_arrays(cls, players: Sequence[PlayerId], arrays: Arrays, config: PayoffConfig | None = None) -> Self:
@@ -106,6 +145,19 @@ class Payoff(Pairs):
             flat["raw_draws"][there] += level
             flat["raw_draws"][back] += level
 
+    def record_margins(self, a: PlayerId, b: PlayerId, margins: Sequence[float], decay: float | None = None) -> None:
+        """Add the margins of some games of a against b, in order; `record_games` counts who won them."""
+        i, j = self.index(a), self.index(b)
+        keep = self.config.decay if decay is None else decay
+        flat, there, back = self.flat, i * self.capacity + j, j * self.capacity + i
+        total, squares, (count, seen) = flat["margins"][there], flat["margin_squares"][there], self.seen
+        for margin in margins:
+            square = margin * margin
+            total, squares, seen = total * keep + margin, squares * keep + square, seen + square
+        flat["margins"][there], flat["margins"][back] = total, 0.0 - total  # zero has no sign
+        flat["margin_squares"][there] = flat["margin_squares"][back] = squares
+        self.seen = (count + len(margins), seen)
+
     def record_return(self, a: PlayerId, b: PlayerId, value: float, decay: float | None = None) -> None:
         """Add the return that a got when it played with b (co-operative play; a may be b)."""
         if not np.isfinite(value):
@@ -130,7 +182,7 @@ class Payoff(Pairs):
         if not 0 <= factor <= 1:
             raise ValueError(f"games of {player!r} can be scaled by 0 to 1, got {factor}")
         i = self.index(player)
-        for name in FADING:
+        for name in self.fading:
             matrix = self.matrix[name]
             own = matrix[i, i] * factor
             matrix[i, :] *= factor
@@ -139,26 +191,42 @@ class Payoff(Pairs):
 
     def score(self, a: PlayerId, b: PlayerId) -> float:
         """Return the score of a against b, virtual games included: never quite 0 or 1, 0.5 against itself."""
-        i, j = self.find(a), self.find(b)
-        there, back = i * self.capacity + j, j * self.capacity + i
-        wins, drawn, virtual = self.flat["wins"], self.flat["draws"][there], self.config.prior_games
-        points = wins[there] + drawn / 2 + virtual * self.flat["prior"][there]
-        return float(points / (wins[there] + drawn + wins[back] + virtual))
+        return float(self._scores(self.find(a), self.find_all((b,)))[0])
 
     def scores(self, a: PlayerId, opponents: Sequence[PlayerId]) -> Floats:
         """Return the score of a against each of the opponents."""
         return self._scores(self.find(a), self.find_all(opponents))
 
-    def _tally(self, i: int, others: Indices) -> tuple[Floats, Floats]:
+    def _outcomes(self, i: int, others: Indices) -> tuple[Floats, Floats]:
+        """Return wins + draws / 2, and games."""
         wins = self.matrix["wins"]  # a view of one row or column, then take: a third of what [i, others] costs
         won, drawn = wins[i].take(others), self.matrix["draws"][i].take(others)
         return won + drawn / 2, won + drawn + wins[:, i].take(others)
 
     def _scores(self, i: int, others: Indices) -> Floats:
-        points, games = self._tally(i, others)
+        points, games = self._outcomes(i, others)
+        if self.by_return:
+            points = np.clip(games / 2 + self.matrix["margins"][i].take(others) / (2 * self.scale), 0.0, games)
         virtual = self.config.prior_games
         scores: Floats = (points + virtual * self.matrix["prior"][i].take(others)) / (games + virtual)
         return scores
+
+    def _bounds(self, i: int, others: Indices, confidence: float) -> tuple[Floats, Floats]:
+        """Return the ends of the intervals of the scores."""
+        if not self.by_return:
+            return self._share_bounds(i, others, confidence)
+        low, high = self._margin_bounds(i, others, confidence)
+        return to_score(low, self.scale), to_score(high, self.scale)
+
+    def _share_bounds(self, i: int, others: Indices, confidence: float) -> tuple[Floats, Floats]:
+        """Return the ends of the intervals of the shares of points."""
+        low, high = wilson(*self._outcomes(i, others), confidence)
+        return low, high
+
+    def _margin_bounds(self, i: int, others: Indices, confidence: float) -> tuple[Floats, Floats]:
+        """Return the ends of the intervals of the mean margins; every game is a unit of its own."""
+        margins, squares = self.matrix["margins"][i].take(others), self.matrix["margin_squares"][i].take(others)
+        return mean_interval(margins, squares, self._outcomes(i, others)[1], self.scale, confidence)
 
     def games(self, a: PlayerId, b: PlayerId) -> float:
         """Return how many games of the pair still count."""
@@ -172,10 +240,25 @@ class Payoff(Pairs):
         wins, draws = self.matrix["raw_wins"], self.matrix["raw_draws"]
         return int(wins[i, j]), int(draws[i, j]), int(wins[j, i])
 
+    def raw_row(self, a: PlayerId) -> dict[PlayerId, tuple[int, int, int]]:
+        """Return all wins, draws and losses of a against everybody it ever met, none of them decayed."""
+        found = {b: self.raw(a, b) for b in self.players if b != a}
+        return {b: counts for b, counts in found.items() if any(counts)}
+
     def interval(self, a: PlayerId, b: PlayerId, confidence: float = 0.95) -> tuple[float, float]:
         """Return the interval of the score of a against b. Virtual games are no evidence and stay out."""
-        low, high = wilson(*self._tally(self.find(a), self.find_all((b,))), confidence)
+        low, high = self._bounds(self.find(a), self.find_all((b,)), confidence)
         return float(low[0]), float(high[0])
+
+    def intervals(self, players: Sequence[PlayerId], confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Return [i, j] the lower and upper ends of the interval of the score of player i against j."""
+        others = self.find_all(players)
+        bounds = [self._bounds(int(i), others, confidence) for i in others]
+        shape = (len(players), len(players))
+        return (
+            np.array([low for low, _ in bounds]).reshape(shape),
+            np.array([high for _, high in bounds]).reshape(shape),
+        )
 
     def lower(self, a: PlayerId, b: PlayerId, confidence: float = 0.95) -> float:
         """Return the lower end of the interval: 0 as long as the pair has not played."""
@@ -183,8 +266,16 @@ class Payoff(Pairs):
 
     def lowers(self, a: PlayerId, opponents: Sequence[PlayerId], confidence: float = 0.95) -> Floats:
         """Return the lower end of the interval against each of the opponents."""
-        low: Floats = wilson(*self._tally(self.find(a), self.find_all(opponents)), confidence)[0]
-        return low
+        return self._bounds(self.find(a), self.find_all(opponents), confidence)[0]
+
+    def margin(self, a: PlayerId, b: PlayerId, confidence: float = 0.95) -> tuple[float, float, float] | None:
+        """Return the mean margin of a against b and its interval, in units of return; None without games by return."""
+        i, others = self.find(a), self.find_all((b,))
+        games = float(self._outcomes(i, others)[1][0])
+        if not self.by_return or not games:
+            return None
+        low, high = self._margin_bounds(i, others, confidence)
+        return float(self.matrix["margins"][i, others[0]]) / games, float(low[0]), float(high[0])
 
     def points(self, players: Sequence[PlayerId]) -> Floats:
         """Return [i, j] the wins + draws / 2 of player i against j; points + points.T are the games."""
@@ -222,43 +313,6 @@ class Payoff(Pairs):
         return mean, mean - reach, mean + reach
 
 
-def meetings(players: Sequence[PlayerId], sides: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the pairs of entries of a match whose ranks make a game: of different players on different sides.
-
-    Two players meet once for each pair of sides, however many seats they have there: a team of two equals that
-    beats another one has won one game, not four.
-
-    >>> meetings([PlayerId(p) for p in "aabb"], [0, 0, 1, 1]), meetings([PlayerId(p) for p in "abca"], [0, 1, 2, 3])
-    ([(0, 2)], [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)])
-    """
-    if len(players) == 2:  # nearly all matches
-        return [(0, 1)] if sides[0] != sides[1] and players[0] != players[1] else []
-    found: dict[tuple[int, int, PlayerId, PlayerId], tuple[int, int]] = {}
-    for i, j in combinations(range(len(players)), 2):
-        if sides[i] != sides[j] and players[i] != players[j]:
-            found.setdefault((sides[i], sides[j], players[i], players[j]), (i, j))
-    return list(found.values())
-
-
-def mates(players: Sequence[PlayerId], sides: Sequence[int]) -> list[tuple[PlayerId, PlayerId, int]]:
-    """Return who plays with whom on which side, in both orders; with itself only if it has the whole side.
-
-    Who has a seat against others, and nobody beside it, has no mates.
-
-    >>> a, b = PlayerId("a"), PlayerId("b")
-    >>> mates([a, b, b], [0, 0, 0]), mates([a, a], [0, 0]), mates([a], [0]), mates([a, b], [0, 1])
-    ([('a', 'b', 0), ('b', 'a', 0)], [('a', 'a', 0)], [('a', 'a', 0)], [])
-    """
-    found = []
-    for side in dict.fromkeys(sides):
-        team = [player for player, where in zip(players, sides, strict=True) if where == side]
-        different = list(dict.fromkeys(team))
-        found += [(a, b, side) for a in different for b in different if a != b]
-        if len(different) == 1 and (len(team) > 1 or len(team) == len(players)):
-            found.append((team[0], team[0], side))
-    return found
-
-
 def record_ranks(
     payoff: Payoff,
     players: Sequence[PlayerId],
@@ -279,15 +333,9 @@ def record_ranks(
         return
     if set(map(len, matches)) != {len(players)}:
         raise ValueError(f"a match needs one rank for each entry: {list(players)} got {[*map(list, matches)]}")
-    pairs: dict[tuple[PlayerId, PlayerId], list[tuple[int, int]]] = {}  # two players may meet in more than two seats
-    for i, j in meetings(players, range(len(players))) if met is None else met:
-        a, b = players[i], players[j]
-        if (b, a) in pairs:
-            pairs[b, a].append((j, i))
-        else:
-            pairs.setdefault((a, b), []).append((i, j))
-    for (a, b), seats in pairs.items():
-        payoff.record_games(a, b, [(ranks[i], ranks[j]) for ranks in matches for i, j in seats], decay)
+    found = meetings(players, range(len(players))) if met is None else met
+    for (a, b), entries in by_pair(players, found).items():
+        payoff.record_games(a, b, [(ranks[i], ranks[j]) for ranks in matches for i, j in entries], decay)
 
 
 def head_to_head(mine: Collection[int], sides: Sequence[int], ranks: Iterable[Sequence[int]]) -> tuple[int, int, int]:

@@ -8,18 +8,20 @@ None stands where nothing is known: no games, or no games that lead to an anchor
 
 import math
 from collections.abc import Sequence
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
+from league.appraisal import Appraisal, appraise
+from league.evaluation_payoff import EvaluationPayoff
+from league.game_counts import FADED
 from league.ids import PlayerId
-from league.interval import quantile, wilson
+from league.interval import wilson
 from league.payoff import Payoff
-from league.player import Kind
+from league.player import Player, Status
 from league.population import Population
-from league.ratings import FADED, Elo, Ratings, bradley_terry
-
-SLIGHT = 0.05  # a score that is off by less than this is not worth a word, however sure it is
+from league.ratings.elo import Elo
 
 
 class MeanReturn(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,18 +36,25 @@ class MeanReturn(msgspec.Struct, frozen=True, kw_only=True):
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """One row: a player, how strong it is, how sure that is, and what it scores against each anchor.
 
+    `rating` is fitted to all games, `by` says whether in points of Elo or units of return; `online` is the Elo that the
+    coordinator updates with each game. `nash` is its share of the Nash mixture, `win_share` what it scored against all,
+    `pinned` where an anchor is pinned whose games refute that.
     In co-operation nobody is beaten: there `own` is what it returns with itself, and `cross` with others.
     """
 
     place: int
     player: PlayerId
-    kind: Kind
+    kind: str
     rating: float | None
     low: float | None
     high: float | None
-    elo: float | None
+    online: float | None
     games: float
     anchors: dict[PlayerId, float | None]
+    by: Literal["outcome", "return"] = "outcome"
+    nash: float | None = None
+    pinned: float | None = None
+    win_share: float | None = None
     own: MeanReturn | None = None
     cross: MeanReturn | None = None
 
@@ -60,13 +69,18 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     wins: int
     draws: int
     losses: int
+    margin: MeanReturn | None = None  # in a league by return: half of what it returned more than the other, a game
 
 
 class PayoffTable(msgspec.Struct, frozen=True, kw_only=True):
-    """Cells by row player and column player; None where the two have not met."""
+    """Cells by row player and column player; None where the two have not met.
+
+    `filled` has what the ratings predict there, and None elsewhere; it is empty where nobody fitted ratings.
+    """
 
     players: tuple[PlayerId, ...]
     cells: tuple[tuple[Cell | None, ...], ...]
+    filled: tuple[tuple[float | None, ...], ...] = ()
 
 
 class CrossPlay(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,84 +90,46 @@ class CrossPlay(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[tuple[MeanReturn | None, ...], ...]
 
 
-def rate(population: Population, evaluation: Payoff) -> Ratings:
-    """Fit ratings to the evaluation games, in the order of the population. Slow: not for the hot loop."""
-    players = list(population)
-    anchors = {i: p.anchor for i, p in enumerate(players) if p.anchor is not None}
-    return bradley_terry(evaluation.points([p.id for p in players]), anchors)
-
-
 def standings(
-    population: Population, evaluation: Payoff, elo: Elo | None = None, ratings: Ratings | None = None
+    population: Population, evaluation: EvaluationPayoff, elo: Elo | None = None, appraisal: Appraisal | None = None
 ) -> list[Standing]:
-    """Return all players, the strongest first and those without a rating last.
+    """Return all players, the strongest first and those without a rating last; no humans that never finished a game.
 
-    `ratings` are those of `rate` for this population, if they were fitted elsewhere.
+    `appraisal` is that of this population, if it was made elsewhere.
     """
     players = list(population)
-    fitted = rate(population, evaluation) if ratings is None else ratings
-    if len(fitted.rating) != len(players):
-        raise ValueError(f"ratings of {len(fitted.rating)} players do not fit a population of {len(players)}")
-    points = evaluation.points([p.id for p in players])
-    games = (points + points.T).sum(axis=1).tolist()
-    rated = [games[i] >= FADED or p.anchor is not None for i, p in enumerate(players)]
-    order = sorted(range(len(players)), key=lambda i: (not rated[i], -fitted.rating[i] if rated[i] else 0.0))
+    found = appraise(population, evaluation) if appraisal is None else appraisal
+    if found.members != len(players):
+        raise ValueError(f"ratings of {found.members} players do not fit a population of {len(players)}")
+    rating, rated = found.fit.ratings.rating, found.fit.joined
+    idle = ~rated & (found.counts.games.sum(axis=1) < FADED)
+    shown = [i for i, player in enumerate(players) if player.status != Status.HUMAN or found.counts.games[i].any()]
+    order = sorted(shown, key=lambda i: (not rated[i], idle[i], -rating[i]))
     anchors = [a.id for a in population.anchors()]
-    return [
-        Standing(
-            place=place,
-            player=players[i].id,
-            kind=players[i].kind,
-            rating=float(fitted.rating[i]) if rated[i] else None,
-            low=_finite(fitted.low[i]),
-            high=_finite(fitted.high[i]),
-            elo=elo[players[i].id] if elo is not None else None,
-            games=games[i],
-            anchors={a: _score(evaluation, players[i].id, a) for a in anchors if a != players[i].id},
-        )
-        for place, i in enumerate(order, start=1)
-    ]
+    scores = [{a: _score(evaluation, player.id, a) for a in anchors if a != player.id} for player in players]
+    return [_standing(found, i, place, players[i], elo, scores[i]) for place, i in enumerate(order, start=1)]
 
 
-class Misfit(msgspec.Struct, frozen=True, kw_only=True):
-    """A pair whose games contradict the ratings: what they predict for the first player, and what it scored."""
-
-    player: PlayerId
-    opponent: PlayerId
-    predicted: float
-    scored: float
-    games: float
-
-
-def worst_misfit(rows: Sequence[Standing], evaluation: Payoff, confidence: float = 0.95) -> Misfit | None:
-    """Return the pair that is furthest from what its ratings predict, of those that are so by more than chance.
-
-    `rows` are the standings, so the player with the higher rating is the first of a pair.
-    All pairs are looked at, so each must pass a stricter test (Bonferroni's). None if every pair passes it. A
-    rating is one number for each player: where some players beat others in a circle, no numbers predict all pairs.
-    """
-    rated = [row for row in rows if row.rating is not None and row.low is not None]
-    ratings = np.array([row.rating for row in rated], dtype=np.float64)
-    points = evaluation.points([row.player for row in rated])
-    games = points + points.T
-    first, second = np.nonzero(np.triu(games >= 1.0, k=1))
-    if not len(first):
-        return None
-    count = games[first, second]
-    predicted = 1 / (1 + 10 ** np.minimum((ratings[second] - ratings[first]) / 400, 300))
-    scored = points[first, second] / count
-    reach = quantile(1 - (1 - confidence) / len(first)) * np.sqrt(predicted * (1 - predicted) / count)
-    off = np.abs(scored - predicted)
-    off[off < np.maximum(reach, SLIGHT)] = 0.0
-    worst = int(off.argmax())
-    if not off[worst]:
-        return None
-    return Misfit(
-        player=rated[first[worst]].player,
-        opponent=rated[second[worst]].player,
-        predicted=float(predicted[worst]),
-        scored=float(scored[worst]),
-        games=float(count[worst]),
+def _standing(
+    appraisal: Appraisal, i: int, place: int, player: Player, elo: Elo | None, anchors: dict[PlayerId, float | None]
+) -> Standing:
+    """Return the row of one player; None stands for what its games do not say."""
+    ratings, rated = appraisal.fit.ratings, bool(appraisal.fit.joined[i])
+    games, points = float(appraisal.counts.games[i].sum()), float(appraisal.counts.points[i].sum())
+    return Standing(
+        place=place,
+        player=player.id,
+        kind=player.label,
+        rating=float(ratings.rating[i]) if rated else None,
+        low=_finite(ratings.low[i]) if rated else None,
+        high=_finite(ratings.high[i]) if rated else None,
+        online=elo[player.id] if elo is not None else None,
+        games=games,
+        anchors=anchors,
+        by=appraisal.fit.by,
+        nash=float(appraisal.nash.shares[i]) if rated else None,
+        pinned=appraisal.pinned().get(i),
+        win_share=points / games if games >= FADED else None,
     )
 
 
@@ -168,17 +144,18 @@ def cooperative_standings(population: Population, evaluation: Payoff) -> list[St
         own = mean_return(evaluation, player.id, player.id)
         with_others = [mean_return(evaluation, player.id, other) for other in everybody if other != player.id]
         cross = _mean_of([found for found in with_others if found is not None])
-        rows.append((player, own, cross))
+        if player.status != Status.HUMAN or own or cross:
+            rows.append((player, own, cross))
     rows.sort(key=lambda row: -(row[1] or row[2] or NOTHING).mean)
     return [
         Standing(
             place=place,
             player=player.id,
-            kind=player.kind,
+            kind=player.label,
             rating=None,
             low=None,
             high=None,
-            elo=None,
+            online=None,
             games=(own.games if own else 0.0) + (cross.games if cross else 0.0),
             anchors={},
             own=own,
@@ -226,25 +203,51 @@ def _score(payoff: Payoff, a: PlayerId, b: PlayerId) -> float | None:
     return None if games < FADED else float(payoff.points([a, b])[0, 1]) / games  # without the prior
 
 
-def payoff_table(players: Sequence[PlayerId], payoff: Payoff) -> PayoffTable:
-    """Return what each of the players did against each other one, in the order given."""
+def payoff_table(players: Sequence[PlayerId], payoff: Payoff, appraisal: Appraisal | None = None) -> PayoffTable:
+    """Return what each of the players did against each other one, in the order given.
+
+    With an appraisal, cells of players that have not met are filled by its ratings, and marked.
+    """
     rows = payoff.find_all(players)
     found = {name: payoff.matrix[name][np.ix_(rows, rows)] for name in ("wins", "draws", "raw_wins", "raw_draws")}
     points, games = found["wins"] + found["draws"] / 2, found["wins"] + found["draws"] + found["wins"].T
-    low, high = wilson(points, games)
+    low, high = wilson(points, games) if payoff.by_return else payoff.intervals(players)
     tables = (points, low, high, games, found["raw_wins"], found["raw_draws"], found["raw_wins"].T)
     columns = [table.tolist() for table in tables]
     return PayoffTable(
         players=tuple(players),
         cells=tuple(
-            tuple(None if i == j else _seen(*values) for j, values in enumerate(zip(*lines, strict=True)))
+            tuple(
+                None if i == j or values[3] < FADED else _seen(values, _margin(payoff, players[i], players[j]))
+                for j, values in enumerate(zip(*lines, strict=True))
+            )
             for i, lines in enumerate(zip(*columns, strict=True))
         ),
+        filled=() if appraisal is None else _filled(players, appraisal),
     )
 
 
-def _seen(points: float, low: float, high: float, games: float, wins: int, draws: int, losses: int) -> Cell | None:
-    """Return a cell, without the prior: people want what happened."""
-    if games < FADED:
+def _filled(players: Sequence[PlayerId], appraisal: Appraisal) -> tuple[tuple[float | None, ...], ...]:
+    """Return the payoff that ratings predict for players that have not met."""
+    place = {player: i for i, player in enumerate(appraisal.players)}
+    rows = [place[player] for player in players]
+    marked, payoff = (table[np.ix_(rows, rows)] for table in (appraisal.nash.filled, appraisal.nash.payoff))
+    middle = 0.5 if appraisal.fit.by == "outcome" else 0.0
+    return tuple(
+        tuple(float(value) + middle if mark else None for value, mark in zip(values, marks, strict=True))
+        for values, marks in zip(payoff, marked, strict=True)
+    )
+
+
+def _margin(payoff: Payoff, player: PlayerId, other: PlayerId) -> MeanReturn | None:
+    """Return the mean margin of one player against another in a league by return."""
+    if (found := payoff.margin(player, other)) is None:
         return None
-    return Cell(score=points / games, low=low, high=high, games=games, wins=wins, draws=draws, losses=losses)
+    return MeanReturn(mean=found[0], low=_finite(found[1]), high=_finite(found[2]), games=payoff.games(player, other))
+
+
+def _seen(values: tuple[Any, ...], margin: MeanReturn | None) -> Cell:
+    """Return a cell, without the prior: people want what happened."""
+    points, low, high, games, wins, draws, losses = values
+    score = points / games
+    return Cell(score=score, low=low, high=high, games=games, wins=wins, draws=draws, losses=losses, margin=margin)

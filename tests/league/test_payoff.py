@@ -268,3 +268,67 @@ def test_the_interval_of_a_mean_return_is_that_of_students_without_the_tails():
     assert (mean, low, high) == pytest.approx((2.5, 2.5 - reach, 2.5 + reach), rel=1e-5)
     assert payoff.return_interval(B, A) == (0.0, -np.inf, np.inf)
     assert payoff.returns_with(A, [B, C]).tolist() == pytest.approx([2.5, np.nan], nan_ok=True)
+
+
+# --- by return -----------------------------------------------------------------------------------------------
+
+
+def by_return(*margins, config=None, largest=2.0):
+    """Return a table of games of A against B that were won or lost by these margins."""
+    payoff = Payoff(config)
+    payoff.go_by_return(largest)
+    payoff.record_games(A, B, [(0, 1) if margin > 0 else (1, 0) if margin < 0 else (0, 0) for margin in margins])
+    payoff.record_margins(A, B, margins)
+    return payoff
+
+
+EXACT = PayoffConfig(decay=1.0, prior_games=1e-9)
+
+
+def test_by_return_a_score_is_the_mean_margin_on_the_scale():
+    payoff = by_return(1.0, 1.0, -0.5, 0.5, config=EXACT)
+    assert payoff.score(A, B) == pytest.approx(0.5 + 0.5 / (2 * 2.0))
+    assert payoff.scores(B, [A]).tolist() == pytest.approx([1 - payoff.score(A, B)])
+    assert payoff.margin(A, B)[0] == -payoff.margin(B, A)[0] == 0.5
+    assert payoff.raw(A, B) == (3, 0, 1)
+    assert payoff.margin(A, C) is None
+    assert payoff.lowers(A, [B, C])[1] == pytest.approx(0.0)
+
+
+def test_where_every_game_is_won_or_lost_by_the_scale_the_score_is_the_share_of_wins():
+    by_margin, by_wins = by_return(*[2.0] * 7 + [-2.0] * 3), Payoff()
+    by_wins.record_games(A, B, [(0, 1)] * 7 + [(1, 0)] * 3)
+    assert by_margin.score(A, B) == pytest.approx(by_wins.score(A, B))
+    assert by_margin.lower(A, B) <= by_wins.lower(A, B) == pytest.approx(by_margin.lower(A, B), abs=0.02)
+
+
+def test_margins_fade_as_games_do():
+    config = PayoffConfig(decay=0.9, prior_games=1e-9)
+    payoff = by_return(*[2.0] * 100, *[-2.0] * 100, config=config)
+    assert payoff.score(A, B) == pytest.approx(0.0, abs=1e-4)
+    payoff.scale_row(A, 0.0)
+    assert payoff.score(A, B) == 0.5
+    assert payoff.interval(A, B) == pytest.approx((0.0, 1.0))
+
+
+@given(st.lists(st.floats(-2.0, 2.0), min_size=1, max_size=60))
+def test_scores_by_return_and_their_bounds_are_scores(margins):
+    payoff = by_return(*margins)
+    low, high = payoff.interval(A, B)
+    assert 0.0 <= low <= high <= 1.0
+    assert 0.0 < payoff.score(A, B) < 1.0
+    assert payoff.score(A, B) + payoff.score(B, A) == pytest.approx(1.0)
+    lows, highs = payoff.intervals([A, B])
+    assert (lows[0, 1], highs[0, 1]) == (low, high)
+
+
+def test_a_score_is_surely_above_a_half_only_when_the_margin_is():
+    """Many small wins and a few large losses: more than half of the games, and not surely ahead."""
+    assert by_return(*([0.2, 0.2, 0.2, -0.6] * 30), config=EXACT).lower(A, B) < 0.5
+    assert by_return(*([0.6, 0.6, -0.2] * 40), config=EXACT).lower(A, B) > 0.5
+
+
+@pytest.mark.parametrize("wrong", [{"by": "chips"}, {"scale": 0.0}, {"scale": float("inf")}])
+def test_a_payoff_that_means_nothing_is_refused(wrong):
+    with pytest.raises(ValueError, match=f"payoff.{next(iter(wrong))}"):
+        PayoffConfig(**wrong)

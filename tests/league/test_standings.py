@@ -6,26 +6,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from league.appraisal import appraise
+from league.evaluation_payoff import EvaluationPayoff, RatedGame
 from league.ids import Hash, PlayerId
-from league.payoff import Payoff, PayoffConfig
-from league.player import Kind, Player
+from league.payoff import Payoff
+from league.player import Player
 from league.population import Population
-from league.ratings import Elo, expected
-from league.standings import PayoffTable, Standing, payoff_table, rate, standings, worst_misfit
+from league.ratings.elo import Elo
+from league.standings import PayoffTable, Standing, cooperative_standings, payoff_table, standings
 
-MAIN = Player(id=PlayerId("m"), kind=Kind.MAIN)
-PAST = Player(id=PlayerId("m.0"), kind=Kind.FROZEN, parent=MAIN.id, snapshot=Hash("h"))
-RANDOM = Player(id=PlayerId("random"), kind=Kind.SCRIPTED, bot="random", anchor=0.0)
-BOT = Player(id=PlayerId("bot"), kind=Kind.SCRIPTED, bot="one_ply", anchor=400.0)
+MAIN = Player(id=PlayerId("m"), kind="main")
+PAST = Player(id=PlayerId("m.0"), kind="main", parent=MAIN.id, snapshot=Hash("h"))
+RANDOM = Player(id=PlayerId("random"), kind="scripted", bot="random", anchor=0.0)
+BOT = Player(id=PlayerId("bot"), kind="scripted", bot="one_ply", anchor=400.0)
 EVERYBODY = [RANDOM, MAIN, PAST, BOT]
 
 
 def evaluated(*results):
-    payoff = Payoff(PayoffConfig(decay=1.0))
+    """Return single games, every other one from the first seat."""
+    payoff = EvaluationPayoff()
     for a, b, wins, draws, losses in results:
-        for outcome, count in ((1.0, wins), (0.5, draws), (0.0, losses)):
-            for _ in range(count):
-                payoff.record(a.id, b.id, outcome)
+        scores = [1.0] * wins + [0.5] * draws + [0.0] * losses
+        payoff.record_turns(a.id, b.id, [[RatedGame(score, k % 2 == 0)] for k, score in enumerate(scores)])
+        payoff.record_raw(a.id, b.id, wins, draws, losses)
     return payoff
 
 
@@ -36,7 +39,7 @@ def test_the_strongest_is_first():
     ratings = [row.rating for row in table]
     assert ratings == sorted(ratings, reverse=True)
     assert table[0].low < table[0].rating < table[0].high
-    assert table[0].kind == Kind.MAIN
+    assert table[0].kind == "main"
     assert table[0].games == 200
 
 
@@ -55,12 +58,24 @@ def test_a_player_without_evaluation_games_is_last_and_unrated():
     assert table[-2].rating < 0  # below it nobody, however weak
 
 
-def test_a_player_whose_games_lead_to_no_anchor_has_no_interval():
-    other = Player(id=PlayerId("n"), kind=Kind.MAIN)
-    table = standings(Population([RANDOM, MAIN, other]), evaluated((MAIN, other, 9, 0, 1)))
+def test_humans_are_listed_after_their_first_game():
+    ada, quitter = (Player(id=PlayerId(name), kind="human") for name in ("ada", "quitter"))
+    humans = Population([*EVERYBODY, quitter, ada])
+    listed = [row.player for row in standings(humans, evaluated((ada, RANDOM, 0, 0, 1)))]
+    assert sorted(listed) == ["ada", "bot", "m", "m.0", "random"]
+    together = Payoff()
+    together.record_return(ada.id, MAIN.id, 1.0)
+    listed = [row.player for row in cooperative_standings(humans, together)]
+    assert sorted(listed) == ["ada", "bot", "m", "m.0", "random"]
+
+
+def test_players_whose_games_lead_to_no_anchor_have_no_rating_but_an_order():
+    other = Player(id=PlayerId("n"), kind="main")
+    table = standings(Population([RANDOM, other, MAIN]), evaluated((MAIN, other, 9, 0, 1)))
+    assert [row.player for row in table] == ["random", "m", "n"]
     rows = {row.player: row for row in table}
-    assert rows["m"].rating > rows["n"].rating
-    assert rows["m"].low is rows["m"].high is None
+    assert rows["m"].rating is rows["m"].low is rows["m"].high is rows["m"].nash is None
+    assert rows["m"].win_share == pytest.approx(0.9)
 
 
 def test_scores_against_anchors_are_plain_and_none_if_they_never_met():
@@ -76,22 +91,22 @@ def test_the_online_elo_stands_beside_the_fit():
         elo.add(player)
     elo.update(MAIN.id, RANDOM.id, 1.0)
     table = standings(Population(EVERYBODY), evaluated((MAIN, RANDOM, 1, 0, 0)), elo)
-    assert {row.player: row.elo for row in table} == {"m": 8.0, "m.0": 0.0, "random": 0.0, "bot": 400.0}
-    assert standings(Population([MAIN]), Payoff())[0].elo is None
+    assert {row.player: row.online for row in table} == {"m": 8.0, "m.0": 0.0, "random": 0.0, "bot": 400.0}
+    assert standings(Population([MAIN]), EvaluationPayoff())[0].online is None
 
 
 def test_ratings_fitted_elsewhere_are_taken_as_they_are():
     population = Population(EVERYBODY)
     payoff = evaluated((MAIN, RANDOM, 30, 0, 10))
-    fitted = rate(population, payoff)
-    assert standings(population, payoff, ratings=fitted) == standings(population, payoff)
+    fitted = appraise(population, payoff)
+    assert standings(population, payoff, appraisal=fitted) == standings(population, payoff)
     with pytest.raises(ValueError, match="do not fit"):
-        standings(Population(EVERYBODY[:2]), payoff, ratings=fitted)
+        standings(Population(EVERYBODY[:2]), payoff, appraisal=fitted)
 
 
 def test_an_empty_league_has_empty_standings():
-    assert standings(Population(), Payoff()) == []
-    assert payoff_table([], Payoff()) == PayoffTable(players=(), cells=())
+    assert standings(Population(), EvaluationPayoff()) == []
+    assert payoff_table([], EvaluationPayoff()) == PayoffTable(players=(), cells=())
 
 
 results = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from([0.0, 0.5, 1.0])), max_size=40)
@@ -100,10 +115,10 @@ results = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_fr
 @settings(deadline=None, max_examples=50)
 @given(results)
 def test_everybody_has_one_row_that_survives_json(games):
-    payoff = Payoff()
+    payoff = EvaluationPayoff()
     for i, j, outcome in games:
         if i != j:
-            payoff.record(EVERYBODY[i].id, EVERYBODY[j].id, outcome)
+            payoff.record_turns(EVERYBODY[i].id, EVERYBODY[j].id, [[RatedGame(outcome, True)]])
     table = standings(Population(EVERYBODY), payoff)
     assert sorted(row.player for row in table) == sorted(p.id for p in EVERYBODY)
     assert [row.place for row in table] == [1, 2, 3, 4]
@@ -126,40 +141,27 @@ def test_the_payoff_table_tells_what_happened():
     assert msgspec.json.decode(msgspec.json.encode(table), type=PayoffTable) == table
 
 
-def misfit_of(players, payoff):
-    return worst_misfit(standings(Population(players), payoff), payoff)
+def test_an_anchor_whose_games_refute_its_pin_says_so():
+    payoff = evaluated((BOT, RANDOM, 500, 0, 500), (MAIN, RANDOM, 300, 0, 100))
+    rows = {row.player: row for row in standings(Population(EVERYBODY), payoff)}
+    assert rows["bot"].pinned == 400.0
+    assert rows["bot"].low < 0 < rows["bot"].high
+    assert rows["random"].pinned is None
 
 
-def test_a_pair_that_contradicts_its_ratings_is_named_with_both_scores():
-    """Both are pinned down by many games against an anchor, as almost equal; and one of them beats the other."""
-    players = [RANDOM, MAIN, PAST]
-    games = (MAIN, RANDOM, 2400, 0, 1600), (PAST, RANDOM, 2200, 0, 1800), (MAIN, PAST, 90, 0, 10)
-    payoff = evaluated(*games)
-    rows = {row.player: row for row in standings(Population(players), payoff)}
-    found = misfit_of(players, payoff)
-    assert (found.player, found.opponent, found.games) == ("m", "m.0", 100)
-    assert found.scored == 0.9
-    assert found.predicted == pytest.approx(expected(rows["m"].rating, rows["m.0"].rating))
-    assert 0.5 < found.predicted < 0.62
-    assert misfit_of(players, evaluated(*games[:2], (MAIN, PAST, 56, 0, 44))) is None
-    assert misfit_of(players, evaluated(*games[:2], (MAIN, PAST, 3, 0, 0))) is None, "three games prove nothing"
+def test_cells_of_players_that_have_not_met_are_filled_and_marked():
+    population = Population(EVERYBODY)
+    payoff = evaluated((MAIN, RANDOM, 300, 0, 100), (PAST, RANDOM, 200, 0, 200), (BOT, RANDOM, 909, 0, 91))
+    table = payoff_table([MAIN.id, PAST.id, RANDOM.id], payoff, appraise(population, payoff))
+    assert table.cells[0][1] is None
+    assert table.filled[0][1] == pytest.approx(0.75, abs=0.01)
+    assert table.filled[1][0] == pytest.approx(0.25, abs=0.01)
+    assert table.filled[0][0] is table.filled[0][2] is None
+    assert payoff_table([MAIN.id, PAST.id], payoff).filled == ()
+    assert msgspec.json.decode(msgspec.json.encode(table), type=PayoffTable) == table
 
 
-def test_who_is_not_rated_misfits_nobody():
-    assert misfit_of(EVERYBODY, evaluated()) is None
-    assert misfit_of([MAIN, PAST], evaluated()) is None
-    assert misfit_of([], evaluated()) is None
-
-
-def test_leagues_in_which_ratings_say_all_are_rarely_called_misfits(figure):
-    rng, alarms, leagues = np.random.default_rng(1), 0, 200
-    players = [RANDOM, *(Player(id=PlayerId(f"m{i}"), kind=Kind.MAIN) for i in range(5))]
-    for _ in range(leagues):
-        strength = [0.0, *rng.normal(100, 150, 5)]
-        payoff = Payoff(PayoffConfig(decay=1.0))
-        for i, j in zip(*np.triu_indices(len(players), k=1), strict=True):
-            for won in rng.random(100) < expected(strength[i], strength[j]):
-                payoff.record(players[i].id, players[j].id, float(won))
-        alarms += misfit_of(players, payoff) is not None
-    assert alarms <= 0.05 * leagues
-    figure(f"a misfit is seen in {alarms} of {leagues} leagues that Bradley-Terry describes (nominal: 5 %)")
+def test_the_best_has_the_nash_mixture_to_itself():
+    payoff = evaluated((MAIN, RANDOM, 95, 0, 5), (PAST, RANDOM, 70, 0, 30), (MAIN, PAST, 80, 0, 20))
+    table = standings(Population(EVERYBODY[:3]), payoff)
+    assert [row.nash for row in table] == [1.0, 0.0, 0.0]

@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from simulated_league import SimulatedLeague, spaced
 
-from league import ratings
-from league.ratings import bradley_terry, expected
+from league.game_counts import GameCounts
+from league.ratings.bradley_terry import DRIFT, fit_outcomes
+from league.ratings.elo import expected
+
+
+def bradley_terry(points, anchors, **more):
+    """Return the ratings of games that all have a winner, in seats that nobody recorded."""
+    won = np.array(points, dtype=float)
+    return fit_outcomes(GameCounts.unpaired(won, np.zeros(won.shape)), anchors, **more).ratings
 
 
 @st.composite
@@ -29,7 +37,7 @@ def test_a_pair_gets_the_odds_of_its_games():
     assert fit.rating[0] == pytest.approx(100 + 400 * np.log10(3), abs=0.01)
     information = 100 * 0.75 * 0.25
     reach = 1.959964 * 400 / np.log(10) / np.sqrt(information)
-    assert fit.high[0] - fit.rating[0] == pytest.approx(reach, rel=1e-4)
+    assert fit.high[0] - fit.rating[0] == pytest.approx(reach, rel=0.01)
     assert fit.low[1] == fit.high[1] == 100.0
 
 
@@ -46,7 +54,7 @@ def test_a_chain_adds_up_and_its_errors_do_too():
     one = 400 * np.log10(3)
     assert fit.rating == pytest.approx([2 * one, one, 0.0], abs=0.05)
     widths = fit.high - fit.rating
-    assert widths[0] == pytest.approx(np.sqrt(2) * widths[1], rel=1e-4)
+    assert widths[0] == pytest.approx(np.sqrt(2) * widths[1], rel=1e-3)
 
 
 def test_a_long_line_of_stronger_players_is_not_pressed_together():
@@ -68,7 +76,7 @@ def test_the_order_of_players_does_not_matter(points, random):
     fit = bradley_terry(points, anchor)
     moved = bradley_terry(points[np.ix_(order, order)], {order.index(0): 50.0})
     assert moved.rating == pytest.approx(fit.rating[order], abs=1e-4)
-    assert moved.low == pytest.approx(fit.low[order], abs=1e-3)
+    assert moved.low == pytest.approx(fit.low[order], abs=1e-2, rel=1e-6)
 
 
 @settings(deadline=None, max_examples=80)
@@ -142,7 +150,7 @@ def test_without_anchors_a_group_is_centred_and_relative_to_its_mean():
     assert fit.rating == pytest.approx([gap / 2, -gap / 2], abs=0.01)
     pinned = bradley_terry([[0, 75], [25, 0]], {1: 0.0}, prior=1e-6)
     half = (pinned.high[0] - pinned.rating[0]) / 2
-    assert fit.high - fit.rating == pytest.approx([half, half], rel=1e-4)
+    assert fit.high - fit.rating == pytest.approx([half, half], rel=1e-3)
 
 
 def test_games_that_have_faded_away_join_nobody():
@@ -191,22 +199,75 @@ def test_the_fit_refuses_what_it_cannot_fit():
         bradley_terry([[0, 1], [1, 0]], {0: float("nan")})
 
 
-@pytest.mark.parametrize("kind", ["crowd", "line", "strangers"])
-@pytest.mark.parametrize("anchors", [{}, {0: 0.0}, {0: 0.0, 7: 300.0}])
-def test_a_large_league_gets_the_same_ratings_as_by_solving_at_once(kind, anchors, monkeypatch):
-    rng, size = np.random.default_rng(3), 260
-    skill = rng.normal(0.0, 1.0, size)
-    met = {
-        "crowd": rng.random((size, size)) < 0.1,
-        "line": np.abs(np.subtract.outer(np.arange(size), np.arange(size))) == 1,
-        "strangers": (np.arange(size)[:, None] % 2 == np.arange(size) % 2) & (rng.random((size, size)) < 0.2),
-    }[kind]
-    chance = 1 / (1 + np.exp(skill[None, :] - skill[:, None]))
-    games = np.triu(met, 1) * 16.0
-    won = rng.binomial(16, chance) * (games > 0)
-    points = won + (games - won).T * (games.T > 0)
-    fast = bradley_terry(points, anchors)
-    monkeypatch.setattr(ratings, "DENSE", size)
-    exact = bradley_terry(points, anchors)
-    np.testing.assert_allclose(fast.rating, exact.rating, atol=1e-5)
-    np.testing.assert_allclose(fast.high, exact.high, atol=1e-5)
+def test_the_first_seat_is_worth_what_was_planted_and_ratings_are_free_of_it():
+    league = SimulatedLeague(np.array([0.0, 150.0, 300.0]), pairs=4000, seat=120.0)
+    counts = league.play(np.random.default_rng(0))
+    fit = fit_outcomes(counts, {0: 0.0})
+    assert abs(fit.seat.value - 120) < 4 * fit.seat.error < 20
+    assert fit.ratings.rating == pytest.approx(league.strength, abs=12)
+    blind = fit_outcomes(GameCounts.unpaired(counts.points, np.zeros((3, 3))), {0: 0.0})
+    assert blind.ratings.rating[2] < 290, "whoever ignores the seat takes players to be closer than they are"
+
+
+def test_seats_that_are_not_balanced_do_not_move_a_rating():
+    """One of two equals always has the first seat, which wins three games of four."""
+    wins, zeros = np.array([[0, 0, 300.0], [0, 0, 150], [100, 50, 0]]), np.zeros((3, 3))
+    losses = np.array([[0, 0, 100.0], [0, 0, 50], [300, 150, 0]]) * [[1, 1, 1], [1, 1, 1], [0, 1, 0]]
+    wins[2, 0] = 0
+    wins[2, 1], losses[2, 1] = 150, 50
+    games = wins + losses
+    units = games + games.T
+    counts = GameCounts(
+        wins=wins, draws=zeros, losses=losses, pairs=units, pair_squares=units / 2, margins=zeros, margin_squares=zeros
+    )
+    fit = fit_outcomes(counts, {2: 0.0})
+    assert fit.ratings.rating == pytest.approx([0, 0, 0], abs=15)
+    assert fit.seat.value == pytest.approx(400 * np.log10(3), abs=10)
+
+
+def test_draws_that_are_modelled_make_an_interval_narrower():
+    drawn = np.array([[0, 80.0], [80, 0]])
+    fit = fit_outcomes(GameCounts.unpaired([[0, 10], [10, 0]], drawn), {1: 0.0})
+    lively = fit_outcomes(GameCounts.unpaired([[0, 50], [50, 0]], 0 * drawn), {1: 0.0})
+    assert fit.ratings.rating[0] == pytest.approx(0, abs=1e-6)
+    assert fit.ratings.high[0] == pytest.approx(lively.ratings.high[0] * np.sqrt(0.2), rel=0.1)
+    assert fit.draw_odds == pytest.approx(8, rel=0.2), "80 draws, 10 wins, 10 losses"
+
+
+def test_pairs_that_go_together_make_an_interval_wider():
+    alone = SimulatedLeague(np.zeros(4), pairs=200).play(np.random.default_rng(1))
+    both = SimulatedLeague(np.zeros(4), pairs=200, together=1.0).play(np.random.default_rng(1))
+    widths = [np.mean((f.high - f.low)[1:]) for f in (fit_outcomes(c, {0: 0.0}).ratings for c in (alone, both))]
+    assert widths[1] == pytest.approx(widths[0] * np.sqrt(2), rel=0.1)
+
+
+def test_a_candidate_without_games_has_its_predecessors_rating_and_a_wide_interval():
+    counts = SimulatedLeague(np.array([0.0, 200.0, 0.0]), pairs=np.array([[0, 300, 0], [300, 0, 0], [0, 0, 0]]))
+    fit = fit_outcomes(counts.play(np.random.default_rng(2)), {0: 0.0}, {2: 1})
+    rating, reach = fit.ratings.rating, fit.ratings.high - fit.ratings.rating
+    assert rating[2] == pytest.approx(rating[1])
+    assert reach[2] == pytest.approx(np.sqrt(4 * reach[1] ** 2 + (1.96 * DRIFT) ** 2), rel=0.01)
+    assert fit.joined.all()
+
+
+def test_a_candidate_that_improves_is_hardly_held_back_by_its_predecessor():
+    strength, bias = np.array([0.0, 50.0, 100.0, 130.0]), []
+    pairs = np.full((4, 4), 60)
+    pairs[2, 3] = pairs[3, 2] = 0
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        fit = fit_outcomes(SimulatedLeague(strength, pairs=pairs).play(rng), {0: 0.0}, {3: 2})
+        bias.append(fit.ratings.rating[3] - 130)
+    assert abs(np.mean(bias)) < 6, "30 Elo a candidate: with half of the older games it was 31 below"
+
+
+def test_a_large_league_is_fitted_at_once():
+    rng, size = np.random.default_rng(4), 300
+    strength = spaced(size, rng, gap=3.0)
+    pairs = np.triu(rng.random((size, size)) < 0.1, 1) * 40
+    fit = fit_outcomes(SimulatedLeague(strength, pairs=pairs + pairs.T).play(rng), {0: 0.0})
+    off = (fit.ratings.rating - strength)[1:]
+    error = np.sqrt(np.diag(fit.covariance))[1:]
+    assert np.std(off) < np.mean(error), "the anchor's own luck moves everybody by the same"
+    assert abs(np.mean(off)) < 3 * np.mean(error)
+    assert fit.dispersion.misfit == pytest.approx(1, abs=0.1)

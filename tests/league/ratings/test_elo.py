@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.ids import Hash, PlayerId
-from league.player import Kind, Player
-from league.ratings import Elo, expected
+from league.player import Player
+from league.ratings.elo import Elo, expected
 
-MAIN = Player(id=PlayerId("main"), kind=Kind.MAIN)
-OTHER = Player(id=PlayerId("other"), kind=Kind.MAIN)
-RANDOM = Player(id=PlayerId("random"), kind=Kind.SCRIPTED, bot="random", anchor=0.0)
-PAST = Player(id=PlayerId("main.0"), kind=Kind.FROZEN, parent=MAIN.id, snapshot=Hash("h"))
+MAIN = Player(id=PlayerId("main"), kind="main")
+OTHER = Player(id=PlayerId("other"), kind="main")
+RANDOM = Player(id=PlayerId("random"), kind="scripted", bot="random", anchor=0.0)
+PAST = Player(id=PlayerId("main.0"), kind="main", parent=MAIN.id, snapshot=Hash("h"))
 
 
 def elo_of(*players, **settings_):
@@ -109,7 +109,7 @@ def test_the_strength_of_a_side_is_the_mean_of_its_players():
     """Known answer: ratings 400 and 0 against 200 and 200 are even, so a win moves each winner by K / 2."""
     elo = Elo(k=16)
     for player, rating in (("a", 400.0), ("b", 0.0), ("c", 200.0), ("d", 200.0)):
-        elo.add(Player(id=PlayerId(player), kind=Kind.MAIN))
+        elo.add(Player(id=PlayerId(player), kind="main"))
         elo._ratings[PlayerId(player)] = rating
     elo.update_sides(["a", "b"], ["c", "d"], 1.0)
     assert [elo[p] for p in "abcd"] == pytest.approx([408.0, 8.0, 192.0, 192.0])

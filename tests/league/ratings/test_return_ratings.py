@@ -1,0 +1,76 @@
+"""Ratings by return: the potential of margins, and the order of chips where wins say the opposite."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from league.game_counts import GameCounts
+from league.ratings.return_ratings import fit_returns
+
+
+def counted(margins, units, spread=1.0):
+    """Return counts of single games with these mean margins."""
+    means, games = np.array(margins, dtype=float), np.array(units, dtype=float)
+    zeros, half = np.zeros_like(games), games / 2
+    return GameCounts(
+        wins=half, draws=zeros, losses=zeros, pairs=games, pair_squares=half,
+        margins=means * games, margin_squares=games * (means**2 + spread**2),
+    )  # fmt: skip
+
+
+def potential(rating):
+    return np.subtract.outer(rating, rating)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.floats(-50, 50), min_size=2, max_size=6), st.floats(-5, 5))
+def test_a_potential_is_recovered_exactly(rating, pin):
+    true = np.array(rating)
+    games = 10.0 * (1 - np.eye(len(true)))
+    fit = fit_returns(counted(potential(true), games), {0: pin})
+    assert fit.ratings.rating == pytest.approx(true - true[0] + pin, abs=1e-5)
+    assert fit.ratings.low[0] == fit.ratings.high[0] == pin
+    assert fit.dispersion.spread == 0
+
+
+def test_least_squares_weigh_by_games():
+    """Three cells that no ratings describe: the rating is between what two ways to the anchor say."""
+    margins = np.array([[0, 0, 1.0], [0, 0, 2], [-1, -2, 0]])
+    games = np.array([[0, 30.0, 10], [30, 0, 20], [10, 20, 0]])
+    fit = fit_returns(counted(margins, games), {2: 0.0})
+    weights = np.array([[40.0, -30], [-30, 50]])
+    assert fit.ratings.rating[:2] == pytest.approx(np.linalg.solve(weights, [10.0, 40.0]))
+
+
+def test_an_interval_is_that_of_a_mean():
+    fit = fit_returns(counted([[0, 0.5], [-0.5, 0]], [[0, 400.0], [400, 0]], spread=3.0), {1: 0.0})
+    assert fit.ratings.high[0] - 0.5 == pytest.approx(1.96 * 3 / 20, rel=0.01)
+
+
+def test_who_wins_seldom_and_much_is_above_who_wins_often_and_little():
+    """The first loses two hands of three by one chip and wins the third by five."""
+    games = np.array([[0, 300.0], [300, 0]])
+    fit = fit_returns(counted([[0, 1.0], [-1, 0]], games, spread=2.8), {1: 0.0})
+    assert fit.ratings.low[0] > 0
+
+
+def test_players_that_no_game_joins_to_an_anchor_have_no_interval():
+    games = np.zeros((5, 5))
+    games[0, 1] = games[1, 0] = games[2, 3] = games[3, 2] = 10
+    fit = fit_returns(counted(potential(np.arange(5.0)), games), {0: 0.0})
+    assert fit.joined.tolist() == [True, True, False, False, False]
+    assert np.isinf(fit.ratings.high[2:]).all()
+    assert np.isfinite(fit.ratings.rating).all()
+    free = fit_returns(counted(potential(np.arange(5.0)), games), {})
+    assert free.joined.tolist() == [True, True, True, True, False]
+    assert free.ratings.rating[:2] == pytest.approx([-0.5, 0.5])
+
+
+def test_no_games_and_games_of_one_unit_are_no_error():
+    assert len(fit_returns(counted(np.zeros((0, 0)), np.zeros((0, 0))), {}).ratings.rating) == 0
+    one = fit_returns(counted([[0, 2.0], [-2, 0]], [[0, 1.0], [1, 0]], spread=0.0), {1: 0.0})
+    assert one.ratings.rating[0] == pytest.approx(2)
+    assert np.isfinite(one.ratings.high[0])
+    with pytest.raises(ValueError, match="anchors"):
+        fit_returns(counted([[0, 2.0], [-2, 0]], [[0, 1.0], [1, 0]]), {7: 0.0})
