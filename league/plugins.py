@@ -1,10 +1,10 @@
-"""The one place where a name in a config becomes code.
+"""Resolves a name in a config to code. No other module does.
 
-A name is one of ours (`connect_four`), one that an installed package registered under an entry point group
-(`ludus.environments`, `ludus.wrappers`, `ludus.bots`, `ludus.algorithms`, `ludus.outcomes`), or `package.module:Class`
-of a package that the user allowed in this very call (`--allow PACKAGE`). Nothing is imported before that is decided,
-and a file in a run directory allows nothing. What a config may name of known environment packages besides is in
-`collectors.envs.known`.
+A name is one of ours (`connect_four`), one that an installed package registered in an entry point group
+(`ludus.environments`, `ludus.wrappers`, `ludus.bots`, `ludus.algorithms`, `ludus.outcomes`, `ludus.matchmakers`,
+`ludus.freeze_rules`), or `package.module:Class` of a package that the user allowed for this call (`--allow PACKAGE`).
+This is checked before anything is imported, and no file in a run directory can allow a package.
+`collectors.envs.known` lists what else a config may name of known environment packages.
 """
 
 import difflib
@@ -17,13 +17,22 @@ from typing import Any
 
 from league.errors import InputError
 
-GROUPS = ("ludus.environments", "ludus.wrappers", "ludus.bots", "ludus.algorithms", "ludus.outcomes")
+GROUPS = (
+    "ludus.environments",
+    "ludus.wrappers",
+    "ludus.bots",
+    "ludus.algorithms",
+    "ludus.outcomes",
+    "ludus.matchmakers",
+    "ludus.freeze_rules",
+)
 
 BUILTIN: dict[str, dict[str, str]] = {
     "ludus.environments": {
         "connect_four": "collectors.envs.native.connect_four:ConnectFour",
         "tic_tac_toe": "collectors.envs.native.tic_tac_toe:TicTacToe",
         "recall": "collectors.envs.native.recall:Recall",
+        "disc": "collectors.envs.native.disc:DiscGame",
         "two_step": "collectors.envs.native.two_step:TwoStep",
         "rock_paper_scissors": "collectors.envs.native.rock_paper_scissors:RockPaperScissors",
         "simple_spread": "collectors.envs.native.particles:SimpleSpread",
@@ -42,12 +51,25 @@ BUILTIN: dict[str, dict[str, str]] = {
         "a2c": "learners.algorithms.a2c_config:A2CConfig",
         "appo": "learners.algorithms.appo_config:APPOConfig",
         "impala": "learners.algorithms.impala_config:IMPALAConfig",
+        "mmd": "learners.algorithms.mmd_config:MMDConfig",
         "ppo": "learners.algorithms.ppo_config:PPOConfig",
+        "rnad": "learners.algorithms.rnad_config:RNADConfig",
         "dqn": "learners.algorithms.dqn_config:DQNConfig",
         "vdn": "learners.algorithms.vdn_config:VDNConfig",
         "qmix": "learners.algorithms.qmix_config:QMIXConfig",
     },
     "ludus.outcomes": {},
+    "ludus.matchmakers": {
+        "alphastar": "league.matchmaking.alphastar:alphastar",
+        "exploiter": "league.matchmaking.alphastar:exploiter",
+        "pfsp": "league.matchmaking.pfsp:pfsp",
+        "fsp": "league.matchmaking.selfplay:fsp",
+        "selfplay": "league.matchmaking.selfplay:selfplay",
+    },
+    "ludus.freeze_rules": {
+        "score": "league.promotion:by_score",
+        "decisions": "league.promotion:by_decisions",
+    },
 }
 
 OURS = frozenset({"league", "coordinator", "collectors", "learners", "launch", "conf", "ludus"})
@@ -55,7 +77,7 @@ TARGET = re.compile(r"(?P<module>(?P<package>[A-Za-z_]\w*)(?:\.[A-Za-z_]\w*)*):(
 
 
 class PluginError(InputError):
-    """A name that leads nowhere, or that nobody allowed."""
+    """A name that cannot be resolved, or that is not allowed."""
 
 
 def _entry_points(group: str) -> dict[str, str]:
@@ -64,30 +86,42 @@ def _entry_points(group: str) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _registered(path: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """Return what installed packages register in each group: read once for each path, as reading takes a while."""
+    """Return the entry points of installed packages by group; cached for the path, because reading them is slow."""
     found = metadata.entry_points()
     return {group: {point.name: point.value for point in found.select(group=group)} for group in GROUPS}
 
 
 def names(group: str) -> list[str]:
-    """Return every name that can be resolved in this group."""
+    """Return every built-in and registered name of this group."""
     return sorted({*BUILTIN[group], *_entry_points(group)})
 
 
 def package_of(target: str) -> str:
-    """Return the package of `package.module:name`; raise PluginError if it is not written like that.
+    """Return the package of `package.module:name`; raise PluginError if the target has another form.
 
     >>> package_of("my_games.words:Env")
     'my_games'
     """
     found = TARGET.fullmatch(target)
     if found is None:
-        raise PluginError(f"cannot read {target!r}: write package.module:name, with one name behind the colon")
+        raise PluginError(f"cannot read {target!r}: write package.module:name, with one name after the colon")
+    return found["package"]
+
+
+def foreign_package(text: str) -> str:
+    """Return the package that must be allowed before this text is resolved; nothing if it names no such code.
+
+    >>> foreign_package("my_games.words:Env"), foreign_package("connect_four")
+    ('my_games', '')
+    """
+    found = TARGET.fullmatch(text)
+    if found is None or found["package"] in OURS or any(text in _entry_points(group).values() for group in GROUPS):
+        return ""
     return found["package"]
 
 
 def resolve(group: str, name: str, allow: Collection[str] = ()) -> Any:
-    """Return what a name stands for; raise PluginError with the remedy if it stands for nothing, or nobody allowed it.
+    """Return the object of a name; raise PluginError, with the remedy, if the name is unknown or not allowed.
 
     >>> resolve("ludus.bots", "random").__name__
     'RandomBot'
@@ -104,7 +138,7 @@ def resolve(group: str, name: str, allow: Collection[str] = ()) -> Any:
     package = package_of(name)
     if package in OURS:
         raise PluginError(
-            f"{name!r} is code of Ludus itself, of which a config names only what is registered. "
+            f"{name!r} is code of Ludus itself: a config can name only what Ludus registers. "
             f"The {_kind(group)}s of Ludus: {', '.join(BUILTIN[group]) or 'none'}."
         )
     if package not in allow:
@@ -116,11 +150,11 @@ def resolve(group: str, name: str, allow: Collection[str] = ()) -> Any:
 
 
 def _kind(group: str) -> str:
-    return group.split(".")[1][:-1]
+    return group.split(".")[1][:-1].replace("_", " ")
 
 
 def load(target: str) -> Any:
-    """Import what trusted code names by `package.module:name`. Text from a config goes through `resolve`."""
+    """Import the object `package.module:name`, a target from trusted code. Use `resolve` for text from a config."""
     package_of(target)
     module, _, attribute = target.partition(":")
     try:

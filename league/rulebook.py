@@ -5,25 +5,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from league.ids import PlayerId
+from league.ids import Hash, PlayerId
+from league.kinds import KindConfig, KindRules, rules_of, unknown
 from league.limits import EPISODES
 from league.matchmaking.config import MatchmakingConfig
+from league.mixture import check_mixture, with_shares
 from league.payoff import PayoffConfig
-from league.player import Kind, Player
-from league.promotion import PromotionConfig
+from league.player import FROZEN, MIXTURE, SCRIPTED, Player
+from league.population import Population
+from league.probe_rules import ProbeConfig
+from league.promotion import PromotionConfig, sources
 
 
 @dataclass(kw_only=True, slots=True)
 class PlayerConfig:
     """A player that is there from the start."""
 
-    kind: str = "main"  # main, main_exploiter, league_exploiter or scripted
-    rate: float = 1.0  # share of training episodes, relative to the other learning players
+    kind: str = "main"  # a row of league.kinds, scripted, mixture, or frozen (which needs weights)
+    rate: float | None = None  # share of training episodes, relative to other learning ones; null: that of its kind
     role: str | None = None  # bind it to one role; null: any seat; each: a player for each role, named after both
     bot: str | None = None  # scripted players: the name of the bot
+    weights: str | None = None  # a snapshot file to start from, or of a frozen player to be; the run copies it by hash
+    members: list[str] = field(default_factory=list)  # mixtures: players; main.* stands for all that main froze
+    shares: list[float] = field(default_factory=list)  # mixtures: of each member, 1 in all; empty: all the same
     anchor: float | None = None  # pin its rating here; anchors are never trained against unless listed
-    policy: dict[str, Any] = field(default_factory=dict)  # its own network: the fields of `policy` that differ
-    algo: dict[str, Any] = field(default_factory=dict)  # its own way of learning: the fields of `algo` that differ
+    policy: dict[str, Any] = field(default_factory=dict)  # its own network: the fields of its kind's that differ
+    algo: dict[str, Any] = field(default_factory=dict)  # its own way of learning: the fields of its kind's that differ
 
 
 FINAL_LEAST = 20.0  # seconds that a final evaluation has, however small the budget was
@@ -36,18 +43,14 @@ class EvaluationConfig:
     share: float = 0.1  # of all env steps
     anchored: float = 0.5  # of these matches against anchors: pasts that only meet each other drift upwards
     episodes: int = 16  # in one ticket
-    carry: float = 0.5  # how much the games of an older candidate still count when a new one is written
     final_games: int = 400  # of each learning player against each anchor in the end; as many again against the frozen
     final_share: float | None = 0.5  # of budget.minutes for all of these, at least 20 s; null: as long as they take
     elo_k: float = 16.0  # step of the online Elo
 
     def __post_init__(self) -> None:
         """Refuse shares that are no shares, and tickets without episodes."""
-        if not 0 <= self.share < 1 or not 0 <= self.carry <= 1:
-            raise ValueError(
-                f"evaluation: share must be at least 0 and below 1, carry between 0 and 1; "
-                f"got {self.share} and {self.carry}"
-            )
+        if not 0 <= self.share < 1:
+            raise ValueError(f"evaluation: share must be at least 0 and below 1; got {self.share}")
         if not 0 <= self.anchored <= 1:
             raise ValueError(f"evaluation: anchored must lie between 0 and 1, got {self.anchored}")
         if self.final_share is not None and not self.final_share > 0:
@@ -92,7 +95,7 @@ class BudgetConfig:
     """When training ends; null means never. After it comes the final evaluation."""
 
     minutes: float | None = None  # of play, all terms together
-    env_steps: int | None = None  # moves in training and evaluation
+    env_steps: int | None = None  # moves in training and evaluation, counted when a match is finished
 
     def __post_init__(self) -> None:
         """Refuse a budget that is spent before it begins."""
@@ -161,11 +164,16 @@ class ArchiveConfig:
         return crowded or events >= self.keep_events + self.segment_events
 
 
+def _only_mains() -> dict[str, KindConfig]:
+    return {"main": KindConfig()}
+
+
 @dataclass(kw_only=True, slots=True)
 class LeagueConfig:
     """All rules of a league."""
 
     players: dict[str, PlayerConfig] = field(default_factory=dict)  # by player id
+    kinds: dict[str, KindConfig] = field(default_factory=_only_mains)  # the rules of each kind of player
     episodes: int = 8  # in one training ticket; even numbers play both seat orders equally often
     matchmaking: MatchmakingConfig = field(default_factory=MatchmakingConfig)
     promotion: PromotionConfig = field(default_factory=PromotionConfig)
@@ -175,11 +183,25 @@ class LeagueConfig:
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     lease: LeaseConfig = field(default_factory=LeaseConfig)
     archive: ArchiveConfig = field(default_factory=ArchiveConfig)
+    probe: ProbeConfig = field(default_factory=ProbeConfig)
+    cooperative: bool = False  # a recipe of partners: it is refused where a seat is up against another one
+    exploit_every: int | None = None  # candidates of a player between two exact NashConv of it; null: none
 
     def __post_init__(self) -> None:
         """Refuse tickets without episodes, and with more than a message holds."""
+        if self.exploit_every is not None and self.exploit_every < 1:
+            raise ValueError(f"league.exploit_every must be at least 1, or null for never; got {self.exploit_every}")
         if not 1 <= self.episodes <= EPISODES:
             raise ValueError(f"league.episodes must be at least 1 and at most {EPISODES}, got {self.episodes}")
+
+    def rules(self, kind: str) -> KindRules:
+        """Return the rules of a kind of learning player.
+
+        >>> config = LeagueConfig(kinds={"main": KindConfig(promotion={"threshold": 0.6})})
+        >>> config.rules("main").promotion.threshold, config.promotion.threshold
+        (0.6, 0.7)
+        """
+        return rules_of(self.kinds, kind, self.matchmaking, self.promotion)
 
     def final_seconds(self) -> float | None:
         """Return how long the final evaluation may take; None if its games decide.
@@ -192,6 +214,7 @@ class LeagueConfig:
 
 
 LONGEST_NAME = 64  # so that the names of frozen players and of metrics stay within the limits of the wire
+UNRULED = (SCRIPTED, MIXTURE, FROZEN)  # kinds of players that no row describes
 EACH = "each"  # the role of a player that stands for one in every role
 
 
@@ -206,9 +229,9 @@ def founders(config: LeagueConfig, roles: Sequence[str] = ()) -> list[Player]:
     ['main_fox', 'main_hound']
     """
     players = [
-        Player(id=PlayerId(name), kind=_kind(key, p.kind), role=role, bot=p.bot, anchor=p.anchor, rate=p.rate)
+        _founder(config, key, name, role)
         for key, p in config.players.items()
-        for name, role in _in_roles(key, p.role, roles)
+        for name, role in in_roles(key, p.role, roles)
     ]
     if not any(p.learning and p.rate > 0 for p in players):
         raise ValueError("the league has no learning player: add one to league.players, e.g. main: {kind: main}")
@@ -221,25 +244,67 @@ def founders(config: LeagueConfig, roles: Sequence[str] = ()) -> list[Player]:
             raise ValueError(f"league.players.{name}: this is what a frozen {parent!r} is called; choose another name")
         if taken.count(name) > 1:
             raise ValueError(f"league.players: {name!r} is there twice, once by role: each; choose another name")
+    for player in players:
+        if player.kind == MIXTURE:
+            check_mixture(player, players)
     return players
 
 
-def _in_roles(name: str, role: str | None, roles: Sequence[str]) -> list[tuple[str, str | None]]:
+def _founder(config: LeagueConfig, key: str, name: str, role: str | None) -> Player:
+    player = config.players[key]
+    weights = Hash(player.weights) if player.weights else None
+    return Player(
+        id=PlayerId(name),
+        kind=player.kind,
+        role=role,
+        bot=player.bot,
+        anchor=player.anchor,
+        rate=_rate(config, key, player),
+        snapshot=weights if player.kind == FROZEN else None,
+        start=weights if player.kind != FROZEN else None,
+        members=with_shares(key, player.members, player.shares),
+    )
+
+
+def lenders(config: LeagueConfig, player: Player, population: Population) -> list[Player]:
+    """Return the players whose newest weights a reset of this one may take: they have its role and its network."""
+    found = sources(player, population, config.rules(player.kind).promotion)
+    return [p for p in found if _network(config, p) == _network(config, player)]
+
+
+def _network(config: LeagueConfig, player: Player) -> dict[str, Any]:
+    """Return the fields of `policy` in which a player differs from the league."""
+    line = next((p for n, p in config.players.items() if player.id in (n, f"{n}_{_plain(player.role or '')}")), None)
+    return {**config.kinds[player.kind].policy, **(line.policy if line is not None else {})}
+
+
+def in_roles(name: str, role: str | None, roles: Sequence[str]) -> list[tuple[str, str | None]]:
     """Return the names and roles of the players that one line of the config stands for."""
     different = list(dict.fromkeys(roles))
     if role != EACH:
         return [(name, role)]
     if len(different) < 2:
         return [(name, None)]
-    return [(f"{name}_{re.sub(r'[^0-9A-Za-z]+', '_', one)}", one) for one in different]
+    return [(f"{name}_{_plain(one)}", one) for one in different]
 
 
-def _kind(name: str, text: str) -> Kind:
-    try:
-        kind = Kind(text)
-    except ValueError:
-        known = ", ".join(k.value for k in Kind if k != Kind.FROZEN)
-        raise ValueError(f"league.players.{name}: unknown kind {text!r}; choose one of {known}") from None
-    if kind == Kind.FROZEN:
-        raise ValueError(f"league.players.{name}: frozen players are made by the league, not by the config")
-    return kind
+def _plain(role: str) -> str:
+    return re.sub(r"[^0-9A-Za-z]+", "_", role)
+
+
+def _rate(config: LeagueConfig, name: str, player: PlayerConfig) -> float:
+    """Return a player's share of training, its own or that of its kind; refuse a kind that has no row."""
+    if player.kind == FROZEN and not player.weights:
+        raise ValueError(
+            f"league.players.{name}: a frozen player of the config needs weights=FILE, a snapshot; "
+            "the league makes all others itself"
+        )
+    if player.weights and player.kind in (SCRIPTED, MIXTURE):
+        raise ValueError(
+            f"league.players.{name}: a player of kind {player.kind} has no weights; remove the file or the bot"
+        )
+    if player.kind in UNRULED:
+        return 1.0
+    if player.kind not in config.kinds:
+        raise ValueError(f"league.players.{name}: {unknown(player.kind, [*config.kinds, *UNRULED])}")
+    return config.kinds[player.kind].rate if player.rate is None else player.rate

@@ -12,9 +12,9 @@ import numpy as np
 from league.matchmaking.choice import Choice, Part, mixture
 from league.matchmaking.config import MatchmakingConfig
 from league.matchmaking.pfsp import evenly, weighted
-from league.matchmaking.pool import Roles, mains, pool, selves
+from league.matchmaking.pool import Roles, eligible, pool, rivals
 from league.payoff import Payoff
-from league.player import Kind, Player
+from league.player import Player
 from league.population import Population
 
 
@@ -24,19 +24,17 @@ class _Scores:
     def __init__(
         self, player: Player, population: Population, payoff: Payoff, config: MatchmakingConfig, roles: Roles
     ) -> None:
-        self.population, self.config = population, config
+        self.population, self.config, self.roles = population, config, roles
         self.everybody = pool(population, config, roles)
-        self.mains = mains(population, roles) or selves(player, population, roles)
-        asked = [p.id for p in (*self.everybody, *self.mains)]
+        self.rivals = rivals(player, population, config, roles)
+        self.own = {rival.kind for rival in self.rivals}  # kinds: frozen players of all others are exploiters
+        pasts = [p for rival in self.rivals for p in population.frozen_of(rival.id)]
+        asked = list(dict.fromkeys(p.id for p in (*self.everybody, *self.rivals, *pasts)))
         self.score = dict(zip(asked, payoff.scores(player.id, asked).tolist(), strict=True))
 
-    def eligible(self, frozen: Sequence[Player]) -> list[Player]:
-        """Return those of the frozen players that are in the pool."""
-        return [p for p in frozen if p.id in self.score]
-
-    def past(self, main: Player) -> list[Player]:
-        """Return the frozen pasts of a main, oldest first."""
-        return self.eligible(self.population.frozen_of(main.id))
+    def past(self, rival: Player) -> list[Player]:
+        """Return the frozen pasts of a rival, oldest first."""
+        return eligible(self.population.frozen_of(rival.id), self.config, self.roles)
 
     def scores(self, players: Sequence[Player]) -> list[float]:
         """Return the score against each of the players."""
@@ -50,28 +48,17 @@ class _Scores:
 def alphastar(
     player: Player, population: Population, payoff: Payoff, config: MatchmakingConfig, roles: Roles = None
 ) -> list[Choice]:
-    """Return the choices of a main, a main exploiter or a league exploiter, by its kind."""
+    """Return the choices of a main: the whole pool, what it may have forgotten, and the live mains."""
     table = _Scores(player, population, payoff, config, roles)
-    match player.kind:
-        case Kind.MAIN:
-            return mixture(_main(table))
-        case Kind.MAIN_EXPLOITER:
-            return mixture(_main_exploiter(table))
-        case Kind.LEAGUE_EXPLOITER:
-            return mixture(_league_exploiter(table))
-    raise ValueError(f"player {player.id!r} is {player.kind}: only learning players train, so only they ask")
-
-
-def _main(table: _Scores) -> list[Part]:
-    config, everybody = table.config, table.everybody
+    everybody = table.everybody
     parts: list[Part] = []
     if everybody:
         parts.append(table.weighted(everybody, config.weighting, config.pfsp, "pfsp"))
     exploiters = _exploiters_to_verify(table)
     if exploiters:
         parts.append(table.weighted(exploiters, "hard", config.verification, "verification: exploiters"))
-    each = 1.0 / len(table.mains)  # a main opponent is chosen first, each equally often
-    for main in table.mains:
+    each = 1.0 / len(table.rivals)  # a main opponent is chosen first, each equally often
+    for main in table.rivals:
         forgotten = [] if exploiters else _forgotten(table, main)
         if forgotten:
             part = table.weighted(forgotten, "hard", config.verification * each, "verification: forgotten")
@@ -79,12 +66,12 @@ def _main(table: _Scores) -> list[Part]:
         fallen = 0.0 if exploiters or forgotten else config.verification  # through to self-play
         unused = 0.0 if everybody else config.pfsp
         parts.append(_selfplay(table, main, (config.self_play + fallen + unused) * each))
-    return parts
+    return mixture(parts)
 
 
 def _exploiters_to_verify(table: _Scores) -> list[Player]:
-    """Return the frozen exploiters if one of them still exploits the player."""
-    exploiters = table.eligible(table.population.frozen_exploiters())
+    """Return the frozen players of other kinds if one of them still exploits the player."""
+    exploiters = [p for p in table.everybody if p.parent is not None and p.kind not in table.own]
     exploited = min(table.scores(exploiters), default=1.0) < table.config.exploited_below
     return exploiters if exploited else []
 
@@ -112,26 +99,24 @@ def without_monotone_suffix(scores: Sequence[float]) -> int:
 
 def _selfplay(table: _Scores, main: Player, share: float) -> Part:
     past = table.past(main)
-    if past and table.score[main.id] <= table.config.live_main_above:
+    if past and table.score[main.id] <= table.config.live_above:
         return table.weighted(past, "var", share, "self-play: past main")
     return evenly([main], share, "self-play")
 
 
-def _main_exploiter(table: _Scores) -> list[Part]:
+def exploiter(
+    player: Player, population: Population, payoff: Payoff, config: MatchmakingConfig, roles: Roles = None
+) -> list[Choice]:
+    """Return the choices of an exploiter: its live rivals; mostly their past, while the live ones are too strong."""
+    table = _Scores(player, population, payoff, config, roles)
     parts: list[Part] = []
-    share = 1.0 / len(table.mains)
-    for main in table.mains:
-        past = table.past(main)
-        ready = table.score[main.id] > table.config.live_target_above
-        live = 1.0 if not past else 1.0 - table.config.target_past if ready else 0.0
+    share = 1.0 / len(table.rivals)
+    for rival in table.rivals:
+        past = table.past(rival)
+        ready = table.score[rival.id] > config.live_above
+        live = 1.0 if not past else 1.0 - config.rival_past if ready else config.live_least
         if live > 0:
-            parts.append(evenly([main], live * share, "target"))
+            parts.append(evenly([rival], live * share, "rival"))
         if live < 1:
-            parts.append(table.weighted(past, "var", (1.0 - live) * share, "past target"))
-    return parts
-
-
-def _league_exploiter(table: _Scores) -> list[Part]:
-    if table.everybody:
-        return [table.weighted(table.everybody, "capped", 1.0, "pfsp")]
-    return [evenly(table.mains, 1.0, "live mains")]
+            parts.append(table.weighted(past, "var", (1.0 - live) * share, "past of a rival"))
+    return mixture(parts)

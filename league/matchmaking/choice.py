@@ -1,6 +1,6 @@
 """Choices: whom a player may meet next, how probably, and why.
 
-choices = matchmaker(config)(player, population, payoff)     # what `explain` prints
+choices = matchmaker(config)(player, population, payoff)     # league.matchmaking.asking: what `explain` prints
 choice = sample(choices, rng)                                # who is met: sampled from just that
 """
 

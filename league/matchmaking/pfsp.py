@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from league.matchmaking.choice import Choice, Part, mixture
 from league.matchmaking.config import WEIGHTINGS, MatchmakingConfig
-from league.matchmaking.pool import Roles, pool, selves
+from league.matchmaking.pool import Roles, pool, rivals, selves
 from league.payoff import Payoff
 from league.player import Player
 from league.population import Population
@@ -58,10 +58,14 @@ def evenly(players: Sequence[Player], share: float, why: str) -> Part:
 def pfsp(
     player: Player, population: Population, payoff: Payoff, config: MatchmakingConfig, roles: Roles = None
 ) -> list[Choice]:
-    """Play the live self for a share of the matches, else a frozen player by weight."""
+    """Play the live self (or rivals, if some are named) for a share of the matches, else a frozen player by weight."""
     opponents = pool(population, config, roles)
     live = config.self_play if opponents else 1.0
-    parts = [evenly(selves(player, population, roles), live, "self-play")] if live > 0 else []
+    parts = []
+    if live > 0 and config.rivals:
+        parts.append(evenly(rivals(player, population, config, roles), live, "live rivals"))
+    elif live > 0:
+        parts.append(evenly(selves(player, population, roles), live, "self-play"))
     if opponents:
         scores = payoff.scores(player.id, [p.id for p in opponents])
         parts.append(weighted(opponents, scores, config.weighting, 1.0 - live, "pfsp"))

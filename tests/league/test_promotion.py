@@ -1,32 +1,49 @@
 """Promotion: when a player freezes, whom it has to beat first, and whether it begins again."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from league.candidate_games import CandidateGames
+from league.errors import InputError
 from league.ids import Hash, PlayerId
 from league.payoff import Payoff, PayoffConfig
-from league.player import Kind, Player
+from league.player import Player
+from league.plugins import PluginError
 from league.population import Population
-from league.promotion import PromotionConfig, due_by_score, resets, targets
+from league.promotion import Case, PromotionConfig, due, resets, sources, targets
+from league.spec import Array, EnvSpec, Seat
 
 CONFIG = PromotionConfig(min_decisions=100, max_decisions=1000, min_games=20)
-MAIN = Player(id=PlayerId("m"), kind=Kind.MAIN)
-SECOND = Player(id=PlayerId("n"), kind=Kind.MAIN)
-EXPLOITER = Player(id=PlayerId("me"), kind=Kind.MAIN_EXPLOITER)
-ROVER = Player(id=PlayerId("le"), kind=Kind.LEAGUE_EXPLOITER)
-ANCHOR = Player(id=PlayerId("random"), kind=Kind.SCRIPTED, bot="random", anchor=0.0)
+AGAINST_MAINS = PromotionConfig(min_decisions=100, max_decisions=1000, min_games=20, targets=["main"])
+MAIN = Player(id=PlayerId("m"), kind="main")
+SECOND = Player(id=PlayerId("n"), kind="main")
+EXPLOITER = Player(id=PlayerId("me"), kind="main_exploiter")
+ROVER = Player(id=PlayerId("le"), kind="league_exploiter")
+ANCHOR = Player(id=PlayerId("random"), kind="scripted", bot="random", anchor=0.0)
 
 
-def frozen(name, parent, role=None, anchor=None):
-    return Player(
-        id=PlayerId(name), kind=Kind.FROZEN, parent=PlayerId(parent), snapshot=Hash(name), role=role, anchor=anchor
+def frozen(name, parent, role=None, anchor=None, kind="main"):
+    return Player(id=PlayerId(name), kind=kind, parent=PlayerId(parent), snapshot=Hash(name), role=role, anchor=anchor)
+
+
+def due_by_score(player, decisions, population, payoff, config, env=None):
+    case = Case(
+        player=player, decisions=decisions, population=population, training=payoff, evaluation=Payoff(), env=env
     )
+    return due(case, config)
+
+
+def foxes():
+    seats = (Seat((0,), "fox"), Seat((1,), "hound"))
+    return EnvSpec(name="game", agents=("a", "b"), seats=seats, observation=Array((1,), "float32"), actions=2)
 
 
 def league():
-    pasts = (frozen("m.0", "m"), frozen("me.0", "me"), frozen("first", "m", anchor=100.0))
+    pasts = (frozen("m.0", "m"), frozen("me.0", "me", kind="main_exploiter"), frozen("first", "m", anchor=100.0))
     return Population([MAIN, SECOND, EXPLOITER, ROVER, ANCHOR, *pasts])
 
 
@@ -39,28 +56,34 @@ def payoff_with(player, opponents, wins, losses=0):
 
 
 @pytest.mark.parametrize(
-    ("player", "expected"),
-    [(MAIN, ["m.0", "me.0"]), (ROVER, ["m.0", "me.0"]), (EXPLOITER, ["m", "n"])],
+    ("player", "named", "expected"),
+    [
+        (MAIN, ["pool"], ["m.0", "me.0"]),
+        (EXPLOITER, ["main"], ["m", "n"]),
+        (EXPLOITER, ["main", "pool"], ["m", "n", "m.0", "me.0"]),
+        (MAIN, ["main"], ["n"]),
+        (ROVER, [], []),
+    ],
 )
-def test_whom_each_kind_has_to_beat(player, expected):
-    assert [p.id for p in targets(player, league())] == expected
+def test_a_kind_names_whom_its_players_have_to_beat(player, named, expected):
+    assert [p.id for p in targets(player, league(), PromotionConfig(targets=named))] == expected
 
 
 def test_whom_a_player_cannot_meet_it_need_not_beat():
-    fox = Player(id=PlayerId("fox"), kind=Kind.MAIN, role="fox")
-    hound = Player(id=PlayerId("hound"), kind=Kind.MAIN, role="hound")
+    fox = Player(id=PlayerId("fox"), kind="main", role="fox")
+    hound = Player(id=PlayerId("hound"), kind="main", role="hound")
     population = Population([fox, hound, frozen("fox.0", "fox", "fox"), frozen("hound.0", "hound", "hound")])
-    assert [p.id for p in targets(fox, population, frozenset({"hound"}))] == ["hound.0"]
+    assert [p.id for p in targets(fox, population, CONFIG, frozenset({"hound"}))] == ["hound.0"]
     payoff = payoff_with(fox, ["hound.0"], 50)
     assert due_by_score(fox, 500, population, payoff, CONFIG) is None
-    assert due_by_score(fox, 500, population, payoff, CONFIG, frozenset({"hound"}))
+    assert due_by_score(fox, 500, population, payoff, CONFIG, foxes())
 
 
-@pytest.mark.parametrize("player", [MAIN, EXPLOITER, ROVER])
-def test_a_player_that_surely_beats_all_targets_is_due(player):
+@pytest.mark.parametrize(("player", "config"), [(MAIN, CONFIG), (EXPLOITER, AGAINST_MAINS), (ROVER, CONFIG)])
+def test_a_player_that_surely_beats_all_targets_is_due(player, config):
     population = league()
-    payoff = payoff_with(player, [t.id for t in targets(player, population)], 50)
-    why = due_by_score(player, 100, population, payoff, CONFIG)
+    payoff = payoff_with(player, [t.id for t in targets(player, population, config)], 50)
+    why = due_by_score(player, 100, population, payoff, config)
     assert why is not None
     assert "all 2 targets" in why
 
@@ -130,17 +153,76 @@ def test_more_wins_never_take_a_freeze_back(wins, losses, decisions):
     assert decisions >= CONFIG.min_decisions or before is None
 
 
-def test_resets_follow_the_kind():
-    rng = np.random.default_rng(3)
-    counts = {p.id: sum(resets(p, CONFIG, rng) for _ in range(2000)) for p in (MAIN, EXPLOITER, ROVER)}
-    assert counts[MAIN.id] == 0
-    assert counts[EXPLOITER.id] == 2000
-    assert counts[ROVER.id] / 2000 == pytest.approx(0.25, abs=0.04)
+def test_by_decisions_no_score_freezes():
+    config = PromotionConfig(rule="decisions", min_decisions=100, max_decisions=1000)
+    payoff = payoff_with(MAIN, ["m.0", "me.0"], 500)
+    assert due_by_score(MAIN, 999, league(), payoff, config) is None
+    assert due_by_score(MAIN, 1000, league(), payoff, config) is not None
 
 
-def test_only_learning_players_are_reset():
-    with pytest.raises(ValueError, match="only learning players"):
-        resets(ANCHOR, CONFIG, np.random.default_rng(0))
+def test_a_freeze_rule_of_another_package_is_asked_between_min_and_max(tmp_path, monkeypatch):
+    (tmp_path / "my_rules.py").write_text(
+        "def lead(case, config):\n"
+        "    scores = case.training.scores(case.player.id, [p.id for p in case.targets(config)])\n"
+        "    return 'leads' if scores.min() > config.settings['by'] else None\n"
+        "def wrong(case, config):\n    return 7\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    config = PromotionConfig(rule="my_rules:lead", min_decisions=100, max_decisions=1000, settings={"by": 0.6})
+    payoff = payoff_with(MAIN, ["m.0", "me.0"], 8, 2)
+    case = Case(player=MAIN, decisions=500, population=league(), training=payoff, evaluation=Payoff())
+    assert due(case, config, ["my_rules"]) == "leads"
+    assert due(dataclasses.replace(case, decisions=99), config, ["my_rules"]) is None
+    with pytest.raises(PluginError, match="--allow my_rules"):
+        due(case, config)
+    with pytest.raises(InputError, match="must return a reason or None, got 7"):
+        due(case, PromotionConfig(rule="my_rules:wrong", min_decisions=1), ["my_rules"])
+
+
+@pytest.mark.parametrize(
+    ("reset", "chance", "share"), [("never", 1.0, 0.0), ("initial", 1.0, 1.0), ("main", 0.25, 0.25)]
+)
+def test_resets_follow_the_rules(reset, chance, share):
+    rng, config = np.random.default_rng(3), PromotionConfig(reset=reset, reset_chance=chance)
+    assert sum(resets(config, rng) for _ in range(2000)) / 2000 == pytest.approx(share, abs=0.04)
+
+
+def test_weights_come_from_live_players_of_the_kind_and_the_role():
+    fox, hound = (Player(id=PlayerId(role), kind="main", role=role) for role in ("fox", "hound"))
+    hunter = Player(id=PlayerId("hunter"), kind="main_exploiter", role="hound")
+    population = Population([fox, hound, hunter, frozen("hound.0", "hound", "hound")])
+    assert sources(hunter, population, PromotionConfig(reset="main")) == [hound]
+    assert sources(hunter, population, PromotionConfig(reset="initial")) == []
+    assert sources(hound, population, PromotionConfig(reset="main")) == [], "its own weights are no start"
+
+
+@pytest.mark.slow
+def test_looking_after_every_game_does_not_freeze_a_player_that_is_no_better():
+    config = PromotionConfig(min_decisions=1, max_decisions=10**9, targets=["main"], threshold=0.7)
+    population, rng, early = Population([MAIN, EXPLOITER]), np.random.default_rng(5), 0
+    for _ in range(20):
+        payoff, games = Payoff(), CandidateGames()
+        games.note({})
+        for _ in range(300):
+            payoff.record(EXPLOITER.id, MAIN.id, float(rng.random() < 0.7))
+            case = Case(
+                player=EXPLOITER, decisions=2, population=population, training=payoff, evaluation=payoff, games=games
+            )
+            if due(case, config) is not None:
+                early += 1
+                break
+    assert early <= 2, "with the interval of the games that still count, a third of these players would be frozen"
+
+
+def test_games_before_the_last_freeze_prove_nothing():
+    config = PromotionConfig(min_decisions=1, max_decisions=10**9, targets=["main"], threshold=0.6)
+    payoff, games = payoff_with(EXPLOITER, ["m", "n"], 200), CandidateGames()
+    games.note(payoff.raw_row(EXPLOITER.id))
+    case = Case(player=EXPLOITER, decisions=2, population=league(), training=payoff, evaluation=payoff, games=games)
+    assert due(case, config) is None
+    for name in ["m", "n"] * 40:
+        payoff.record(EXPLOITER.id, PlayerId(name), 1.0)
+    assert "all 2 targets" in due(case, config)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +231,8 @@ def test_only_learning_players_are_reset():
         ({"min_decisions": 10, "max_decisions": 5}, "min_decisions <= max_decisions"),
         ({"min_decisions": 0, "max_decisions": 0}, "positive"),
         ({"threshold": 1.2}, "threshold"),
-        ({"reset_main": -0.1}, "reset_main"),
+        ({"threshold": 1.0}, "which no score surely exceeds"),
+        ({"reset_chance": -0.1}, "reset_chance"),
         ({"confidence": 1.0}, "confidence"),
         ({"min_games": -1.0}, "min_games"),
     ],

@@ -1,13 +1,13 @@
 """The rules of a league: founders, and what is refused before anything is played."""
 
 import pytest
+from shipped_kinds import shipped_kinds
 
-from league.player import Kind
 from league.rulebook import BudgetConfig, EvaluationConfig, LeagueConfig, LeaseConfig, PlayerConfig, founders
 
 
 def league(**players):
-    return LeagueConfig(players=players)
+    return LeagueConfig(players=players, kinds=shipped_kinds())
 
 
 def test_founders_come_in_the_order_of_the_config():
@@ -18,9 +18,9 @@ def test_founders_come_in_the_order_of_the_config():
     )
     players = founders(config)
     assert [(p.id, p.kind, p.rate, p.role) for p in players] == [
-        ("main", Kind.MAIN, 2.0, "fox"),
-        ("hunter", Kind.MAIN_EXPLOITER, 1.0, None),
-        ("random", Kind.SCRIPTED, 1.0, None),
+        ("main", "main", 2.0, "fox"),
+        ("hunter", "main_exploiter", 1.0, None),
+        ("random", "scripted", 1.0, None),
     ]
     assert players[2].anchor == 0.0
 
@@ -31,8 +31,12 @@ def test_founders_come_in_the_order_of_the_config():
         ({}, "no learning player"),
         ({"main": PlayerConfig(rate=0.0)}, "no learning player"),
         ({"random": PlayerConfig(kind="scripted", bot="random")}, "no learning player"),
-        ({"main": PlayerConfig(kind="mian")}, r"league\.players\.main: unknown kind 'mian'; choose one of main"),
-        ({"main": PlayerConfig(kind="frozen")}, "frozen players are made by the league"),
+        ({"main": PlayerConfig(kind="frozen")}, "a frozen player of the config needs weights=FILE"),
+        (
+            {"main": PlayerConfig(kind="scripted", bot="random", weights="f")},
+            "a player of kind scripted has no weights",
+        ),
+        ({"main": PlayerConfig(kind="mian")}, r"league\.players\.main: unknown kind 'mian'; did you mean 'main'"),
         ({"main": PlayerConfig(bot="random")}, "names its bot"),
         ({"bot": PlayerConfig(kind="scripted")}, "names its bot"),
         ({"main": PlayerConfig(anchor=0.0)}, "cannot be an anchor"),
@@ -54,7 +58,6 @@ def test_a_dot_alone_is_no_trouble():
     [
         (lambda: LeagueConfig(episodes=0), "league.episodes must be at least 1"),
         (lambda: EvaluationConfig(share=1.0), "share"),
-        (lambda: EvaluationConfig(carry=-0.1), "carry"),
         (lambda: EvaluationConfig(episodes=0), "episodes"),
         (lambda: EvaluationConfig(final_games=-1), "final_games"),
         (lambda: EvaluationConfig(elo_k=0.0), "elo_k"),
@@ -71,3 +74,10 @@ def test_a_dot_alone_is_no_trouble():
 def test_numbers_that_make_no_sense_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_weights_make_a_start_or_a_frozen_player():
+    players = {"main": PlayerConfig(weights="a" * 64), "old": PlayerConfig(kind="frozen", weights="b" * 64)}
+    main, old = founders(LeagueConfig(players=players))
+    assert (main.start, main.snapshot) == ("a" * 64, None)
+    assert (old.start, old.snapshot, old.parent, old.learning) == (None, "b" * 64, None, False)

@@ -10,15 +10,15 @@ from league.ids import Hash, PlayerId
 from league.matchmaking.choice import Choice, mixture, sample
 from league.matchmaking.config import MatchmakingConfig
 from league.payoff import Payoff
-from league.player import Kind, Player
+from league.player import Player
 
 
-def player(name, kind=Kind.MAIN):
-    return Player(id=PlayerId(name), kind=kind, snapshot=Hash(name) if kind == Kind.FROZEN else None)
+def player(name, kind="main"):
+    return Player(id=PlayerId(name), kind=kind, snapshot=Hash(name) if kind == "frozen" else None)
 
 
 def test_the_same_opponent_for_the_same_reason_is_one_choice():
-    a, b = player("a"), player("b", Kind.FROZEN)
+    a, b = player("a"), player("b", "frozen")
     found = mixture([([a, b], [0.25, 0.25], "x"), ([b], [0.25], "x"), ([b], [0.25], "y")])
     assert found == [
         Choice(a.id, True, 0.25, "x"),

@@ -8,7 +8,6 @@ from league.matchmaking.config import MatchmakingConfig
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"name": "alfastar"}, "choose one of alphastar"),
         ({"weighting": "soft"}, "choose one of hard"),
         ({"pfsp": 0.6}, "must be 1"),
         ({"exploited_below": 1.5}, "exploited_below"),

@@ -4,9 +4,9 @@ import numpy as np
 from small_league import foxes_and_hounds, frozen, league, shares
 
 from league.ids import PlayerId
+from league.matchmaking.asking import matchmaker
 from league.matchmaking.config import MatchmakingConfig
 from league.matchmaking.partners import partners, relative
-from league.matchmaking.recipes import matchmaker
 from league.payoff import Payoff
 
 

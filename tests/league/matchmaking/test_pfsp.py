@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_league import ask, frozen, league, scores, shares
+from small_league import ask, exact, frozen, league, scores, shares
 
 from league.ids import PlayerId
-from league.matchmaking.config import WEIGHTINGS, MatchmakingConfig
+from league.matchmaking.config import WEIGHTINGS
 from league.matchmaking.pfsp import probabilities
 from league.payoff import Payoff
 
@@ -60,13 +60,13 @@ def test_an_unknown_weighting_is_refused():
 def test_pfsp_mixes_the_live_self_with_weighted_pasts():
     population = league(frozen("m.0", "m"), frozen("n.0", "n"))
     payoff = scores(m__m_0=0.9, m__n_0=0.5)
-    found = shares(ask(MatchmakingConfig(name="pfsp", self_play=0.2), population, payoff, "m"))
+    found = shares(ask(exact(name="pfsp", self_play=0.2), population, payoff, "m"))
     assert found == {"m*": 0.2, "m.0": 0.8 * 0.01 / 0.26, "n.0": 0.8 * 0.25 / 0.26}
 
 
 def test_pfsp_without_selfplay_does_without_it():
     population = league(frozen("m.0", "m"))
-    assert shares(ask(MatchmakingConfig(name="pfsp", self_play=0.0), population, Payoff(), "m")) == {"m.0": 1.0}
+    assert shares(ask(exact(name="pfsp", self_play=0.0), population, Payoff(), "m")) == {"m.0": 1.0}
 
 
 def test_an_opponent_beaten_long_ago_comes_back_once_the_player_has_changed():
@@ -75,7 +75,7 @@ def test_an_opponent_beaten_long_ago_comes_back_once_the_player_has_changed():
     for _ in range(200):
         payoff.record(PlayerId("m"), PlayerId("m.0"), 1.0)
         payoff.record(PlayerId("m"), PlayerId("m.1"), 0.5)
-    config = MatchmakingConfig(name="pfsp", self_play=0.0)
+    config = exact(name="pfsp", self_play=0.0)
 
     def share():
         return {c.opponent: c.probability for c in ask(config, population, payoff, "m")}[PlayerId("m.0")]
