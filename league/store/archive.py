@@ -1,12 +1,12 @@
-"""The archive: old events of a ledger in compressed files, each of which is named by its hash and never changes.
+"""The archive: old events of a ledger in compressed files, which are named by their hash and never change.
 
-    archive = LedgerArchive(folder, listed)       # the names, after the numbers of their last events, are in the ledger
+    archive = LedgerArchive(folder, listed) # the ledger lists (last event, file name) of each segment
     archive.mark                            # the last archived event, and the hash of all events up to it
     for seq, kind, ticket, body in archive.rows(since=0): ...
 
-A segment is a stretch of the ledger from one commit's end to another's. Its head names the segment before it and the
-hashes of the chain before and after it, so archive and ledger are one chain. Hashes of commits are not kept: they
-follow from the rows.
+A segment is a range of the ledger between the ends of two commits. Its head names the segment before it and the hashes
+of the chain before and after it, so archive and ledger form one chain. Hashes of commits are not stored: they are
+computed from the rows.
 """
 
 import bisect
@@ -17,16 +17,19 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from league.errors import LudusError
-from league.store.chain import START, Mark, hash_rows
+from league.store.chain import START, Mark, hash_events
 from league.store.files import publish_once, sweep
 
-VERSION = 1
-CACHED = 2  # segments that are kept in memory
-LEVEL = 6  # of zlib: 9 takes thrice as long for a twentieth less
+VERSION = 2
+CACHED = 2  # segments kept in memory
+LEVEL = 6  # of zlib: 9 takes three times as long and saves 5 %
+MOST_BYTES = 1 << 28  # of a segment before compression
+MOST_ROWS = 1 << 20  # of a segment
 SETTLED = ("result_counted", "ticket_voided", "ticket_withdrawn")
 _NAME = re.compile(r"\d{12}-\d{12}-[0-9a-f]{64}\.segment")
 
@@ -34,7 +37,7 @@ Row = tuple[int, str, int | None, str]  # seq, kind, ticket, body
 
 
 class LedgerError(LudusError, RuntimeError):
-    """The ledger cannot be used; the message says why and what to do."""
+    """The ledger cannot be used; the message gives the reason and the remedy."""
 
 
 class SegmentHead(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,44 +46,44 @@ class SegmentHead(msgspec.Struct, frozen=True, kw_only=True):
     version: int = VERSION
     first: int
     last: int
-    previous: str  # the name of the segment before it; "" of the first
-    before: str  # the hash of all events before it, in hexadecimal digits,
-    after: str  # and of all events up to its last
-    tickets: int  # the highest number of a ticket that was issued by then
-    open: tuple[int, ...]  # tickets that were issued and not settled by then
+    previous: str  # the name of the segment before it; "" for the first
+    before: str  # the hash of all events before it, in hexadecimal digits
+    after: str  # the hash of all events up to its last
+    tickets: int  # the highest ticket issued up to its last event
+    open: tuple[int, ...]  # the tickets issued and not settled up to its last event
 
 
 EMPTY = SegmentHead(first=0, last=0, previous="", before="", after=START.digest.hex(), tickets=0, open=())
 
 
 class _Columns(msgspec.Struct, frozen=True, array_like=True):
-    kinds: list[str]
-    tickets: list[int | None]
+    kinds: Annotated[list[str], msgspec.Meta(max_length=MOST_ROWS)]
+    tickets: Annotated[list[int | None], msgspec.Meta(max_length=MOST_ROWS)]
     lines: bytes
-    ends: list[int]  # the numbers of the last rows of commits
+    ends: Annotated[list[int], msgspec.Meta(max_length=MOST_ROWS)]  # the number of the last row of each commit
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment that was read and is what was written."""
+    """A segment whose file was read and checked."""
 
     head: SegmentHead
     rows: list[Row]
     ends: list[int]
 
     def marks(self) -> Iterator[Mark]:
-        """Yield the mark after each commit, by hashing its rows."""
+        """Yield the mark after each commit, computed from its rows."""
         digest, start = bytes.fromhex(self.head.before), 0
         for end in self.ends:
             rows = self.rows[start : end - self.head.first + 1]
-            digest, start = hash_rows(digest, rows) or b"", end - self.head.first + 1
+            digest, start = hash_events(digest, rows) or b"", end - self.head.first + 1
             yield Mark(end, digest)
 
 
 def pack(
     rows: Sequence[Row], ends: Sequence[int], after: bytes, previous: SegmentHead, name: str
 ) -> tuple[SegmentHead, bytes]:
-    """Return the head and the bytes of the segment that follows on `previous`, whose name is `name`."""
+    """Return the head and the bytes of the segment that follows `previous`, whose name is `name`."""
     tickets, still_open = settle(previous, rows)
     head = SegmentHead(
         first=rows[0][0],
@@ -101,7 +104,7 @@ def _name(head: SegmentHead, data: bytes) -> str:
 
 
 def settle(previous: SegmentHead, rows: Iterable[Row]) -> tuple[int, set[int]]:
-    """Return the highest ticket after some more rows, and those that are open then."""
+    """Return the highest ticket and the open tickets after these rows, which follow the segment `previous`."""
     tickets, still_open = previous.tickets, set(previous.open)
     for _, kind, ticket, _ in rows:
         if ticket is not None and kind == "ticket_issued":
@@ -121,11 +124,13 @@ class LedgerArchive:
 
     def __init__(self, folder: Path, listed: Sequence[tuple[int, str]]) -> None:
         for last, name in listed:
-            if not _NAME.fullmatch(name) or int(name.split("-")[1]) != last:
-                raise LedgerError(f"the ledger lists {name[:120]!r} as its archive up to event {last}: it is damaged")
+            if not isinstance(name, str) or not _NAME.fullmatch(name) or int(name.split("-")[1]) != last:
+                raise LedgerError(
+                    f"the ledger lists {str(name)[:120]!r} as its archive up to event {last}: it is damaged"
+                )
         self._folder, self._names, self._lasts = folder, [name for _, name in listed], [last for last, _ in listed]
         self._cache: OrderedDict[int, Segment] = OrderedDict()
-        self._hashed, self._marks = -1, list[Mark]()  # the segment whose hashes were asked for last
+        self._hashed, self._marks = -1, list[Mark]()  # the segment whose marks were computed last
         self.head = self.segment(len(self) - 1).head if self._names else EMPTY
 
     def __len__(self) -> int:
@@ -137,13 +142,13 @@ class LedgerArchive:
         return Mark(self.head.last, bytes.fromhex(self.head.after))
 
     def settled(self, tickets: Iterable[int | None]) -> list[int]:
-        """Return those of the tickets about which everything is archived: nothing more may happen to them."""
+        """Return those of the tickets that were settled in the archive: no further event may name them."""
         highest = self.head.tickets
         found = [ticket for ticket in tickets if ticket is not None and ticket <= highest] if highest else []
         return [ticket for ticket in found if ticket not in self.head.open]
 
     def write(self, rows: Sequence[Row], ends: Sequence[int], after: bytes) -> tuple[str, SegmentHead]:
-        """Write the next segment; return its name and head. It counts when the ledger lists it: then call `add`."""
+        """Write the next segment; return its name and head. Call `add` after the ledger has listed it."""
         head, data = pack(rows, ends, after, self.head, self._names[-1] if self._names else "")
         name = _name(head, data)
         self._folder.mkdir(exist_ok=True)
@@ -152,7 +157,7 @@ class LedgerArchive:
         return name, head
 
     def add(self, name: str, head: SegmentHead) -> None:
-        """Count a segment that was written."""
+        """Add a segment that the ledger has listed."""
         self._names.append(name)
         self._lasts.append(head.last)
         self.head = head
@@ -175,7 +180,7 @@ class LedgerArchive:
         return self._marks[place - 1] if place else before
 
     def segment(self, i: int) -> Segment:
-        """Return a segment after checking every byte against its name."""
+        """Return a segment after checking its bytes against the hash in its name."""
         if i not in self._cache:
             self._cache[i] = self._read(self._names[i])
             while len(self._cache) > CACHED:
@@ -197,7 +202,7 @@ class LedgerArchive:
         return _unpack(path, data)
 
     def look(self, i: int) -> str:
-        """Read a file again; return what is wrong with it."""
+        """Re-read the file of a segment; return its problem, "" if it has none."""
         try:
             self._read(self._names[i])
         except LedgerError as error:
@@ -205,7 +210,7 @@ class LedgerArchive:
         return ""
 
     def damage(self) -> list[str]:
-        """Check every segment, and that each follows on the one before it; return what is wrong."""
+        """Return the problems of all segments: damaged files, and segments that do not follow the one before."""
         problems: list[str] = []
         before, name = EMPTY, ""
         for i, own in enumerate(self._names):
@@ -220,11 +225,25 @@ class LedgerArchive:
         return problems
 
 
+def fits(rows: Sequence[Row]) -> bool:
+    """Return whether rows are within the limits of one segment; no character takes more than 4 bytes."""
+    return len(rows) <= MOST_ROWS and sum(len(row[1]) + 4 * len(row[3]) + 16 for row in rows) <= MOST_BYTES
+
+
+def _decompress(packed: bytes) -> bytes:
+    """Return the bytes of a segment; raise ValueError if they are more than a segment may have."""
+    stream = zlib.decompressobj()
+    data = stream.decompress(packed, MOST_BYTES)
+    if not stream.eof or stream.unused_data:
+        raise ValueError(f"it has more than {MOST_BYTES:,} bytes, or is cut off")
+    return data
+
+
 def _unpack(path: Path, data: bytes) -> Segment:
     head_line, _, packed = data.partition(b"\n")
     try:
         head = msgspec.json.decode(head_line, type=SegmentHead)
-        columns = msgspec.msgpack.decode(zlib.decompress(packed), type=_Columns)
+        columns = msgspec.msgpack.decode(_decompress(packed), type=_Columns)
         bodies = columns.lines.decode().split("\n")[:-1]
         numbers = range(head.first, head.last + 1)
         rows = list(zip(numbers, columns.kinds, columns.tickets, bodies, strict=True))

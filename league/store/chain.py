@@ -1,11 +1,12 @@
-"""The hash chain of the ledger: what a commit wrote cannot change, go missing or be replaced without being noticed.
+"""The hash chain of the ledger: it detects committed rows that were changed, removed or replaced.
 
-    digest = link(previous, columns, lines)  # the last row of a commit keeps it, in its column `chain`
-    for found in follow(START, read):       # `read(number)` returns the rows after that number, a page at a time
-        found.at, found.problem             # the mark after each link, and what is wrong with it
+    digest = link(previous, columns, lines)         # the last row of a commit stores it, in its column `chain`
+    for found in follow(START, read, hash_events):  # `read(number)` returns a page of the rows after that number
+        found.at, found.problem                     # the mark after each link, and its problem or ""
 
-A link is the rows that one commit wrote into one table. Its hash covers every column of these rows and the hash before
-it. One hash for each commit, not for each row: so it costs little to write, and 32 bytes.
+A link is the rows that one commit wrote into one table. Its hash covers these rows and the hash before it. One hash for
+each commit, instead of each row, keeps writing cheap. The kind and the ticket of an event are not hashed: they repeat
+its body, and a check compares them with it.
 """
 
 import contextlib
@@ -18,20 +19,23 @@ from typing import Any
 import msgspec
 
 HASH_BYTES = 32
-SEAL = "seal"  # under which the hash over all facts about the file is kept
-SEARCHED = 1 << 13  # bytes of a bad link at most in which a flipped bit is searched for
+SEAL = "seal"  # the key of the hash over all facts about the file
+SEARCHED = 1 << 13  # bytes of a bad link, at most, that are searched for a flipped bit
 
 Row = tuple[Any, ...]  # the columns of a row, its number first
 Read = Callable[[int], Sequence[Row]]
-"""Return the next rows after a number, in order, each with what its column `chain` keeps as the last item."""
+"""Returns the next rows after a number, in order; the last item of each is its column `chain`."""
 
-_UNUSED = hashlib.sha256()  # to be copied: a new one takes longer
-_encode = msgspec.msgpack.encode  # keeps types and lengths apart: no two different columns give the same bytes
+HashRows = Callable[[bytes, Sequence[Row]], bytes | None]
+"""Returns the hash of a link from the hash before it and its rows; None if the ledger never writes such rows."""
+
+_UNUSED = hashlib.sha256()  # copied for each hash: creating one takes longer
+_encode = msgspec.msgpack.encode  # includes types and lengths, so different columns give different bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark in a chain: the number of a link's last row, and the hash there."""
+    """A position in a chain: the number of a link's last row, and the hash of that link."""
 
     number: int
     digest: bytes
@@ -42,54 +46,97 @@ START = Mark(0, bytes(HASH_BYTES))
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A link that was checked: where the chain is after it, and what is wrong with it, if anything."""
+    """A checked link: the mark after it, and its problem, "" if it has none."""
 
     at: Mark
     problem: str = ""
 
 
-def link(previous: bytes, columns: Sequence[object], lines: bytes) -> bytes:
-    """Return the hash of a link that follows on the hash `previous`.
+class _Issued(msgspec.Struct):
+    number: int
 
-    `columns` are those of its rows, but the bodies: they are lines of JSON, and hashed as they were encoded.
+
+class _Filed(msgspec.Struct):
+    """The fields of an event's body that its columns repeat."""
+
+    event: str
+    ticket: _Issued | int | None = None
+
+
+_filed = msgspec.json.Decoder(_Filed)
+
+
+def link(previous: bytes, columns: object, lines: bytes) -> bytes:
+    """Return the hash of a link, where `previous` is the hash before it.
+
+    `lines` are the encoded bodies of its rows, as JSON lines. `columns` are the other hashed columns; for events, whose
+    numbers have no gaps, the first number is enough.
     """
     hashed = _UNUSED.copy()
-    hashed.update(previous + _encode(columns))
-    hashed.update(lines)
+    hashed.update(b"".join((previous, _encode(columns), lines)))  # one call: each costs like some hundred bytes
     return hashed.digest()
 
 
-def hash_rows(previous: bytes, rows: Sequence[Row]) -> bytes | None:
-    """Return the hash of rows that were read; None if they cannot have been written."""
+def hash_events(previous: bytes, rows: Sequence[Row]) -> bytes | None:
+    """Return the hash of rows of the table `events` (number, kind, ticket, body); None if the columns do not agree."""
+    if not all(map(well_filed, rows)):
+        return None
+    return _hash_bodies(previous, rows[0][0], [row[-1] for row in rows])
+
+
+def hash_metrics(previous: bytes, rows: Sequence[Row]) -> bytes | None:
+    """Return the hash of rows of the table `metrics`; None if a body is not a line of text."""
     *columns, bodies = zip(*rows, strict=True)
+    return _hash_bodies(previous, columns, bodies)
+
+
+def _hash_bodies(previous: bytes, columns: object, bodies: Sequence[object]) -> bytes | None:
     if not all(isinstance(body, str) and "\n" not in body for body in bodies):
         return None
     return link(previous, columns, "".join(f"{body}\n" for body in bodies).encode())
 
 
-def follow(at: Mark, read: Read, search: bool = False) -> Iterator[Found]:
-    """Check all links after a mark. After a bad one it goes on from the hash that is kept there.
+def well_filed(row: Row) -> bool:
+    """Return whether the kind and the ticket in the columns of an event equal those in its body.
 
-    With `search` the first bad link is searched for a flipped bit, which takes up to a second.
+    >>> body = '{"event": "ticket_withdrawn", "ticket": 7}'
+    >>> well_filed((1, "ticket_withdrawn", 7, body)), well_filed((1, "ticket_withdrawn", 3, body))
+    (True, False)
+    """
+    _, kind, ticket, body = row
+    try:
+        filed = _filed.decode(body)
+    except (msgspec.MsgspecError, UnicodeEncodeError, TypeError):
+        return False
+    number = filed.ticket.number if isinstance(filed.ticket, _Issued) else filed.ticket
+    return bool(kind == filed.event and type(ticket) is type(number) and ticket == number)
+
+
+def follow(at: Mark, read: Read, hash_rows: HashRows, search: bool = False) -> Iterator[Found]:
+    """Check all links after a mark. After a bad link, continue from the hash that is stored in it.
+
+    With `search`, search the first bad link for a flipped bit, which takes up to a second.
     """
     pending: list[Row] = []
     while page := read(pending[-1][0] if pending else at.number):
         for row in page:
             pending.append(row[:-1])
             if row[-1] is not None:
-                found = _check(at, pending, row[-1], search)
+                found = _check(at, pending, row[-1], hash_rows, search)
                 yield found
                 at, pending, search = found.at, [], search and not found.problem
     if pending:
         yield Found(Mark(pending[-1][0], at.digest), f"{_range(pending)}: no hash follows; the end is missing")
 
 
-def _check(at: Mark, rows: Sequence[Row], kept: object, search: bool) -> Found:
+def _check(at: Mark, rows: Sequence[Row], kept: object, hash_rows: HashRows, search: bool) -> Found:
     for number, row in enumerate(rows, start=at.number + 1):
         if row[0] != number:
             return Found(Mark(rows[-1][0], _digest(kept)), f"{number}: the row is missing")
     after = Mark(rows[-1][0], _digest(kept))
-    return Found(after) if kept == hash_rows(at.digest, rows) else Found(after, _name(at, rows, kept, search))
+    if kept == hash_rows(at.digest, rows):
+        return Found(after)
+    return Found(after, _problem_of(at, rows, kept, hash_rows, search))
 
 
 def _digest(kept: object) -> bytes:
@@ -101,12 +148,12 @@ def _range(rows: Sequence[Row]) -> str:
     return f"{first}" if first == last else f"{first} to {last}"
 
 
-def _name(at: Mark, rows: Sequence[Row], kept: object, search: bool) -> str:
-    """Return which row of a bad link was changed: exactly, if it has one row, or if a flipped bit is searched for."""
+def _problem_of(at: Mark, rows: Sequence[Row], kept: object, hash_rows: HashRows, search: bool) -> str:
+    """Return the problem of a bad link. It names a single row if there is only one, or if a flipped bit is found."""
     expected = hash_rows(at.digest, rows)
     if not isinstance(kept, bytes) or (expected and _distance(kept, expected) == 1):
         return f"{rows[-1][0]}: its hash was changed"
-    found = _flipped(at, rows, kept) if search and len(_encode(rows)) <= SEARCHED else None
+    found = _flipped(at, rows, kept, hash_rows) if search and len(_encode(rows)) <= SEARCHED else None
     if found is not None:
         return f"{found}: one bit of the row was flipped"
     return f"{_range(rows)}: {'the row was' if len(rows) == 1 else 'one of these rows was'} changed"
@@ -116,8 +163,8 @@ def _distance(one: bytes, other: bytes) -> int:
     return (int.from_bytes(one) ^ int.from_bytes(other)).bit_count() if len(one) == len(other) else -1
 
 
-def _flipped(at: Mark, rows: Sequence[Row], kept: bytes) -> int | None:
-    """Flip every bit of every column back until the hash fits; return the number of the row."""
+def _flipped(at: Mark, rows: Sequence[Row], kept: bytes, hash_rows: HashRows) -> int | None:
+    """Flip each bit of each column until the hash matches; return the number of that row, None if it never does."""
     for i, row in enumerate(rows):
         for column, value in enumerate(row):
             for tried in _one_bit_off(value):
@@ -128,7 +175,7 @@ def _flipped(at: Mark, rows: Sequence[Row], kept: bytes) -> int | None:
 
 
 def _one_bit_off(value: object) -> Iterator[object]:
-    """Yield everything that a value may have been before one of its bits was flipped."""
+    """Yield every value that differs from this one in one bit."""
     match value:
         case int():
             yield from (value ^ (1 << bit) for bit in range(63))
@@ -145,7 +192,7 @@ def _one_bit_off(value: object) -> Iterator[object]:
 
 
 def sealed(facts: Mapping[str, str]) -> dict[str, str]:
-    """Return facts with a seal: the hash over all of them.
+    """Return the facts with a new seal, the hash over all others.
 
     >>> sealed({"a": "1"}) == sealed(sealed({"a": "1"})), sealed({"a": "1"}) == sealed({"a": "2"})
     (True, False)
@@ -155,5 +202,5 @@ def sealed(facts: Mapping[str, str]) -> dict[str, str]:
 
 
 def to_text(at: Mark) -> str:
-    """Return a mark as text."""
+    """Return a mark as text: its number and its hash in hexadecimal digits."""
     return f"{at.number} {at.digest.hex()}"

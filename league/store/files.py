@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, also after a crash or a power loss."""
+"""Atomic, durable files: complete or absent, even after a crash or a power loss."""
 
 import contextlib
 import os
@@ -6,14 +6,15 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 PART = ".part-"
 
 
 def publish(path: Path, data: bytes | memoryview, mode: int = 0o644) -> None:
-    """Write a file, replacing an older one at once. When this returns the file is on the disk.
+    """Write a file atomically, replacing an older one. On return the file is synced to disk.
 
-    A full disk shows as the OSError that it is, and leaves the older file as it was.
+    On a full disk this raises OSError, and the older file is unchanged.
     """
     with _written_part(path, data, mode) as part:
         part.replace(path)
@@ -21,7 +22,7 @@ def publish(path: Path, data: bytes | memoryview, mode: int = 0o644) -> None:
 
 
 def publish_once(path: Path, data: bytes | memoryview, mode: int = 0o644) -> None:
-    """Write a file that never changes afterwards; FileExistsError if it is there with other contents."""
+    """Write a file that never changes afterwards; raise FileExistsError if it exists with other contents."""
     with _written_part(path, data, mode) as part:
         try:
             path.hardlink_to(part)
@@ -31,14 +32,23 @@ def publish_once(path: Path, data: bytes | memoryview, mode: int = 0o644) -> Non
     _sync_directory(path.parent)
 
 
-def sweep(directory: Path, minimum_age: float = 600.0) -> list[Path]:
-    """Remove what killed writers left behind; return what was removed.
+def open_append(path: Path) -> BinaryIO:
+    """Open a file to append to it, and create it if it is missing; raise OSError if it is a link.
 
-    Files younger than `minimum_age` seconds stay: another process may be writing them right now.
+    Whoever made the directory may have left a link there: its target must not grow.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    return os.fdopen(os.open(path, flags, 0o666), "ab")
+
+
+def sweep(directory: Path, minimum_age: float = 600.0) -> list[Path]:
+    """Remove the temporary files that killed writers left behind; return their paths.
+
+    Files younger than `minimum_age` seconds are kept: another process may be writing them.
     """
     removed = []
     for part in sorted(directory.glob(f"{PART}*")):
-        with contextlib.suppress(FileNotFoundError):  # its writer finished meanwhile
+        with contextlib.suppress(FileNotFoundError):  # its writer has just finished
             if time.time() - part.stat().st_mtime >= minimum_age:
                 part.unlink()
                 removed.append(part)
@@ -64,11 +74,11 @@ def _fill(descriptor: int, path: Path, data: bytes | memoryview, mode: int) -> N
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error  # whoever reads it knows that name
+        raise OSError(error.errno, error.strerror, str(path)) from error  # name the target, not the part
 
 
 def _sync_directory(directory: Path) -> None:
-    """Make the new name durable: syncing a file does not sync its name."""
+    """Make new names in a directory durable: syncing a file does not sync its name."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,16 +1,17 @@
-"""The fold and its checkpoint: a state and the number of its last event, so that nobody need fold a long ledger again.
+"""The fold and its checkpoint: a state and the number of its last event, so that a start need not fold all events.
 
     write_fold(run.fold, state, ledger.head, ledger.mark(ledger.head))
-    state, seq = resume_fold(run.fold, config, ledger)      # or the beginning, if the checkpoint is not of this ledger
-    fold_rows(state, ledger.read(seq))
+    state, seq = resume_fold(run.fold, config, ledger)      # a new state and 0 if the checkpoint is of another ledger
+    fold_all(state, ledger, seq)
 
-A checkpoint is only ever a shortcut: whatever is wrong with the file, the ledger has it all. It names its ledger by
-the hash of all events up to its last one: next to an older ledger, or another one, it is not used.
+A checkpoint only saves time: if it is missing or damaged, the state is folded from the whole ledger. It identifies its
+ledger by the hash of all events up to its last one, so it is ignored beside another ledger, or an older copy.
 """
 
 import dataclasses
 import hashlib
 import logging
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_origin
@@ -19,13 +20,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from league.candidate_games import CandidateGames
 from league.events import DuelCounted, Event, decode_duels
 from league.ids import PlayerId, TicketNumber
-from league.payoff import FIELDS, Payoff
+from league.payoff import RETURN, Payoff
 from league.plain_state import PlainState, Tally
 from league.player import Player
 from league.population import Population
-from league.ratings import Elo
+from league.ratings.elo import Elo
 from league.rulebook import LeagueConfig
 from league.state import LeagueState, apply_all
 from league.store.files import publish
@@ -34,14 +36,14 @@ from league.ticket import Ticket
 
 log = logging.getLogger("ludus.store")
 
-FOLD_VERSION = 6
-PAGE = 1000  # rows that are read at once,
-SLICE = 100  # and decoded at once: more of them would not stay in the processor's caches
+FOLD_VERSION = 8
+PAGE = 1000  # rows read at once
+SLICE = 100  # rows decoded at once: more would not stay in the processor's caches
 CELL = np.dtype("<u4")
 
 
 class _Matrix(msgspec.Struct, frozen=True, array_like=True):
-    """The cells of a matrix that differ from those of a new one; all of them, without their places, if most do."""
+    """The cells of a matrix that differ from its start value, by index; or, if most differ, all cells in order."""
 
     values: bytes
     cells: bytes | None
@@ -50,20 +52,22 @@ class _Matrix(msgspec.Struct, frozen=True, array_like=True):
 class _PackedPayoff(msgspec.Struct, frozen=True):
     players: list[PlayerId]
     matrices: dict[str, _Matrix]
+    seen: tuple[float, float]
 
 
 class _Fold(msgspec.Struct, frozen=True, kw_only=True):
-    """A state as it is written."""
+    """A state in its encoded form."""
 
     version: int
     seq: int
-    mark: str  # what the ledger calls its history up to `seq`: a checkpoint of another history is not used
-    rules: str  # what of the config the fold depends on
+    mark: str  # the ledger's hash of all events up to `seq`
+    rules: str  # the part of the config that the fold depends on
     plain: PlainState
     population: list[Player]
     training: _PackedPayoff
     evaluation: _PackedPayoff
     elo: dict[str, Any]
+    proofs: dict[PlayerId, dict[str, Any]]
     open: list[tuple[TicketNumber, Ticket]]
     pending: list[tuple[list[PlayerId], int]]
 
@@ -72,7 +76,7 @@ PLAIN = [field.name for field in dataclasses.fields(PlainState)]
 
 
 def encode_fold(state: LeagueState, seq: int, mark: str = "") -> bytes:
-    """Return a state as bytes: equal states give equal bytes."""
+    """Encode a state: equal states give equal bytes."""
     fold = _Fold(
         version=FOLD_VERSION,
         seq=seq,
@@ -83,6 +87,7 @@ def encode_fold(state: LeagueState, seq: int, mark: str = "") -> bytes:
         training=_pack(state.training),
         evaluation=_pack(state.evaluation),
         elo=state.elo.to_dict(),
+        proofs={player: games.to_dict() for player, games in state.proofs.items()},
         open=sorted(state.open.items()),
         pending=sorted((sorted(pair), games) for pair, games in state.pending.items()),
     )
@@ -90,59 +95,71 @@ def encode_fold(state: LeagueState, seq: int, mark: str = "") -> bytes:
 
 
 def _without_zeros(value: Any) -> Any:
-    """Return a value as it is encoded: a tally without the keys that count nothing."""
+    """Return a value in its encoded form: a tally without zero counts, anything else unchanged."""
     return Tally({str(key): count for key, count in value.items() if count}) if isinstance(value, Tally) else value
 
 
 def _decode_tally(kind: Any, value: Any) -> Any:
-    """Return a tally from its mapping: what msgspec has no type for."""
+    """Decode a tally, the one type of a fold that msgspec does not know."""
     if get_origin(kind) is not Tally:
         raise NotImplementedError(f"a fold has no {kind}")
     return Tally(msgspec.convert(value, dict[str, int]))
 
 
 def decode_fold(body: bytes, config: LeagueConfig) -> tuple[LeagueState, int, str] | None:
-    """Return the state, the number of its last event and its mark; None if other rules or another version made it."""
+    """Return the state, the number of its last event and its mark; None if the version or the rules differ."""
     fold = msgspec.msgpack.decode(body, type=_Fold, dec_hook=_decode_tally)
     if fold.version != FOLD_VERSION or fold.rules != _rules(config):
         return None
+    _refuse_non_finite((fold.elo, fold.proofs, fold.training.seen, fold.evaluation.seen))
     state = LeagueState(config)
     for name in PLAIN:
         setattr(state, name, getattr(fold.plain, name))
     state.population = Population(fold.population)
-    state.training = _unpack(fold.training, config)
-    state.evaluation = _unpack(fold.evaluation, config)
+    state.go_by(state.payoff_by)
+    _unpack(fold.training, state.training)
+    _unpack(fold.evaluation, state.evaluation)
     state.elo = Elo.from_dict(fold.elo)
+    state.proofs = {player: CandidateGames.from_dict(saved) for player, saved in fold.proofs.items()}
     state.open = dict(fold.open)
     state.pending = Tally({frozenset(pair): games for pair, games in fold.pending})
     return state, fold.seq, fold.mark
 
 
+def _refuse_non_finite(plain: Any) -> None:
+    """Raise ValueError if there is NaN or infinity in nested values: whoever made the file put it there."""
+    if isinstance(plain, float) and not math.isfinite(plain):
+        raise ValueError("a fold has no NaN and no infinity")
+    if isinstance(plain, dict | list | tuple):
+        for value in plain.values() if isinstance(plain, dict) else plain:
+            _refuse_non_finite(value)
+
+
 def write_fold(path: Path, state: LeagueState, seq: int, mark: str = "") -> None:
-    """Publish a checkpoint of the fold, in one piece."""
+    """Write a checkpoint of the fold, atomically."""
     publish_fold(path, encode_fold(state, seq, mark))
 
 
 def publish_fold(path: Path, body: bytes) -> None:
-    """Publish an encoded fold as the checkpoint."""
+    """Write an encoded fold as the checkpoint, after its SHA-256."""
     publish(path, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
 
 def read_fold(path: Path, config: LeagueConfig) -> tuple[LeagueState, int] | None:
-    """Return the checkpoint, or None if there is none to be trusted."""
+    """Return the checkpoint's state and the number of its last event; None if it is missing or cannot be used."""
     found = _decoded(_read_body(path), config)
     return None if found is None else found[:2]
 
 
 def read_marked(path: Path, config: LeagueConfig) -> tuple[LeagueState, int, str] | None:
-    """Return the checkpoint with its mark, for one who asks somebody else whether it is of this ledger."""
+    """Return the same as `read_fold`, and the mark, so that the owner of the ledger can check it."""
     return _decoded(_read_body(path), config)
 
 
 def resume_fold(checkpoint: Path | bytes | None, config: LeagueConfig, ledger: Ledger) -> tuple[LeagueState, int]:
-    """Return a state to go on from and the number of its last event: that of the checkpoint, if it is of this ledger.
+    """Return the checkpoint's state and the number of its last event; a new state and 0 if it is of another ledger.
 
-    The checkpoint is a file, or what `encode_fold` returned.
+    The checkpoint is a file, or the bytes that `encode_fold` returned.
     """
     is_file = isinstance(checkpoint, Path) and checkpoint.exists()
     found = _decoded(_read_body(checkpoint) if isinstance(checkpoint, Path) else checkpoint, config)
@@ -167,7 +184,7 @@ def _read_body(path: Path) -> bytes | None:
 def _decoded(body: bytes | None, config: LeagueConfig) -> tuple[LeagueState, int, str] | None:
     try:
         return None if body is None else decode_fold(body, config)
-    except (msgspec.DecodeError, ValueError, KeyError, IndexError):
+    except (msgspec.DecodeError, ValueError, KeyError, IndexError, TypeError):
         return None
 
 
@@ -175,39 +192,40 @@ def _decoded(body: bytes | None, config: LeagueConfig) -> tuple[LeagueState, int
 
 
 def fold_all(state: LeagueState, ledger: Ledger, since: int) -> None:
-    """Apply everything after an event."""
+    """Apply all events after number `since`."""
     while rows := ledger.read(since, PAGE):
         fold_rows(state, rows)
         since = rows[-1][0]
 
 
 def fold_rows(state: LeagueState, rows: Sequence[tuple[int, bytes]]) -> None:
-    """Apply rows of the ledger, in order; LedgerError names one that cannot be read."""
+    """Apply rows of the ledger, in order; raise LedgerError, with its number, if one cannot be decoded."""
     for start in range(0, len(rows), SLICE):
         apply_all(state, _events(state, rows[start : start + SLICE]))
 
 
 def _events(state: LeagueState, rows: Sequence[tuple[int, bytes]]) -> Sequence[Event | DuelCounted]:
-    if state.env is not None and state.env.sides == (0, 1):
+    if state.env is not None and state.env.sides == (0, 1) and state.payoff_by != RETURN:
         try:
             return decode_duels([body for _, body in rows])
         except msgspec.DecodeError:
-            pass  # one of them has another form, or cannot be read at all: find out which
+            pass  # a row has another form, or is damaged: decode one by one to find out
     return [decode_row(seq, body) for seq, body in rows]
 
 
 def _rules(config: LeagueConfig) -> str:
-    kept = {"payoff": config.payoff, "carry": config.evaluation.carry, "elo_k": config.evaluation.elo_k}
+    kept = {"payoff": config.payoff, "elo_k": config.evaluation.elo_k}
     return msgspec.json.encode(kept, order="sorted").decode()
 
 
 def _pack(payoff: Payoff) -> _PackedPayoff:
     players = payoff.players
     size = len(players)
-    return _PackedPayoff(
-        players,
-        {name: _pack_matrix(m[:size, :size].ravel(), FIELDS[name].start) for name, m in payoff.matrix.items()},
-    )
+    matrices = {
+        name: _pack_matrix(matrix[:size, :size].ravel(), payoff.fields[name].start)
+        for name, matrix in payoff.matrix.items()
+    }
+    return _PackedPayoff(players, matrices, payoff.seen)
 
 
 def _pack_matrix(values: npt.NDArray[Any], start: float) -> _Matrix:
@@ -218,15 +236,17 @@ def _pack_matrix(values: npt.NDArray[Any], start: float) -> _Matrix:
     return _Matrix(values[changed].tobytes(), changed.astype(CELL).tobytes())
 
 
-def _unpack(table: _PackedPayoff, config: LeagueConfig) -> Payoff:
-    payoff = Payoff(config.payoff)
+def _unpack(table: _PackedPayoff, payoff: Payoff) -> None:
+    """Fill a new table."""
     payoff.seat(table.players)
+    payoff.seen = table.seen
     size = len(table.players)
-    for name, field in FIELDS.items():
+    for name, field in payoff.fields.items():
         packed, matrix = table.matrices[name], payoff.matrix[name]
         values = np.frombuffer(packed.values, np.dtype(field.code))
+        if not np.isfinite(values).all():
+            raise ValueError(f"the matrix {name} has NaN or infinity")
         if packed.cells is None:
             matrix[:size, :size] = values.reshape(size, size)
         else:
             matrix[np.divmod(np.frombuffer(packed.cells, CELL).astype(np.intp), size)] = values
-    return payoff

@@ -1,9 +1,9 @@
-"""Reading a ledger that nobody writes, where it is: without a copy, a lock, or a change to any file.
+"""Reads a ledger in place while no process writes it: without a copy, a lock, or a change to any file.
 
     view = look(run.ledger, lambda ledger: fold(ledger))
 
-A coordinator writes to the log beside the file before it writes to the file itself. So as long as there is no log, the
-file is whole, and as long as neither changes, so is what was read. If they do change, it is read again from a copy.
+A coordinator writes to the log beside the file before it writes to the file itself. So the file is complete while there
+is no log, and what was read is valid if neither changed meanwhile. If one did, the ledger is read again from a copy.
 """
 
 import sqlite3
@@ -18,11 +18,11 @@ Found = TypeVar("Found")
 
 
 class LedgerChanged(LedgerError):  # noqa: N818  (the condition is the name)
-    """Somebody writes the ledger, or did so a moment ago: what was read of it may be wrong."""
+    """A process writes the ledger, or wrote it during the read: what was read may be wrong."""
 
 
 def look(path: Path, use: Callable[[Ledger], Found]) -> Found:
-    """Return what `use` finds in the ledger. It is called again, with a copy, if the ledger changed meanwhile."""
+    """Return `use(ledger)`. If the ledger changes meanwhile, call `use` again with a copy."""
     if not path.exists():
         raise LedgerError(f"there is no ledger at {path}")
     try:
@@ -35,7 +35,7 @@ def look(path: Path, use: Callable[[Ledger], Found]) -> Found:
 
 @contextmanager
 def open_still(path: Path) -> Iterator[Ledger]:
-    """Open a ledger in place, for reading; raise LedgerChanged, at the latest on leaving, unless it lies still."""
+    """Open a ledger in place for reading; raise LedgerChanged, on exit at the latest, if a process writes it."""
     before = generation(path)
     if before.log:
         raise LedgerChanged(f"the ledger {path} has a log")
@@ -44,7 +44,7 @@ def open_still(path: Path) -> Iterator[Ledger]:
         with ledger:
             yield ledger
     except Exception as error:
-        if generation(path) != before:  # whatever went wrong, this is why
+        if generation(path) != before:  # the change explains the error
             raise LedgerChanged(f"the ledger {path} changed while it was read") from error
         raise
     if generation(path) != before:

@@ -1,17 +1,17 @@
-"""Checking the tables of a ledger against their hashes, row by row, in whichever way they are read.
+"""Checks the tables of a ledger against their hashes.
 
 for found in check_events(connection): ...      # every link of the events after a mark
-problems = damage(connection, START)            # all that is wrong with a ledger, the first bad row first
+problems = damage(connection, schema)           # all problems of a ledger, the first bad row first
 """
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 
-from league.store.chain import SEAL, START, Found, Mark, Read, Row, follow, sealed, to_text
+from league.store.chain import SEAL, START, Found, Mark, Read, Row, follow, hash_events, hash_metrics, sealed, to_text
 
-HEAD, MEASURED = "head", "measured"  # under which the ends of the two chains are kept whenever the seal is renewed
-PAGE = 5000  # rows that are read at a time
-MOST = 100  # problems that are listed for one table
+HEAD, MEASURED = "head", "measured"  # keys of the ends of the two chains, written with each seal
+PAGE = 5000  # rows read at a time
+MOST = 100  # problems listed for one table, at most
 
 _EVENTS = "select seq, kind, ticket, body, chain from events where seq > ? order by seq limit ?"
 _METRICS = "select id, seq, elapsed, source, body, chain from metrics where id > ? order by id limit ?"
@@ -21,20 +21,22 @@ def check_events(
     connection: sqlite3.Connection, at: Mark = START, page: int = PAGE, search: bool = False
 ) -> Iterator[Found]:
     """Check the events after a mark, link by link."""
-    return follow(at, _reader(connection, _EVENTS, page), search)
+    return follow(at, _reader(connection, _EVENTS, page), hash_events, search)
 
 
 def check_metrics(
     connection: sqlite3.Connection, at: Mark = START, page: int = PAGE, search: bool = False
 ) -> Iterator[Found]:
     """Check the metrics after a mark, link by link."""
-    return follow(at, _reader(connection, _METRICS, page), search)
+    return follow(at, _reader(connection, _METRICS, page), hash_metrics, search)
 
 
 def damage(connection: sqlite3.Connection, schema: str, at: Mark = START) -> list[str]:
-    """Return all that is wrong with the rows of a ledger whose events begin after `at`."""
-    problems = _told("event", check_events(connection, at, search=True))
-    problems += _told("metrics row", check_metrics(connection, search=True))
+    """Return all problems of a ledger's database, whose events start after `at`: rows, facts, schema, pages."""
+    problems = _unreachable(connection, "event", "events where seq", at.number)
+    problems += _unreachable(connection, "metrics row", "metrics where id", START.number)
+    problems += _problems_of("event", check_events(connection, at, search=True))
+    problems += _problems_of("metrics row", check_metrics(connection, search=True))
     try:
         problems += check_facts(connection, at)
         if _schema(connection) != _expected(schema):
@@ -46,8 +48,18 @@ def damage(connection: sqlite3.Connection, schema: str, at: Mark = START) -> lis
     return problems
 
 
+def _unreachable(connection: sqlite3.Connection, what: str, numbers: str, last: int) -> list[str]:
+    """Return the rows up to number `last`, where no chain begins: reading in order never meets them."""
+    key = numbers.split()[-1]
+    try:
+        found = connection.execute(f"select {key} from {numbers} <= ? order by {key} limit ?", (last, MOST)).fetchall()
+    except sqlite3.DatabaseError as error:
+        return [f"{what} {last} or an earlier one cannot be read: {error}"]
+    return [f"{what} {number} is not part of the ledger, which goes on after number {last}" for (number,) in found]
+
+
 def check_facts(connection: sqlite3.Connection, at: Mark = START) -> list[str]:
-    """Check the seal of the facts about the file, and that no chain ends before it ended once."""
+    """Return the problems of the facts about the file: a wrong seal, or a chain without the end that they record."""
     facts: dict[str, str] = dict(_reader(connection, "select key, value from meta where 0 <= ? limit ?", PAGE)(0))
     if not all(isinstance(text, str) for pair in facts.items() for text in pair) or sealed(facts) != facts:
         return ["the facts about the ledger (table meta) are not those that were sealed"]
@@ -62,7 +74,7 @@ def check_facts(connection: sqlite3.Connection, at: Mark = START) -> list[str]:
 
 
 def seal_holds(facts: Mapping[str, str]) -> bool:
-    """Return whether facts are what was sealed."""
+    """Return whether the seal of the facts matches them."""
     return facts.get(SEAL) == sealed(facts)[SEAL]
 
 
@@ -71,7 +83,7 @@ def _last(connection: sqlite3.Connection, query: str, default: Mark) -> Mark:
     return default if row is None or not isinstance(row[1], bytes) else Mark(row[0], row[1])
 
 
-def _told(what: str, links: Iterable[Found]) -> list[str]:
+def _problems_of(what: str, links: Iterable[Found]) -> list[str]:
     problems: list[str] = []
     at = 0
     try:
@@ -85,7 +97,7 @@ def _told(what: str, links: Iterable[Found]) -> list[str]:
 
 
 def _reader(connection: sqlite3.Connection, query: str, page: int) -> Read:
-    """Return a function that reads pages of rows; text that is none any more comes as something that fits no hash."""
+    """Return a function that reads pages of rows. Text that is not UTF-8 becomes a tuple, which matches no hash."""
 
     def read(number: int) -> list[Row]:
         try:
@@ -104,7 +116,7 @@ def _text(data: bytes) -> str | tuple[bytes]:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        return (data,)  # neither text nor a blob: nothing that was ever written
+        return (data,)  # neither text nor a blob: the ledger never writes a tuple
 
 
 def _schema(connection: sqlite3.Connection) -> list[Row]:

@@ -1,11 +1,11 @@
-"""The ledger: an append-only log of events in SQLite, opened by the coordinator alone.
+"""The ledger: an append-only log of events in SQLite. While a league runs, only its coordinator opens it.
 
     with Ledger.open(path) as ledger:
         ledger.commit(events)                   # all of them durable, or none
         for seq, body in ledger.read(since=0): ...
 
-Results are unique for each ticket by an index of the database itself, so not even a bug can count one twice. Every row
-is in a hash chain (`league.store.chain`): one for the events, one for the metrics. Facts about the file have a seal.
+An index of the database makes results unique for each ticket, so that not even a bug can count one twice. Every row is
+in a hash chain (`league.store.chain`): one for the events, one for the metrics. Facts about the file have a seal.
 """
 
 import os
@@ -26,16 +26,16 @@ import msgspec
 from league import events
 from league.events import Event, TicketIssued
 from league.limits import Count, Label, Metrics, Seconds
-from league.store.archive import LedgerArchive, Row
+from league.store.archive import MOST_ROWS, LedgerArchive, Row, fits
 from league.store.archive import LedgerError as LedgerError  # of both
-from league.store.chain import START, Mark, hash_rows, link, sealed, to_text
+from league.store.chain import START, Mark, hash_events, link, sealed, to_text
 from league.store.integrity import HEAD, MEASURED, check_events, damage, seal_holds
 
-SCHEMA_VERSION = 4
-ARCHIVE = "archive"  # the folder beside a ledger in which its old events are
-PAGE_BYTES = 4096  # of the database
-WAL_HEADER = 32  # bytes of a log of SQLite that tell one beginning of it from all others
-PAGE = 1000  # events that are read at once: more would not stay in the processor's caches
+SCHEMA_VERSION = 5
+ARCHIVE = "archive"  # the folder beside a ledger with its old events
+PAGE_BYTES = 4096  # size of a page of the database
+WAL_HEADER = 32  # bytes at the start of SQLite's log that change whenever SQLite restarts it
+PAGE = 1000  # events read at once: more would not stay in the processor's caches
 COPIES = 20  # attempts to copy a ledger that is being written
 
 _SCHEMA = """
@@ -54,11 +54,12 @@ _LAST_EVENT = "insert into events values(?, ?, ?, ?, ?)"
 _METRICS = "insert into metrics(id, seq, elapsed, source, body) values(?, ?, ?, ?, ?)"
 _LAST_METRICS = "insert into metrics values(?, ?, ?, ?, ?, ?)"
 _json = msgspec.json.Encoder()
-NOTE = "note/"  # begins the keys of what trackers keep here
+DAMAGED = "`ludus verify` says what is damaged; put a copy of the run in its place if you have one"
+NOTE = "note/"  # prefix of the keys of trackers' notes
 
 
 class Measured(msgspec.Struct, frozen=True, array_like=True):
-    """A row of metrics: what a process measured, after which event, and after how many seconds of play."""
+    """A row of metrics that a process reported, with the event before it and the seconds of play."""
 
     id: Count
     seq: Count
@@ -69,25 +70,26 @@ class Measured(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """Rows of a table in columns, their numbers first; the bodies are lines of JSON."""
+    """Rows of a table as columns, their numbers first, and bodies as JSON lines. `hashed`: the columns of `link`."""
 
     columns: list[Sequence[Any]]
     lines: bytes
+    hashed: object
 
 
-NOTHING = TableRows([], b"")
+NOTHING = TableRows([], b"", None)
 
 
 class LedgerLocked(LedgerError):  # noqa: N818  (the condition is the name)
-    """Another coordinator has the ledger."""
+    """Another coordinator holds the lock of the ledger."""
 
 
 class LedgerFull(LedgerError):  # noqa: N818
-    """A commit failed (disk full, I/O error). Nothing of it was written; it may work later."""
+    """A write failed (disk full, I/O error). Nothing of it was written; it may succeed later."""
 
 
 class Ledger:
-    """The one connection to the ledger. It holds an exclusive lock until it is closed."""
+    """The connection to a ledger. Opened by `open`, it holds an exclusive lock until it is closed."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, archive: Path) -> None:
         self._connection, self.path = connection, path
@@ -97,7 +99,7 @@ class Ledger:
         self._measured = _end_of(connection, "select id, chain from metrics order by id desc limit 1", START)
         facts = connection.execute("select key, value from meta").fetchall()
         self._meta = {key: value for key, value in facts if isinstance(key, str) and isinstance(value, str)}
-        # Else somebody changed the facts about the file, or its bytes: a flipped bit may make NULL of a text.
+        # If not sealed, the facts about the file were changed, or its bytes: a flipped bit may turn a text into NULL.
         self.sealed = len(self._meta) == len(facts) and seal_holds(self._meta)
 
     @property
@@ -107,14 +109,14 @@ class Ledger:
 
     @property
     def end(self) -> Mark:
-        """The newest event and the hash of all events up to it."""
+        """The number of the newest event, and the hash of all events up to it."""
         return self._end
 
     @classmethod
     def open(cls, path: Path, patience: float = 0.0, archive: Path | None = None) -> "Ledger":
-        """Open or create the ledger; wait up to `patience` seconds for another coordinator to let go.
+        """Open or create the ledger; wait up to `patience` seconds for another coordinator to release the lock.
 
-        Old events are in the folder `archive`, by default that of this name beside the ledger.
+        Old events are in the folder `archive`, by default ARCHIVE beside the ledger.
         """
         deadline = time.monotonic() + patience
         while True:
@@ -142,22 +144,26 @@ class Ledger:
         metrics: Sequence[tuple[float, str, dict[str, float]]] = (),
         notes: Mapping[str, str] | None = None,
     ) -> None:
-        """Make events, metrics and notes durable in one transaction; raise LedgerFull, with nothing written."""
+        """Make events, metrics and notes durable in one transaction; if it fails, write nothing and raise LedgerFull.
+
+        A second result of a ticket raises sqlite3.IntegrityError.
+        """
         head = self.head + len(batch)
         kinds, tickets = [events.kind_of(event) for event in batch], [_ticket_of(event) for event in batch]
         if settled := self.archive.settled(tickets):
             raise sqlite3.IntegrityError(f"all about ticket {settled[0]} is archived: nothing more may happen to it")
-        rows = TableRows([[*range(self.head + 1, head + 1)], kinds, tickets], events.encode_lines(batch))
+        rows = TableRows([range(self.head + 1, head + 1), kinds, tickets], events.encode_lines(batch), self.head + 1)
         measured = self._rows_of(metrics, head) if metrics else NOTHING
         self._write(rows, measured, {NOTE + key: value for key, value in (notes or {}).items()})
 
     def _rows_of(self, metrics: Sequence[tuple[float, str, dict[str, float]]], head: int) -> TableRows:
         times, sources, values = zip(*metrics, strict=True)
         ids = [*range(self.measured + 1, self.measured + 1 + len(metrics))]
-        return TableRows([ids, [head] * len(ids), times, sources], _json.encode_lines(values))
+        columns: list[Sequence[Any]] = [ids, [head] * len(ids), times, sources]
+        return TableRows(columns, _json.encode_lines(values), columns)
 
     def _write(self, rows: TableRows, measured: TableRows, changed: dict[str, str]) -> None:
-        """Write all of it in one transaction, with the links that it adds to the chains."""
+        """Write events, metrics and changed facts in one transaction, with new links of the chains and a new seal."""
         end, metrics, meta = self._end, self._measured, self._meta
         try:
             self._connection.execute("begin immediate")
@@ -174,38 +180,38 @@ class Ledger:
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
             if not isinstance(error, sqlite3.OperationalError):
-                raise  # a second result of a ticket, say: that is a bug, and no later attempt can succeed
+                raise  # a bug, such as a second result of a ticket: no later attempt can succeed
             raise LedgerFull(f"the ledger cannot be written: {error}") from error
         self._end, self._measured, self._meta = end, metrics, meta
 
     def _append(self, end: Mark, rows: TableRows, insert: str, insert_last: str) -> Mark:
-        """Write the next rows of a table; the last one keeps the hash of them all."""
-        digest = link(end.digest, rows.columns, rows.lines)
+        """Write the next rows of a table, with the hash of all of them in the last one; return the new end."""
+        digest = link(end.digest, rows.hashed, rows.lines)
         *others, last = zip(*rows.columns, rows.lines.decode().split("\n")[:-1], strict=True)
-        if others:  # without a value for the hash: it takes long to bind a None
+        if others:
             self._connection.executemany(insert, others)
-        self._connection.execute(insert_last, (*last, digest))
+        self._connection.execute(insert_last, (*last, bytearray(digest)))  # unlike bytes, bound without an adapter
         return Mark(last[0], digest)
 
     def read(self, since: int = 0, limit: int = -1) -> list[tuple[int, bytes]]:
-        """Return (seq, body) of the events after `since`, in order, archived or not."""
+        """Return (seq, body) of the events after `since`, in order, including archived ones."""
         if since < self.archive.mark.number:
             return [(seq, body.encode()) for seq, _, _, body in self.rows(since, limit)]
         query = "select seq, cast(body as blob) from events where seq > ? order by seq limit ?"
-        return self._connection.execute(query, (since, limit)).fetchall()
+        return self._fetch(query, (since, limit))
 
     def rows(self, since: int = 0, limit: int = -1) -> list[Row]:
-        """Return (seq, kind, ticket, body) of the events after `since`, in order, archived or not."""
+        """Return (seq, kind, ticket, body) of the events after `since`, in order, including archived ones."""
         stop = None if limit < 0 else limit
         rows = list(islice(self.archive.rows(since), stop))
         if len(rows) == stop:
             return rows
         since, left = max(since, self.archive.mark.number), -1 if stop is None else stop - len(rows)
         query = "select seq, kind, ticket, body from events where seq > ? order by seq limit ?"
-        return rows + self._connection.execute(query, (since, left)).fetchall()
+        return rows + self._fetch(query, (since, left))
 
     def events(self, since: int = 0) -> Iterator[tuple[int, Event]]:
-        """Yield (seq, event) after `since`, in order."""
+        """Yield (seq, event) of the events after `since`, in order; raise LedgerError if one cannot be decoded."""
         while page := self.read(since, PAGE):
             for seq, body in page:
                 yield seq, decode_row(seq, body)
@@ -217,24 +223,31 @@ class Ledger:
             return ""
         end = self._last_end(seq)
         rows = self.rows(end.number, seq - end.number)
-        return (hash_rows(end.digest, rows) or b"" if rows else end.digest).hex()
+        return (hash_events(end.digest, rows) or b"" if rows else end.digest).hex()
 
     def _last_end(self, seq: int) -> Mark:
-        """Return the end of the last commit up to an event."""
+        """Return the mark of the last commit that ends at or before an event."""
         if seq <= self.archive.mark.number:
             return self.archive.last_end(seq)
         query = "select seq, chain from events where seq <= ? and chain is not null order by seq desc limit 1"
-        row = self._connection.execute(query, (seq,)).fetchone()
-        return self.archive.mark if row is None else Mark(row[0], row[1] if isinstance(row[1], bytes) else START.digest)
+        rows = self._fetch(query, (seq,))
+        return (
+            Mark(rows[0][0], rows[0][1] if isinstance(rows[0][1], bytes) else START.digest)
+            if rows
+            else self.archive.mark
+        )
 
     def metrics(self, since: int, upto: int, limit: int = -1) -> list[Measured]:
-        """Return the rows of metrics after the id `since` that were measured no later than the event `upto`."""
+        """Return the rows of metrics after the id `since` that were written no later than the event `upto`."""
         query = "select id, seq, elapsed, source, body from metrics where id > ? and seq <= ? order by id limit ?"
-        rows = self._connection.execute(query, (since, upto, limit))
-        return [
-            Measured(number, seq, elapsed, source, msgspec.json.decode(body, type=dict[str, float]))
-            for number, seq, elapsed, source, body in rows
-        ]
+        rows = self._fetch(query, (since, upto, limit))
+        try:
+            return [
+                Measured(number, seq, elapsed, source, msgspec.json.decode(body, type=dict[str, float]))
+                for number, seq, elapsed, source, body in rows
+            ]
+        except (msgspec.MsgspecError, TypeError) as error:
+            raise LedgerError(f"metrics of the ledger {self.path} are damaged: {error}. {DAMAGED}") from error
 
     @property
     def measured(self) -> int:
@@ -242,23 +255,23 @@ class Ledger:
         return self._measured.number
 
     def notes(self) -> dict[str, str]:
-        """Return what trackers keep here, by their names."""
+        """Return the notes of trackers, by tracker name."""
         return {key.removeprefix(NOTE): value for key, value in self._meta.items() if key.startswith(NOTE)}
 
     def meta(self, key: str) -> str | None:
-        """Return what was kept under a key: facts about the file, not about the league."""
+        """Return the value of a key, None if there is none: facts about the file, not about the league."""
         return self._meta.get(key)
 
     def set_meta(self, key: str, value: str) -> None:
-        """Keep a value under a key; raise LedgerFull if it cannot be written."""
+        """Set the value of a key; raise LedgerFull if it cannot be written."""
         self._write(NOTHING, NOTHING, {key: value})
 
     def damage(self) -> list[str]:
-        """Check every row of every table against its hash; return what is wrong, the first bad row first."""
+        """Check the archive and every row of the database; return all problems, the first bad row first."""
         return self.archive.damage() + damage(self._connection, _SCHEMA, self.archive.mark)
 
     def settle(self) -> bool:
-        """Carry all that is in SQLite's log over to the file; return whether that worked (not on a full disk)."""
+        """Checkpoint SQLite's log into the file; return whether that succeeded, as it does not on a full disk."""
         try:
             busy, logged, carried = self._connection.execute("pragma wal_checkpoint(full)").fetchone()
         except sqlite3.OperationalError:
@@ -269,25 +282,32 @@ class Ledger:
 
     @property
     def live(self) -> int:
-        """How many events are in the database itself."""
+        """The number of events that are not archived."""
         return self.head - self.archive.mark.number
 
     def live_bytes(self) -> int:
-        """Return how many bytes of the database are in use."""
+        """Return the size of the used pages of the database in bytes."""
         (pages,), (free,) = (
             self._connection.execute(f"pragma {p}").fetchone() for p in ("page_count", "freelist_count")
         )
         return int(pages - free) * PAGE_BYTES
 
     def put_away(self, count: int) -> None:
-        """Move the oldest events, about so many, into a segment of the archive.
+        """Move the oldest events, `count` or a few more, into a segment of the archive.
 
-        First the segment is on the disk; then one transaction notes its name and deletes the rows. Raise LedgerError if
-        the rows are not what was committed: then nothing is moved. OSError and LedgerFull: it may work later.
+        The segment is synced to disk before one transaction lists its name and deletes the rows. If the rows are not
+        those that were committed, raise LedgerError and move nothing. After OSError or LedgerFull it may succeed later.
         """
-        rows, marks = self._oldest(count)
+        rows, marks = self._oldest(min(count, MOST_ROWS))
+        while len(marks) > 1 and not fits(rows):
+            marks = marks[: len(marks) // 2]
+            rows = rows[: marks[-1].number - rows[0][0] + 1]
         if not marks:
             return
+        if not fits(rows):
+            raise LedgerFull(
+                f"the commit up to event {marks[-1].number} is larger than a segment of the archive may be"
+            )
         last = marks[-1]
         name, head = self.archive.write(rows, [mark.number for mark in marks], last.digest)
         try:
@@ -302,7 +322,7 @@ class Ledger:
         self.archive.add(name, head)
 
     def _oldest(self, count: int) -> tuple[list[Row], list[Mark]]:
-        """Return the oldest rows up to the end of a commit, and the marks of all commits in them, checked."""
+        """Return the oldest rows up to the end of a commit, and the mark of each commit in them, after a check."""
         marks = []
         for found in check_events(self._connection, self.archive.mark, count):
             if found.problem:
@@ -315,26 +335,33 @@ class Ledger:
         ), marks
 
     def shrink(self, pages: int, spare: int) -> None:
-        """Give up to so many unused pages of the file back to the disk; `spare` of them stay, to be written again.
+        """Free up to `pages` unused pages of the file, but keep `spare` of them for reuse.
 
-        Raise LedgerFull if the disk has no room for the log of it.
+        Raise LedgerFull if the disk has no room for the log of this change.
         """
         (free,) = self._connection.execute("pragma freelist_count").fetchone()
         if free <= spare:
             return
-        try:  # execute() would take one step of it, which is one page
+        try:  # execute() would run only the first step, which frees one page
             self._connection.executescript(f"pragma incremental_vacuum({min(pages, free - spare)})")
         except sqlite3.OperationalError as error:
             raise LedgerFull(f"the ledger cannot be written: {error}") from error
 
-    # --- apart from the fold -----------------------------------------------------------------------------------
+    # --- queries, closing --------------------------------------------------------------------------------------
 
     def query(self, sql: str, *parameters: object) -> list[tuple[object, ...]]:
-        """Run a read-only query over what is in the database itself: `rows` has the archived events, too."""
-        return self._connection.execute(sql, parameters).fetchall()
+        """Run a read-only query on the database, which lacks archived events; `rows` includes them."""
+        return self._fetch(sql, parameters)
+
+    def _fetch(self, query: str, parameters: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        """Return the rows of a query; raise LedgerError if SQLite cannot read them."""
+        try:
+            return self._connection.execute(query, parameters).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise LedgerError(f"the ledger {self.path} cannot be read: {error}. {DAMAGED}") from error
 
     def close(self) -> None:
-        """Let go of the ledger."""
+        """Close the connection and release the lock."""
         self._connection.close()
 
     def __enter__(self) -> "Ledger":
@@ -347,7 +374,7 @@ class Ledger:
 
 
 def decode_row(seq: int, body: bytes) -> Event:
-    """Return the event of a row; LedgerError names a row that cannot be read."""
+    """Return the event of a row; raise LedgerError, with its number, if it cannot be decoded."""
     try:
         return events.decode(body)
     except msgspec.MsgspecError as error:
@@ -358,9 +385,9 @@ def decode_row(seq: int, body: bytes) -> Event:
 
 @contextmanager
 def open_copy(path: Path) -> Iterator[Ledger]:
-    """Open a copy of a ledger: a reader never touches the file itself. A coordinator may write it meanwhile.
+    """Open a copy of a ledger, which a coordinator may be writing.
 
-    Archived events are read where they are: their files never change.
+    Archived events are read in place: their files never change.
     """
     if not path.exists():
         raise LedgerError(f"there is no ledger at {path}")
@@ -368,18 +395,19 @@ def open_copy(path: Path) -> Iterator[Ledger]:
         copy = Path(folder) / path.name
         _copy(path, copy)
         try:
-            ledger = Ledger.open(copy, archive=path.with_name(ARCHIVE))
+            with Ledger.open(copy, archive=path.with_name(ARCHIVE)) as ledger:
+                yield ledger
         except LedgerError as error:
+            if str(copy) not in str(error):
+                raise
             raise LedgerError(str(error).replace(str(copy), str(path))) from error
-        with ledger:
-            yield ledger
 
 
 def _copy(path: Path, copy: Path) -> None:
-    """Copy the file and its log as they were at one moment.
+    """Copy the file and its log, consistent with each other.
 
-    The log has everything that the file may lack, whatever is carried over from the one to the other meanwhile; until
-    SQLite begins the log again. A copy during which that happened is made again.
+    The log contains everything that the file may lack, even if SQLite checkpoints it during the copy, until SQLite
+    restarts the log. If it did so during the copy, copy again.
     """
     for _ in range(COPIES):
         before = generation(path)
@@ -387,7 +415,7 @@ def _copy(path: Path, copy: Path) -> None:
             target = copy.with_name(copy.name + suffix)
             try:
                 shutil.copyfile(path.with_name(path.name + suffix), target)
-            except FileNotFoundError:  # whoever closes a ledger removes its log
+            except FileNotFoundError:  # the log is removed when a ledger is closed
                 target.unlink(missing_ok=True)
         if generation(path) == before:
             return
@@ -395,14 +423,14 @@ def _copy(path: Path, copy: Path) -> None:
 
 
 class Generation(NamedTuple):
-    """What changes when a ledger is written: the head of its log; where there is no log, the file itself."""
+    """Changes whenever SQLite restarts the log of a ledger; without a log, whenever the file changes."""
 
     log: bytes
     file: tuple[int, int, int]
 
 
 def generation(path: Path) -> Generation:
-    """Return the generation of a ledger. Files are opened, as only that asks the server of a network file system."""
+    """Return the generation of a ledger. Files are opened, because only that bypasses the cache of a network mount."""
     try:
         with path.with_name(path.name + "-wal").open("rb") as log:
             header = log.read(WAL_HEADER)
@@ -442,7 +470,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a ledger that another version of Ludus wrote."""
+    """Raise LedgerError if the ledger has another schema version."""
     (version,) = connection.execute("select value from meta where key = 'schema_version'").fetchone() or ("?",)
     if version != str(SCHEMA_VERSION):
         raise LedgerError(
@@ -452,7 +480,7 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _end_of(connection: sqlite3.Connection, query: str, default: Mark) -> Mark:
-    """Return where a chain ends, as the last row has it. Whether that is right is for others to check."""
+    """Return the end of a chain, as its last row stores it, without a check."""
     row = connection.execute(query).fetchone()
     if row is None:
         return default
@@ -462,5 +490,5 @@ def _end_of(connection: sqlite3.Connection, query: str, default: Mark) -> Mark:
 def _ticket_of(event: Event) -> int | None:
     if isinstance(event, TicketIssued):
         return event.ticket.number
-    ticket: int | None = getattr(event, "ticket", None)  # of all other events that are about a ticket it is the number
+    ticket: int | None = getattr(event, "ticket", None)  # in all other events it is the number
     return ticket

@@ -1,5 +1,6 @@
-"""Every file name of a run, in one place."""
+"""All file names of a run, and the files that describe it."""
 
+import errno
 import hashlib
 import json
 import os
@@ -7,26 +8,31 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
 from league.errors import InputError
 from league.ids import Hash
-from league.store.files import publish
+from league.store.files import PART, open_append, publish
 from league.store.ledger import ARCHIVE
 
 LAYOUT_VERSION = 1
+LATEST = "latest"  # stands for the run whose config was written last
+SWEEPS = "sweeps"  # the folder beside runs with what sweeps record
 Content = TypeVar("Content")
 
 
 class RunError(InputError):
-    """A run that is not there, or cannot be read."""
+    """A run that does not exist, or cannot be used."""
 
 
 class Rendezvous(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the coordinator of this term, or a learner, listens; `public_key` is that of the server, None on ipc."""
+    """Where a server of the run listens: the coordinator of this term, a learner, or a process beside one.
+
+    `public_key` is that of the server, None on ipc.
+    """
 
     address: str
     term: int
@@ -61,43 +67,55 @@ class RunDirectory:
         self.track = root / "track"
         self.report = root / "report"
         self.videos = root / "videos"
+        self.probes = root / "probes"
+        self.probe_report = root / "probe.json"  # of a run that is a probe
 
     @property
     def name(self) -> str:
-        """What people call this run."""
+        """The name of this run."""
         return self.root.name
 
     def log(self, role: str, index: int) -> Path:
-        """Where a process writes its log."""
+        """Return the path of a process's log."""
         return self.logs / f"{role}-{index}.log"
 
+    def open_log(self, role: str, index: int) -> BinaryIO:
+        """Open a process's log to append to it; raise RunError if it is a link."""
+        path = self.log(role, index)
+        try:
+            return open_append(path)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise RunError(f"{path} is a link, and logs are never written through one. Remove it") from error
+
     def journal(self, collector: str) -> Path:
-        """Where a collector notes which results were acknowledged."""
+        """Return the path of a collector's journal, which lists its acknowledged results."""
         return self.journals / f"{_name(collector)}.jsonl"
 
     def checkpoint(self, player: str) -> Path:
-        """Where a learner keeps what it needs to go on with this player."""
+        """Return the path of the checkpoint from which a learner resumes this player."""
         return self.checkpoints / f"{quote(_name(player), safe='')}.safetensors"
 
     def claim(self, process: str) -> Path:
-        """Where a process notes that it is the one of that name: an older one that still runs sees it and leaves."""
+        """Return the file by which a process claims its name: an older process of that name sees it and ends."""
         return self.root / "claims" / process
 
     def drop_claims(self) -> None:
-        """Forget whose names are whose: a league that starts again owes nothing to its earlier processes.
+        """Remove the claims of earlier processes, before a league starts again.
 
-        Claims are ordered by the ids of jobs, which mean nothing on another cluster, or on this machine without one.
+        Claims are ordered by job ids, which mean nothing on another cluster, or without one.
         """
         shutil.rmtree(self.root / "claims", ignore_errors=True)
 
     @property
     def sockets(self) -> Path:
-        """Where processes on this machine meet: a short path, however long that of the run."""
+        """The folder of the run's ipc sockets: a short path, however long the run's own path is."""
         digest = hashlib.sha256(os.fsencode(self.root.resolve())).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"ludus-{os.geteuid()}-{digest}"
 
     def address(self, process: str) -> str:
-        """Return the ipc address of a process: the same after a restart.
+        """Return the ipc address of a process, which stays the same after a restart.
 
         >>> RunDirectory(Path("runs/first")).address("coordinator").startswith("ipc://")
         True
@@ -105,7 +123,7 @@ class RunDirectory:
         return f"ipc://{self.sockets}/{process}"
 
     def create(self) -> Self:
-        """Make the directories of a run; harmless if it is there already."""
+        """Create the directories of a run that do not exist yet; return the run."""
         for directory in (self.snapshots, self.checkpoints, self.logs, self.journals):
             directory.mkdir(parents=True, exist_ok=True)
         self.keys.mkdir(mode=0o700, exist_ok=True)
@@ -114,11 +132,13 @@ class RunDirectory:
         return self.check()
 
     def check(self) -> Self:
-        """Refuse a directory that is no run or was laid out by another version."""
+        """Return the run; raise RunError if the directory is not a run, or has another layout version."""
         try:
             found = self.layout.read_text().strip()
         except FileNotFoundError as error:
-            raise RunError(f"{self.root} is not the directory of a run: it has no file {self.layout.name!r}") from error
+            raise RunError(
+                f"{self.root} is not the directory of a run, or not a whole one: it has no file {self.layout.name!r}"
+            ) from error
         if found != str(LAYOUT_VERSION):
             raise RunError(
                 f"{self.root} has layout version {found[:20]!r}, this Ludus reads version {LAYOUT_VERSION}; "
@@ -126,65 +146,81 @@ class RunDirectory:
             )
         return self
 
+    def refuse_lost_ledger(self) -> None:
+        """Raise RunError if a league was played here, but its ledger is gone: another league would begin over it."""
+        if self.ledger.exists():
+            return
+        traces = [self.fold, *(f for d in (self.archive, self.journals, self.checkpoints) for f in sorted(d.glob("*")))]
+        for trace in traces:
+            if trace.is_file() and trace.stat().st_size:
+                raise RunError(
+                    f"the ledger of the run {self.name} is lost: there is no {self.ledger}, but {trace} is of a league "
+                    f"that was played here. Put {self.ledger.name} back, or start a new run under another name="
+                )
+
     def refuse_links(self) -> None:
-        """Refuse a run whose links lead elsewhere: what is written into it would be written there."""
-        for path in self._leading_out(self.root.resolve()):
+        """Raise RunError if a link leads out of the run: a resumed league would write to its target."""
+        for path in leading_out(self.root.resolve(), self.root):
             raise RunError(
-                f"{path} is a link to {path.readlink()}, outside of the run, and a league that goes on would "
-                f"write there. Put what it leads to in its place, or, if it is yours: ludus resume {self.name} --trust"
+                f"{path} is a link to {path.readlink()}, outside of the run, and a resumed league would write "
+                f"there. Replace the link by its target, or, if the link is yours: ludus resume {self.name} --trust"
             )
 
     def inside(self, folder: Path) -> Path:
-        """Return a folder of the run that a command writes into; refuse it if links lead it out of the run."""
-        for path in self._leading_out(folder):
+        """Return a folder of the run that a command writes into; raise RunError if a link leads out of the run."""
+        for path in leading_out(folder, self.root):
             raise RunError(
                 f"{path} leads to {path.resolve()}, outside of the run, and this command would read or write there. "
-                "Remove the link, or name a folder of your own with --out if the command has it"
+                "Remove the link, or choose another folder with --out if the command has it"
             )
         return folder
 
-    def _leading_out(self, folder: Path) -> Iterator[Path]:
-        """Yield the folder itself, and what is in it, if they lie outside of the run."""
-        root = self.root.resolve()
-        if not folder.resolve().is_relative_to(root):
-            yield folder
-        for above, below, files in os.walk(folder):
-            for path in (Path(above) / name for name in (*below, *files)):
-                if path.is_symlink() and not path.resolve().is_relative_to(root):
-                    yield path
+    def refuse_foreign_files(self) -> None:
+        """Raise RunError if files lie where a new run is to be: it would take them for its own.
+
+        A start that was killed leaves a lock, empty folders and parts of files.
+        """
+        for above, _, files in os.walk(self.root):
+            for path in (Path(above) / name for name in files):
+                if path != self.lock and not path.name.startswith(PART):
+                    raise RunError(
+                        f"{self.root} has a file {path.relative_to(self.root)}, but no file {self.layout.name}: it is "
+                        "not a whole run. Choose another name=, or remove the directory"
+                    )
 
     @classmethod
     def find(cls, text: str, runs: Path = Path("runs")) -> Self:
-        """Return the run that a user means by a name, a path, or `latest`."""
-        known = {path.parent.name: path for path in runs.glob("*/config.json")}
-        if text == "latest" and known:
+        """Return the run of a name or a path; `latest` is the one whose config was written last."""
+        known = {path.parent.name: path for path in runs.glob("*/config.json") if cls(path.parent).layout.exists()}
+        if text == LATEST and known:
             return cls(max(known.values(), key=lambda path: path.stat().st_mtime_ns).parent).check()
-        for root in (runs / text, Path(text)):
-            if text and root.is_dir() and (root / "layout").exists():
-                return cls(root).check()
-        listed = ", ".join(sorted(known)) if known else "none"
-        raise RunError(f"there is no run {text!r}. Runs in {runs}: {listed}. Give a name, a path or 'latest'.")
+        for found in (cls(runs / text), cls(Path(text))) if text else ():
+            if found.layout.exists() or found.config.exists() or found.ledger.exists():
+                return found.check()
+        there = f"Runs in {runs}: {', '.join(sorted(known))}. Give a name, a path or 'latest'."
+        nothing = f"There are no runs in {runs}: start one with ludus run, or give the path of one."
+        raise RunError(f"there is no run {text!r}. {there if known else nothing}")
 
     def write_config(self, resolved: dict[str, Any]) -> Hash:
-        """Write the resolved config and return its hash, which the ledger keeps."""
+        """Write the resolved config; return its hash, which the ledger records."""
         data = json.dumps(resolved, indent=2, sort_keys=True, allow_nan=False).encode() + b"\n"
         publish(self.config, data)
         return Hash(hashlib.sha256(data).hexdigest())
 
     def read_config(self) -> dict[str, Any]:
-        """Return the resolved config as it was written."""
+        """Return the resolved config."""
         return _read_json(self.config, dict[str, Any])
 
     def config_hash(self) -> Hash:
-        """Return the hash of the config as it is on the disk."""
+        """Return the hash of the config file."""
         return Hash(hashlib.sha256(self.config.read_bytes()).hexdigest())
 
     def publish_rendezvous(self, rendezvous: Rendezvous, process: str = "coordinator") -> None:
-        """Tell everybody where the coordinator, or another process, listens from now on."""
+        """Publish the address of the coordinator, or of another process."""
         publish(self._rendezvous_of(process), msgspec.json.encode(rendezvous))
 
     def read_rendezvous(self, process: str = "coordinator") -> Rendezvous | None:
-        """Return where the coordinator, or another process, listens; None if it has not started yet."""
+        """Return the published address of the coordinator, or of another process; None if it never started."""
         path = self._rendezvous_of(process)
         return _read_json(path, Rendezvous) if path.exists() else None
 
@@ -192,14 +228,30 @@ class RunDirectory:
         return self.root / f"{process}.json"
 
 
+def leading_out(folder: Path, root: Path) -> Iterator[Path]:
+    """Yield the folder itself if it lies outside of the root, then every link in it that leads out of the root."""
+    root = root.resolve()
+    if not folder.resolve().is_relative_to(root):
+        yield folder
+    for above, below, files in os.walk(folder):
+        for path in (Path(above) / name for name in (*below, *files)):
+            if path.is_symlink() and not path.resolve().is_relative_to(root):
+                yield path
+
+
 def _name(text: str) -> str:
-    """Return the name of a player or a process if it can be that of a file: it may come from a stranger's ledger."""
+    """Return the name of a player or a process; raise RunError if it is unsafe in a path.
+
+    It may come from the ledger of another user.
+    """
     if not text or text.startswith(".") or "/" in text or "\0" in text:
         raise RunError(f"{text[:80]!r} cannot name a player or a process: its files would lie elsewhere. Rename it")
     return text
 
 
 def _read_json(path: Path, kind: type[Content]) -> Content:
+    if path.exists() and not path.is_file():  # to open a pipe waits for somebody to write into it
+        raise RunError(f"cannot read {path}: it is not a file")
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, FileNotFoundError) as error:

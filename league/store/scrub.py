@@ -1,9 +1,9 @@
-"""The scrub: while a coordinator writes a ledger, its old rows are read again, some at a time, round and round.
+"""The scrub: re-reads old rows of a ledger while a coordinator writes it, some at a time, in an endless cycle.
 
     scrub = Scrub(ledger)
-    problem = scrub.look()          # every now and then; "" if the rows are what was committed
+    problem = scrub.look()          # periodically; "" if the rows are those that were committed
 
-It reads the bytes of the file, past what the coordinator's own connection remembers of them.
+It reads the file through a connection of its own: the page cache of the coordinator's connection would hide damage.
 """
 
 import sqlite3
@@ -13,22 +13,22 @@ from league.store.chain import START, Found, Mark
 from league.store.integrity import check_events, check_metrics
 from league.store.ledger import Ledger
 
-ROWS = 300  # that are read in one look, or a few more: links are read whole
+ROWS = 300  # rows read in one look, or a few more: links are read whole
 
 Check = Callable[[sqlite3.Connection, Mark, int], Iterator[Found]]
 
 
 class Scrub:
-    """Where the next look begins, in each of the two chains."""
+    """Checks a ledger step by step; remembers where the next look begins in each of the two chains."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._events = self._metrics = START
         self._segment = self._turn = 0
-        self.rounds = 0  # how often all events were read
+        self.rounds = 0  # complete passes over all events
 
     def look(self) -> str:
-        """Check the next rows of the file; return what is wrong with the first bad one."""
+        """Check the next rows of the file; return the problem of the first bad one, "" if there is none."""
         self._turn += 1
         if self._turn % 8 == 0:  # there are far fewer metrics
             problem, self._metrics = self._look("metrics row", check_metrics, self._metrics)
@@ -46,14 +46,14 @@ class Scrub:
         problem, after = self._read(what, check, at)
         if not problem:
             return "", after
-        if not self._ledger.settle():  # the file may be half way between two commits, and the log has the rest
+        if not self._ledger.settle():  # the file may lack what is still in the log
             return "", at
         return self._read(what, check, at)
 
     def _read(self, what: str, check: Check, at: Mark) -> tuple[str, Mark]:
-        """Return what is wrong with the next rows, and where to go on: at the start after the last one."""
+        """Return the problem of the next rows, and where the next look begins: at the start after the last row."""
         first = at
-        # A plain open() and close() of the file would give up the ledger's lock; a connection of SQLite does not.
+        # Opening and closing the file directly would release the ledger's lock; a second SQLite connection does not.
         connection = sqlite3.connect(f"{self._ledger.path.absolute().as_uri()}?immutable=1", uri=True)
         try:
             for found in check(connection, at, ROWS):

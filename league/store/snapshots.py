@@ -28,7 +28,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is needed to load a snapshot and to say where it comes from."""
+    """The origin of a snapshot, and everything that is needed to load it."""
 
     player: str
     incarnation: int
@@ -49,31 +49,34 @@ class Snapshot:
 
 
 class SnapshotError(LudusError):
-    """A snapshot that cannot be had."""
+    """A snapshot that cannot be loaded."""
 
 
 class SnapshotMissing(SnapshotError):  # noqa: N818  (the condition is the name)
-    """There is no such snapshot."""
+    """The store has no snapshot of this hash."""
 
 
 class SnapshotDamaged(SnapshotError):  # noqa: N818
-    """The file is not what was put."""
+    """The file does not match its hash, or is not a snapshot."""
 
 
 class SnapshotStore:
-    """The snapshots in one directory, which put() makes if need be."""
+    """The snapshots in one directory, which `put` creates if it is missing."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def path(self, name: str) -> Path:
-        """Return where the snapshot of this hash lies. What is no hash is refused: it may come from a peer."""
+        """Return the path of a snapshot; raise SnapshotMissing if the name, which a peer may send, is not a hash."""
         if not _HASH.fullmatch(name):
             raise SnapshotMissing(f"{name[:80]!r} is not the hash of a snapshot (64 hexadecimal digits)")
         return self.root / f"{name}{SUFFIX}"
 
     def put(self, arrays: Mapping[str, npt.NDArray[Any]], manifest: Manifest) -> Hash:
-        """Write a snapshot and return its hash; equal input gives the same file. ValueError if not finite."""
+        """Write a snapshot and return its hash; equal input gives the same file.
+
+        Raise ValueError if an array holds NaN or infinity.
+        """
         _refuse_non_finite(arrays)
         data = _pack(arrays, manifest)
         name = Hash(hashlib.sha256(data).hexdigest())
@@ -84,20 +87,27 @@ class SnapshotStore:
             raise self._damaged(name, self.path(name).read_bytes()) from error
         return name
 
+    def adopt(self, data: bytes) -> Hash:
+        """Write the bytes of a snapshot of another store, which `read_snapshot` checked, and return its hash."""
+        name = Hash(hashlib.sha256(data).hexdigest())
+        self.root.mkdir(parents=True, exist_ok=True)
+        publish_once(self.path(name), data)
+        return name
+
     def get(self, name: str) -> Snapshot:
-        """Return a snapshot after checking every byte against its hash."""
+        """Return a snapshot after checking its bytes against the hash."""
         data = self._read(name)
         if hashlib.sha256(data).hexdigest() != name:
             raise self._damaged(name, data)
         try:
             snapshot = _unpack(data)
             _refuse_non_finite(snapshot.arrays)
-        except Exception as error:  # the hash is right, so whoever wrote it did not write a snapshot
+        except Exception as error:  # the hash matches, so the file was written like this
             raise SnapshotDamaged(f"{self.path(name)} was never a snapshot of ours: {error}") from error
         return snapshot
 
     def verify(self, name: str) -> str | None:
-        """Return what is wrong with a snapshot, None if nothing is."""
+        """Return the problem of a snapshot, None if it has none."""
         try:
             self.get(name)
         except SnapshotError as error:
@@ -108,12 +118,12 @@ class SnapshotStore:
         return isinstance(name, str) and _HASH.fullmatch(name) is not None and self.path(name).exists()
 
     def hashes(self) -> list[Hash]:
-        """Return the hash of every snapshot, sorted."""
+        """Return the hashes of all snapshots, sorted."""
         names = (path.name.removesuffix(SUFFIX) for path in self.root.glob(f"*{SUFFIX}"))
         return sorted(Hash(name) for name in names if _HASH.fullmatch(name))
 
     def remove(self, name: str) -> None:
-        """Delete a snapshot; one that is gone already is no error, so that pruning can be repeated."""
+        """Delete a snapshot. A missing one is not an error, so that pruning can be repeated."""
         self.path(name).unlink(missing_ok=True)
 
     def _read(self, name: str) -> bytes:
@@ -130,6 +140,28 @@ class SnapshotStore:
             "Restore the file from a copy: until then nobody can play with these weights. "
             "ludus verify names every file that is damaged."
         )
+
+
+def read_snapshot(path: Path) -> tuple[bytes, Snapshot]:
+    """Return the bytes and the content of a snapshot's file, wherever it lies; a changed name is no error."""
+    data = path.read_bytes()
+    named = hash_in(path.name)
+    if named is not None and hashlib.sha256(data).hexdigest() != named:
+        raise SnapshotDamaged(f"{path} is damaged: its bytes do not have the hash in its name. Copy it again")
+    try:
+        snapshot = _unpack(data)
+        _refuse_non_finite(snapshot.arrays)
+    except Exception as error:
+        raise SnapshotDamaged(
+            f"{path} is no snapshot of Ludus ({error}). Snapshots are in the folder snapshots of a run"
+        ) from error
+    return data, snapshot
+
+
+def hash_in(text: str) -> Hash | None:
+    """Return the hash of a snapshot if a text is one, with or without the suffix of its file."""
+    name = text.removesuffix(SUFFIX)
+    return Hash(name) if _HASH.fullmatch(name) else None
 
 
 def _refuse_non_finite(arrays: Mapping[str, npt.NDArray[Any]]) -> None:

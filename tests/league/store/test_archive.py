@@ -1,10 +1,14 @@
 """The archive on a real disk: nothing is lost, nothing doubled, whenever the writer dies."""
 
+import hashlib
 import os
 import sqlite3
 import subprocess
 import sys
+import zlib
+from contextlib import closing
 
+import msgspec
 import pytest
 
 from league.events import (
@@ -16,6 +20,9 @@ from league.events import (
     TicketVoided,
     TicketWithdrawn,
 )
+from league.store import archive
+from league.store.archive import SegmentHead
+from league.store.chain import START
 from league.store.ledger import Ledger, LedgerError, LedgerFull, open_copy
 from league.ticket import Entry, Episode, Purpose, Ticket
 
@@ -53,6 +60,16 @@ def filled(path):
     with Ledger.open(path) as ledger:
         fill(ledger)
         yield ledger
+
+
+def test_an_archived_event_that_is_still_in_the_database_is_damage(filled, path):
+    filled.put_away(15)
+    filled.close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("insert into events values(3, 'term_began', null, '{}', null)")
+        database.commit()
+    with Ledger.open(path) as ledger:
+        assert ledger.damage() == ["event 3 is not part of the ledger, which goes on after number 16"]
 
 
 def test_what_is_archived_is_read_as_before(filled, path):
@@ -319,3 +336,52 @@ def test_a_full_disk_gives_no_room_back(mount, tmp_path):
         disk.clear()
         ledger.shrink(200, 0)
         assert ledger.damage() == []
+
+
+def plant(path, packed):
+    """Put a segment with these bytes, rightly named, at the place of the first one, and list it."""
+    head = SegmentHead(first=1, last=1, previous="", before="", after=START.digest.hex(), tickets=0, open=())
+    data = msgspec.json.encode(head) + b"\n" + packed
+    name = f"{1:012}-{1:012}-{hashlib.sha256(data).hexdigest()}.segment"
+    path.with_name("archive").mkdir()
+    (path.with_name("archive") / name).write_bytes(data)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("insert into archive values(1, ?)", (name,))
+        database.commit()
+
+
+def test_a_segment_that_unpacks_to_more_than_a_segment_may_have_is_refused(path, monkeypatch):
+    Ledger.open(path).close()
+    monkeypatch.setattr(archive, "MOST_BYTES", 1 << 20)
+    plant(path, zlib.compress(bytes(1 << 22)))
+    with pytest.raises(LedgerError, match="more than 1,048,576 bytes"):
+        Ledger.open(path)
+
+
+def test_a_segment_with_more_rows_than_a_segment_may_have_is_refused(path):
+    Ledger.open(path).close()
+    plant(path, zlib.compress(msgspec.msgpack.encode([[""] * (archive.MOST_ROWS + 1), [], b"", []])))
+    with pytest.raises(LedgerError, match="length <= 1048576"):
+        Ledger.open(path)
+
+
+def test_events_that_are_too_large_for_one_segment_go_into_several(filled, monkeypatch):
+    before = everything(filled)
+    monkeypatch.setattr(archive, "MOST_BYTES", 8000)
+    filled.put_away(60)
+    assert 1 < filled.archive.mark.number < 60
+    filled.put_away(60)
+    assert everything(filled) == before
+    assert filled.damage() == []
+    monkeypatch.setattr(archive, "MOST_BYTES", 10)
+    with pytest.raises(LedgerFull, match="larger than a segment"):
+        filled.put_away(1)
+
+
+def test_a_name_in_the_archive_that_is_no_text_is_damage(path):
+    Ledger.open(path).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("insert into archive values(5, x'00')")
+        database.commit()
+    with pytest.raises(LedgerError, match="as its archive up to event 5: it is damaged"):
+        Ledger.open(path)

@@ -1,5 +1,6 @@
 """The fold checkpoint gives the same state as the ledger, or nothing."""
 
+import numpy as np
 import pytest
 
 from coordinator.opening import refold
@@ -7,6 +8,7 @@ from launch.config.compose import compose
 from launch.config.config import to_plain
 from launch.processes.inline import play
 from league.events import OperatorActed
+from league.ratings.elo import Elo
 from league.store.fold import encode_fold, read_fold, write_fold
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
@@ -103,9 +105,28 @@ def test_an_older_ledger_in_its_place_is_noticed(played, tmp_path, caplog):
 def test_the_same_last_row_is_not_the_same_history(tmp_path):
     """The hash is of all events up to a row, not of the row."""
     marks = []
-    for i, action in enumerate(("resume", "pause")):
+    for i, action in enumerate(("unpause", "pause")):
         with Ledger.open(tmp_path / f"{i}.sqlite") as ledger:
             ledger.commit([OperatorActed(action=action), OperatorActed(action="drain")])
             marks.append(ledger.mark(2))
             assert ledger.mark(1) != ledger.mark(2) != ledger.mark(3) == ""
     assert marks[0] != marks[1]
+
+
+def spoil_matrix(state):
+    state.evaluation.matrix["wins"][:] = np.nan
+
+
+def spoil_elo(state):
+    state.elo = Elo.from_dict(state.elo.to_dict() | {"initial": float("inf")})
+
+
+@pytest.mark.parametrize("spoil", [spoil_matrix, spoil_elo])
+def test_a_checkpoint_with_nan_or_infinity_is_not_used(played, tmp_path, spoil):
+    rules, run = played
+    state, seq = read_fold(run.fold, rules)
+    write_fold(tmp_path / "fold", state, seq)
+    assert read_fold(tmp_path / "fold", rules) is not None
+    spoil(state)
+    write_fold(tmp_path / "fold", state, seq)
+    assert read_fold(tmp_path / "fold", rules) is None

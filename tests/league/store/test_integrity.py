@@ -36,6 +36,9 @@ def test_a_sound_ledger_has_no_damage(connection):
     [
         ("update events set ticket = 9 where seq = 3", "event 3"),
         ("update events set body = cast(x'ff' as text) where seq = 3", "event 3"),
+        ("insert into events values(0, 'term_began', null, '{}', null)", "event 0 is not part of the ledger"),
+        ("insert into events values(-5, 'x', null, 'y', zeroblob(3))", "event -5 is not part of the ledger"),
+        ("insert into metrics values(-7, 1, 1.0, 'main', '{}', null)", "metrics row -7 is not part of the ledger"),
         ("update metrics set elapsed = 7 where id = 2", "metrics row 2"),
         ("update meta set value = '3' where key = 'schema_version'", "table meta"),
         ("delete from metrics where id = 4", "the metrics do not end with row 4"),

@@ -1,5 +1,6 @@
 """The ledger on a real disk: durable or not at all, one writer, readable copies, clear words about trouble."""
 
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -18,7 +19,8 @@ from league.events import (
     TicketWithdrawn,
 )
 from league.spec import Array, EnvSpec, Seat
-from league.store.ledger import Ledger, LedgerError, LedgerFull, LedgerLocked, open_copy
+from league.store.in_place import open_still
+from league.store.ledger import PAGE_BYTES, Ledger, LedgerError, LedgerFull, LedgerLocked, open_copy
 from league.ticket import Entry, Episode, Purpose, Ticket
 
 ENV = EnvSpec(name="game", agents=("a",), seats=(Seat((0,)),), observation=Array((1,), "float32"), actions=2)
@@ -194,7 +196,7 @@ def test_a_copy_has_what_is_in_the_log_while_the_writer_lives(path):
 
 
 class Busy:
-    """A writer that fills the log and has it begun anew, whenever the file has been copied and its log not yet."""
+    """A writer that fills the log and restarts it, whenever the file has been copied and its log not yet."""
 
     def __init__(self, ledger, times):
         self.ledger, self.times, self.copied = ledger, times, 0
@@ -251,6 +253,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_copies_beside_a_busy_writer_are_whole(path):
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)])
     try:
@@ -280,7 +283,7 @@ def test_a_ledger_of_another_version_says_who_can_read_it(path):
     connection.commit()
     connection.close()
     for opening in (lambda: Ledger.open(path), lambda: open_copy(path).__enter__()):
-        with pytest.raises(LedgerError, match="has schema version 99, this Ludus reads version 4") as caught:
+        with pytest.raises(LedgerError, match="has schema version 99, this Ludus reads version 5") as caught:
             opening()
         assert str(path) in str(caught.value)
 
@@ -326,3 +329,31 @@ def test_a_fact_that_is_no_text_any_more_breaks_the_seal_and_nothing_else(path, 
         assert any("table meta" in problem for problem in ledger.damage())
         ledger.set_meta("elapsed", "2.5")
         assert ledger.meta("elapsed") == "2.5"
+
+
+@pytest.mark.parametrize("opening", [open_still, open_copy])
+@pytest.mark.parametrize("read", [Ledger.read, Ledger.rows, lambda ledger: ledger.query("select body from events")])
+def test_a_damaged_page_is_an_error_that_names_verify(path, opening, read):
+    with Ledger.open(path) as ledger:
+        ledger.commit([counted(number, bytes(2000)) for number in range(1, 60)])
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 // PAGE_BYTES * PAGE_BYTES] ^= 0xFF  # the kind of a page in the middle, which has events
+    path.write_bytes(data)
+    told = f"the ledger {path} cannot be read: database disk image is malformed. `ludus verify` says"
+    with pytest.raises(LedgerError, match=re.escape(told)), opening(path) as ledger:
+        read(ledger)
+
+
+def test_the_error_of_a_copy_names_the_ledger(path):
+    with Ledger.open(path) as ledger:
+        ledger.commit([counted(1)])
+    with pytest.raises(LedgerError, match=f"the ledger {path} cannot be read"), open_copy(path) as ledger:
+        ledger.query("select nothing from events")
+
+
+def test_damaged_metrics_are_an_error_that_names_verify(path):
+    with Ledger.open(path) as ledger:
+        ledger.commit([], [(1.0, "collector-0", {"wait_share": 0.5})])
+        ledger._connection.execute("update metrics set body = 'unreadable'")
+        with pytest.raises(LedgerError, match=r"metrics of the ledger .* are damaged: .*`ludus verify`"):
+            ledger.metrics(0, 0)

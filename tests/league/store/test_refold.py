@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league import events
+from league.evaluation_payoff import RatedGame, predecessor
 from league.events import (
     CandidateWritten,
     LeagueFounded,
@@ -19,19 +20,19 @@ from league.events import (
     TicketVoided,
 )
 from league.payoff import mates, meetings
-from league.player import Kind, Player
+from league.player import Player
 from league.rulebook import LeagueConfig
 from league.spec import Array, EnvSpec, Seat
 from league.state import LeagueState, apply
 from league.store.fold import encode_fold, fold_all, fold_rows, resume_fold, write_fold
 from league.store.ledger import Ledger, LedgerError
-from league.ticket import Entry, Episode, Purpose, Ticket
+from league.ticket import Entry, Episode, Purpose, Ticket, seating
 
 PLAYERS = [
-    Player(id="main", kind=Kind.MAIN),
-    Player(id="rival", kind=Kind.MAIN_EXPLOITER, rate=0.5),
-    Player(id="random", kind=Kind.SCRIPTED, bot="random", anchor=0.0),
-    Player(id="strong", kind=Kind.SCRIPTED, bot="strong", anchor=9e5),
+    Player(id="main", kind="main"),
+    Player(id="rival", kind="main_exploiter", rate=0.5),
+    Player(id="random", kind="scripted", bot="random", anchor=0.0),
+    Player(id="strong", kind="scripted", bot="strong", anchor=9e5),
 ]
 SIDES = {"duel": (0, 1), "alone": (0,), "together": (0, 0), "free for all": (0, 1, 2), "teams": (0, 0, 1, 1)}
 
@@ -45,6 +46,7 @@ def environment(sides):
 def slowly(state, event):
     """Apply one event, with each game recorded by itself: the arithmetic that the fast way has to keep."""
     if not isinstance(event, ResultCounted):
+        follow_candidates(state, event)
         return apply(state, event)
     ticket = state.open[event.ticket]
     apply(state, events.TicketWithdrawn(ticket=event.ticket))
@@ -57,17 +59,84 @@ def slowly(state, event):
         state.games[player] += len(event.episodes)
     training = ticket.purpose == Purpose.TRAIN
     table, decay = (state.training, None) if training else (state.evaluation, 1.0)
-    for episode in event.episodes:
-        for i, j in meetings(players, sides):
-            table.record(players[i], players[j], outcome(episode.ranks, i, j), decay)
-    for episode in event.episodes:
-        for a, b, side in mates(players, sides) if len(set(sides)) < len(sides) or len(sides) == 1 else ():
-            earned = [value for value, where in zip(episode.returns, sides, strict=True) if where == side]
-            table.record_return(a, b, sum(earned) / len(earned), decay)
-    if not training:
+    rows = players if training else [row_slowly(state, entry) for entry in ticket.entries]
+    if training:
+        train_slowly(state, players, event.episodes)
+    else:
+        evaluate_slowly(state, ticket, rows, event.episodes)
         rate_slowly(state, players, sides, event.episodes)
-        tally_slowly(state, ticket, players, sides, event.episodes)
+    for episode in event.episodes:
+        for a, b, side in mates(rows, sides) if len(set(sides)) < len(sides) or len(sides) == 1 else ():
+            if a is not None and b is not None:
+                table.record_return(a, b, side_return(episode, sides, side), decay)
     return None
+
+
+def follow_candidates(state, event):
+    if isinstance(event, CandidateWritten):
+        state.written[event.player].append(event.snapshot)
+    elif isinstance(event, PlayerReset):
+        state.written[event.player].clear()
+
+
+def train_slowly(state, players, episodes):
+    sides = state.env.sides
+    for episode in episodes:
+        for i, j in meetings(players, sides):
+            state.training.record(players[i], players[j], outcome(episode.ranks, i, j))
+    for (a, b), met in pairs_slowly(players, sides).items() if state.payoff_by == "return" else ():
+        for episode in episodes:
+            for i, j in met:
+                state.training.record_margins(a, b, [margin(episode, sides, i, j)])
+
+
+def pairs_slowly(players, sides):
+    pairs = {}
+    for i, j in meetings(players, sides):
+        flipped = (players[j], players[i]) in pairs
+        key, met = ((players[j], players[i]), (j, i)) if flipped else ((players[i], players[j]), (i, j))
+        pairs.setdefault(key, []).append(met)
+    return pairs
+
+
+def side_return(episode, sides, side):
+    earned = [value for value, where in zip(episode.returns, sides, strict=True) if where == side]
+    return sum(earned) / len(earned)
+
+
+def margin(episode, sides, i, j):
+    return (side_return(episode, sides, sides[i]) - side_return(episode, sides, sides[j])) / 2
+
+
+def row_slowly(state, entry):
+    """Return the row of an entry by the history of its candidates."""
+    if entry.player not in state.written:
+        return entry.player
+    newest = [*reversed(state.written[entry.player])]
+    places = dict(zip(newest[:2], (entry.player, predecessor(entry.player)), strict=False))
+    return places.get(entry.snapshot)
+
+
+def evaluate_slowly(state, ticket, rows, episodes):
+    """Count the games of each pair, one turn after the other."""
+    players, sides = [entry.player for entry in ticket.entries], state.env.sides
+    for (a, b), met in pairs_slowly(players, sides).items():
+        turns = {}
+        for number, episode in enumerate(episodes):
+            order = seating(state.env.roles, number, sides)
+            for i, j in met:
+                won = outcome(episode.ranks, i, j)
+                state.evaluation.record_raw(a, b, *(int(won == one) for one in (1.0, 0.5, 0.0)))
+                first = first_seat(order, sides, i) < first_seat(order, sides, j)
+                led = margin(episode, sides, i, j) if state.payoff_by == "return" else 0.0
+                turns.setdefault(number // ticket.turn, []).append(RatedGame(won, first, led))
+        mine, yours = rows[met[0][0]], rows[met[0][1]]
+        if mine is not None and yours is not None:
+            state.evaluation.record_turns(mine, yours, list(turns.values()))
+
+
+def first_seat(order, sides, entry):
+    return min(seat for seat, one in enumerate(order) if sides[one] == sides[entry])
 
 
 def outcome(ranks, i, j):
@@ -85,26 +154,15 @@ def rate_slowly(state, players, sides, episodes):
                 state.elo.update_sides(list(a), list(b), won, 1.0 / max(1, len(teams) - 1))
 
 
-def tally_slowly(state, ticket, players, sides, episodes):
-    pairs = [pair for i, j in meetings(players, sides) for pair in ((i, j), (j, i))]
-    if len(set(sides)) == 1:
-        pairs = [(players.index(a), players.index(b)) for a, b, _ in mates(players, sides)]
-    for i, j in pairs:
-        newest = state.candidates.get(players[i])
-        if newest is not None and newest.snapshot == ticket.entries[i].snapshot:
-            tally = state.latest[players[i]].setdefault(players[j], [0, 0, 0])
-            for episode in episodes:
-                tally[{1.0: 0, 0.5: 1, 0.0: 2}[outcome(episode.ranks, i, j)]] += 1
-
-
 @st.composite
 def histories(draw):
     """A league of any kind: tickets of all purposes among members of a growing pool, results, voids, candidates."""
     sides = SIDES[draw(st.sampled_from([*sorted(SIDES), "duel", "duel", "duel"]))]
-    told = [LeagueFounded(seed=1, config="c", env=environment(sides))]
+    by = draw(st.sampled_from(["outcome", "outcome", "return"]))
+    told = [LeagueFounded(seed=1, config="c", env=environment(sides), payoff=by)]
     told += [PlayerAdded(player=player) for player in PLAYERS]
     members = {player.id: None for player in PLAYERS}
-    versions = dict.fromkeys(("main", "rival"), 0)
+    versions, incarnations = (dict.fromkeys(("main", "rival"), 0) for _ in range(2))
     steps = st.sampled_from(["train"] * 4 + ["evaluate"] * 3 + ["void", "void", "candidate", "freeze", "reset", "term"])
     for number, step in enumerate(draw(st.lists(steps, max_size=25)), start=1):
         who = draw(st.sampled_from(sorted(versions)))
@@ -112,15 +170,20 @@ def histories(draw):
             versions[who] += 1
             told.append(
                 CandidateWritten(
-                    player=who, incarnation=0, version=number, snapshot=f"{who}-{versions[who]}", decisions=number
+                    player=who,
+                    incarnation=incarnations[who],
+                    version=number,
+                    snapshot=f"{who}-{versions[who]}",
+                    decisions=number,
                 )
             )
             members[who] = f"{who}-{versions[who]}"
         if step == "freeze":
-            frozen = Player(id=f"{who}.{number}", kind=Kind.FROZEN, parent=who, snapshot=members[who])
+            frozen = Player(id=f"{who}.{number}", kind="main", parent=who, snapshot=members[who])
             told.append(PlayerFrozen(player=frozen, decisions=number, why="due"))
             members[frozen.id] = frozen.snapshot
         elif step == "reset":
+            incarnations[who] = number
             told.append(PlayerReset(player=who, incarnation=number))
         elif step == "term":
             told.append(TermBegan(term=number))
@@ -133,7 +196,8 @@ def histories(draw):
 def match(draw, number, purpose, sides, members, void):
     names = draw(st.lists(st.sampled_from(sorted(members)), min_size=len(sides), max_size=len(sides)))
     entries = tuple(Entry(name, members[name]) for name in names)
-    ticket = Ticket(number=number, purpose=Purpose(purpose), entries=entries, episodes=2)
+    turn = draw(st.integers(1, 3)) if purpose == "evaluate" else 1
+    ticket = Ticket(number=number, purpose=Purpose(purpose), entries=entries, episodes=2, turn=turn)
     if void:
         return [TicketIssued(ticket=ticket), TicketVoided(ticket=number, why="poison")]
     return [TicketIssued(ticket=ticket), draw(results(number, sides))]
@@ -157,6 +221,7 @@ def results(draw, number, sides):
 
 def folded(history, one):
     state = LeagueState(LeagueConfig())
+    state.written = {"main": [], "rival": []}  # the candidates of this incarnation, for `slowly`
     for event in history:
         one(state, event)
     return state

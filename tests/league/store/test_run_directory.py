@@ -64,7 +64,7 @@ def test_find_by_name_by_path_and_latest(runs):
 
 
 def test_a_run_that_is_not_there_is_answered_with_those_that_are(runs):
-    with pytest.raises(RunError, match=r"no run 'latest'. Runs in .*: none"):
+    with pytest.raises(RunError, match=r"no run 'latest'. There are no runs in .*: start one with ludus run"):
         RunDirectory.find("latest", runs)
     make(runs, "b")
     make(runs, "a")
@@ -110,3 +110,39 @@ def test_ipc_addresses_are_short_stable_and_different_for_each_run(tmp_path):
     assert RunDirectory(run.root).address("coordinator") == address
     assert run.address("learner-0") != address
     assert RunDirectory(tmp_path / "b").address("coordinator") != address
+
+
+@pytest.mark.parametrize("trace", ["fold.checkpoint", "journals/c.jsonl", "checkpoints/main.safetensors", "archive/a"])
+def test_a_lost_ledger_is_noticed_by_what_a_league_leaves(runs, trace):
+    run = make(runs, "a")
+    (run.snapshots / "copied").write_bytes(b"weights of a player that starts from a file")
+    path = run.root / trace
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    run.refuse_lost_ledger()  # nothing was played yet
+    path.write_bytes(b"something")
+    with pytest.raises(RunError, match="the ledger of the run a is lost"):
+        run.refuse_lost_ledger()
+    run.ledger.touch()
+    run.refuse_lost_ledger()
+
+
+def test_a_log_is_appended_to_but_never_through_a_link(runs, tmp_path):
+    run = RunDirectory(runs / "first").create()
+    for line in (b"one\n", b"two\n"):
+        with run.open_log("coordinator", 0) as log:
+            log.write(line)
+    assert run.log("coordinator", 0).read_bytes() == b"one\ntwo\n"
+    run.log("collector", 0).symlink_to(tmp_path / "target")
+    with pytest.raises(RunError, match=r"collector-0\.log is a link"):
+        run.open_log("collector", 0)
+    assert not (tmp_path / "target").exists()
+
+
+@pytest.mark.timeout(10)
+def test_a_config_that_is_a_pipe_is_not_waited_for(runs):
+    run = make(runs, "first")
+    run.config.unlink()
+    os.mkfifo(run.config)
+    with pytest.raises(RunError, match="it is not a file"):
+        run.read_config()

@@ -35,3 +35,12 @@ def test_a_file_system_without_locks_is_an_error_of_its_own(tmp_path, monkeypatc
     with pytest.raises(RunError, match="No locks available") as caught, locked(RunDirectory(tmp_path)):
         pass
     assert not isinstance(caught.value, RunLocked)
+
+
+def test_a_lock_that_is_a_link_is_refused(tmp_path):
+    run = RunDirectory(tmp_path / "run")
+    run.root.mkdir()
+    run.lock.symlink_to(tmp_path / "target")
+    with pytest.raises(RunError, match="is a link"), locked(run):
+        pass
+    assert not (tmp_path / "target").exists()
