@@ -1,6 +1,6 @@
 """The base of all errors that a user can fix: the message says what is wrong and how to fix it.
 
-The command line shows a `LudusError` in one line; any other exception is a bug, and keeps its traceback.
+The command line prints a `LudusError` as one line; any other exception is a bug, and keeps its traceback.
 """
 
 
@@ -9,4 +9,4 @@ class LudusError(Exception):
 
 
 class InputError(LudusError, ValueError):
-    """The user gave something that cannot work. Also a ValueError, as Python has it for a bad argument."""
+    """An input of the user that cannot work. Also a ValueError, as for any bad argument in Python."""

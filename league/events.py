@@ -1,13 +1,14 @@
 """Events: the facts of a league, in a closed union. The league is the fold of its events.
 
-No event holds a host name, a process id or a wall time: the same seed gives the same events.
+No event contains a host name, a process id or a wall-clock time: inline, the same seed gives the same events.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Union, get_args
+from typing import Literal, Union, get_args
 
 import msgspec
 
+from league import limits
 from league.ids import Hash, PlayerId, TicketNumber
 from league.player import Player
 from league.spec import EnvSpec
@@ -15,19 +16,25 @@ from league.ticket import Episode, Ticket
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", forbid_unknown_fields=True):
-    """What every event shares: frozen, tagged with its name."""
+    """The base of all events: frozen, tagged with its name."""
 
 
 class LeagueFounded(_Event, frozen=True, tag="league_founded"):
-    """The first event: the seed, the environment and the hash of the resolved config."""
+    """The first event: the seed, the environment, the hash of the resolved config, and what counts as better."""
 
     seed: int
     config: Hash
     env: EnvSpec
+    payoff: Literal["outcome", "return"] = "outcome"
+
+    def __post_init__(self) -> None:
+        """Refuse a seed that a checkpoint of the fold cannot hold."""
+        if not -(2**63) <= self.seed < 2**64:
+            raise ValueError("the seed of a league has at most 64 bits")
 
 
 class ConfigChanged(_Event, frozen=True, tag="config_changed"):
-    """The league was resumed under another config, by the user's leave."""
+    """The league was resumed with another config, which the user accepted."""
 
     config: Hash
 
@@ -35,11 +42,11 @@ class ConfigChanged(_Event, frozen=True, tag="config_changed"):
 class TermBegan(_Event, frozen=True, tag="term_began"):
     """A coordinator started."""
 
-    term: int
+    term: limits.Count
 
 
 class PlayerAdded(_Event, frozen=True, tag="player_added"):
-    """A learning or scripted player joined."""
+    """A learning or scripted player joined, or a frozen one that the config brings from a file."""
 
     player: Player
 
@@ -48,56 +55,57 @@ class CandidateWritten(_Event, frozen=True, tag="candidate_written"):
     """A learner wrote a durable candidate of a learning player. Version 0 is the first."""
 
     player: PlayerId
-    incarnation: int
-    version: int
+    incarnation: limits.Number
+    version: limits.Number
     snapshot: Hash
-    decisions: int  # trained on so far, in all incarnations
+    decisions: limits.Count  # number trained on so far, in all incarnations
 
 
 class PlayerFrozen(_Event, frozen=True, tag="player_frozen"):
     """The newest candidate of a learning player became a member of the pool."""
 
     player: Player
-    decisions: int
+    decisions: limits.Count
     why: str
 
 
 class PlayerReset(_Event, frozen=True, tag="player_reset"):
-    """A learning player begins again from its initial weights, as a new incarnation."""
+    """A learning player restarts as a new incarnation: from a snapshot, or from its initial weights."""
 
     player: PlayerId
-    incarnation: int
+    incarnation: limits.Number
+    start: Hash | None = None  # the snapshot; None: its initial weights
 
 
 class TicketIssued(_Event, frozen=True, tag="ticket_issued"):
-    """A ticket was handed out. It is durable before it is sent."""
+    """A ticket was created. This event is durable before the ticket is sent."""
 
     ticket: Ticket
 
 
 class TicketReissued(_Event, frozen=True, tag="ticket_reissued"):
-    """The lease of a ticket expired, or its collector reported a fault: attempt + 1."""
+    """A ticket gets another attempt: its lease expired, its collector failed, ended or was quarantined."""
 
     ticket: TicketNumber
-    attempt: int
+    attempt: limits.Number
     why: str
 
 
 class TicketVoided(_Event, frozen=True, tag="ticket_voided"):
-    """A ticket failed too often. Nobody wins it."""
+    """A ticket failed in all its attempts. Nobody wins it."""
 
     ticket: TicketNumber
     why: str
 
 
 class TicketWithdrawn(_Event, frozen=True, tag="ticket_withdrawn"):
-    """A ticket that is no longer wanted: training is over."""
+    """An open ticket was closed without a result: its phase ended, or its human left."""
 
     ticket: TicketNumber
 
 
 class ResultCounted(_Event, frozen=True, tag="result_counted"):
-    """The result of a ticket. There is at most one for each ticket."""
+    """The result of a ticket was counted. There is at most one for each ticket."""
 
     ticket: TicketNumber
     attempt: int
@@ -105,7 +113,7 @@ class ResultCounted(_Event, frozen=True, tag="result_counted"):
 
 
 class DuelEpisode(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What the fold needs of an episode of one against one; whatever follows in the row is skipped."""
+    """The fields of a one-against-one episode that the fold needs; the decoder skips those that follow."""
 
     ranks: tuple[int, int]
     returns: msgspec.Raw
@@ -113,7 +121,7 @@ class DuelEpisode(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class DuelCounted(_Event, frozen=True, tag="result_counted"):
-    """A ResultCounted that was decoded by `decode_duels`."""
+    """A ResultCounted as `decode_duels` returns it."""
 
     ticket: TicketNumber
     attempt: int
@@ -121,33 +129,33 @@ class DuelCounted(_Event, frozen=True, tag="result_counted"):
 
 
 class OperatorActed(_Event, frozen=True, tag="operator_acted"):
-    """Somebody paused, resumed, drained or stopped the league."""
+    """An operator paused, unpaused, drained or stopped the league."""
 
     action: str
 
 
 class CollectorQuarantined(_Event, frozen=True, tag="collector_quarantined"):
-    """A collector failed everything while others succeeded: it gets no tickets until the next term."""
+    """A collector failed all its tickets while others succeeded: it gets none until the next term."""
 
     name: str
     why: str
 
 
 class SnapshotPruned(_Event, frozen=True, tag="snapshot_pruned"):
-    """A candidate that nothing refers to was deleted from the store."""
+    """A candidate that nothing refers to is to be deleted from the store."""
 
     snapshot: Hash
 
 
 class PhaseBegan(_Event, frozen=True, tag="phase_began"):
-    """The league moved on: training, then the final evaluation, then it is over."""
+    """A phase began: training, the final evaluation, or the end."""
 
     phase: str
     why: str
 
 
 class LedgerDamaged(_Event, frozen=True, tag="ledger_damaged"):
-    """While the league ran, old rows of the ledger were found to differ from what was committed."""
+    """While the league ran, the ledger was found to differ from what was committed."""
 
     what: str
 
@@ -179,28 +187,28 @@ _duel_decoder: msgspec.json.Decoder[Event | DuelCounted] = msgspec.json.Decoder(
 
 
 def encode(event: Event) -> bytes:
-    """Return the event as JSON: what the ledger keeps, readable with any SQLite shell."""
+    """Return the event as JSON, as the ledger stores it: readable in any SQLite shell."""
     return _encoder.encode(event)
 
 
 def encode_lines(events: Sequence[Event]) -> bytes:
-    """Return many events as `encode` writes them, each in a line."""
+    """Return events as JSON lines, each as `encode` returns it."""
     return _encoder.encode_lines(events)
 
 
 def decode(body: bytes) -> Event:
-    """Return the event that `encode` wrote."""
+    """Return the event of its JSON."""
     return _decoder.decode(body)
 
 
 def decode_duels(bodies: Iterable[bytes]) -> list[Event | DuelCounted]:
-    """Return events of a league of one against one, with as much of each result as the fold needs.
+    """Return the events of a one-against-one league, with only those fields of a result that the fold needs.
 
-    It takes two thirds of the time of `decode`. What does not have this form is refused, with the same errors.
+    It takes two thirds of the time of `decode`, and raises the same errors, also for results of other leagues.
     """
     return list(map(_duel_decoder.decode, bodies))
 
 
 def kind_of(event: Event) -> str:
-    """Return the name under which the ledger files this event."""
+    """Return the name of the event's kind, as in the ledger."""
     return str(event.__struct_config__.tag)

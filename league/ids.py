@@ -1,4 +1,4 @@
-"""The names of things: plain strings and integers with types that a reader and mypy can tell apart."""
+"""Ids: plain strings and integers, with types that mypy distinguishes; and seeds derived from them."""
 
 import hashlib
 from typing import NewType
@@ -7,7 +7,7 @@ PlayerId = NewType("PlayerId", str)
 Hash = NewType("Hash", str)
 TicketNumber = NewType("TicketNumber", int)
 
-SEED_BITS = 31  # PettingZoo environments hand seeds to numpy, torch and C code: 31 bits suit them all
+SEED_BITS = 31  # PettingZoo environments pass seeds to numpy, torch and C code, all of which accept 31 bits
 
 
 def derive_seed(*parts: int | str) -> int:

@@ -1,7 +1,7 @@
-"""The limits of all that travels between processes, declared here and nowhere else.
+"""The limits of everything that processes send to one another; no other module declares them.
 
-A message uses these types in place of `int`, `str` and `tuple`; decoding refuses whatever lies outside, before any
-code of ours sees it. What a sender collects over time (metrics) it cuts to size itself: see `within`.
+Messages use these types in place of `int`, `str` and `tuple`, so that decoding refuses values outside of the limits
+before any other code sees them. A sender reduces its metrics to the limits itself: see `within`.
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ LARGEST_RETURN = 1e9
 HELD = 4096  # tickets of one collector at a time, and results or faults in one report
 METRICS = 512  # of one process in one report
 NAME, PLAYER, METRIC, TEXT = 64, 100, 200, 2000  # characters
-REASON = 500  # characters of why a ticket failed: it goes into the ledger
-NOTE = 4096  # characters of what a tracker keeps in the ledger
+REASON = 500  # characters of the reason why a ticket failed, which the ledger records
+NOTE = 4096  # characters of a tracker's note in the ledger
 LARGEST_MEASURE = 1e100
 
 _WORD = r"\A[A-Za-z0-9._-]+\Z"
@@ -30,7 +30,7 @@ _PRINTABLE = r"\A[ -~]*\Z"
 # --- numbers ------------------------------------------------------------------------------------------------
 
 Count = Annotated[int, Meta(ge=0, le=MOST)]
-Position = Annotated[int, Meta(ge=0, le=2**62)]  # in the ledger; one behind its end is never reached
+Position = Annotated[int, Meta(ge=0, le=2**62)]  # in the ledger; positions after its end are valid
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # attempts, incarnations, versions
 Version = Annotated[int, Meta(ge=-1, le=2**31 - 1)]  # -1: none yet
 Ticket = Annotated[TicketNumber, Meta(ge=0, le=MOST)]
@@ -51,7 +51,7 @@ Address = Annotated[str, Meta(max_length=300, pattern=_PRINTABLE)]
 PlayerName = Annotated[PlayerId, Meta(max_length=PLAYER)]
 SeatRole = Annotated[str, Meta(max_length=PLAYER)]
 Bot = Annotated[str, Meta(max_length=TEXT)]
-Snapshot = Annotated[Hash, Meta(max_length=64)]  # whoever opens it checks its form: league.store.snapshots
+Snapshot = Annotated[Hash, Meta(max_length=64)]  # league.store.snapshots checks its form
 NewSnapshot = Annotated[Hash, Meta(pattern=r"\A[0-9a-f]{64}\Z", min_length=64, max_length=64)]
 Digest = Annotated[str, Meta(max_length=64)]  # SHA-256 as text; "": none yet
 LedgerHead = Annotated[str, Meta(max_length=84, pattern=_PRINTABLE)]  # number and hash of an event; "": none
@@ -73,7 +73,7 @@ ONE_OR_MORE = Meta(min_length=1, max_length=256)
 
 
 def within(metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return the metrics that may travel: numbers within bounds under names within bounds, the first `METRICS`.
+    """Return the metrics whose names and values are within the limits, the first `METRICS` of them.
 
     >>> within({"speed": 2.0, "loss": float("inf"), "x" * 999: 1.0})
     {'speed': 2.0}

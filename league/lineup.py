@@ -1,4 +1,4 @@
-"""The lineup of two players: which of them sits in which seat."""
+"""The lineup of a match between two players: which of them sits in which seat."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,10 +16,11 @@ def pair_lineup(
     fits: Callable[[Entrant, str], bool],
     alone: bool = False,
 ) -> list[Entrant | None]:
-    """Return who of two sits in each seat; None where the roles of both forbid it.
+    """Return the player in each seat; None where neither of the two can take the role.
 
-    The first has the seat `place` and as much of its side as it can, the second everything else. Where all seats are
-    on one side, the first has only its seat and those that the second cannot take; `alone`, it never has another.
+    The first player takes the seat `place` and all seats of its side that fit it; the second takes the others. If all
+    seats are on one side, the first takes only `place` and the seats that the second cannot take. With `alone`, the
+    first takes only `place`.
 
     >>> from league.spec import Array, Seat
     >>> teams = tuple(Seat((i,), side=side) for i, side in enumerate(("red", "red", "blue", "blue")))

@@ -1,4 +1,4 @@
-"""Values by player: a default, and the values of players that have their own."""
+"""A value for each player: a default, and the values of players that have their own."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PerPlayer(Generic[T]):
-    """One value for every player.
+    """Maps every player to a value.
 
     >>> learning_rate = PerPlayer(0.001, {"main": 0.01})
     >>> learning_rate["main"], learning_rate["exploiter"]

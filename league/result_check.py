@@ -1,4 +1,4 @@
-"""Whether a result can be true: what the ticket and the environment allow. Collectors and the coordinator both ask."""
+"""Checks whether a result is possible for its ticket and environment; used by collectors and by the coordinator."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,7 +9,7 @@ from league.ticket import Episode, Ticket
 
 
 def action_bytes(env: EnvSpec) -> int:
-    """Return how many bytes one action takes when it is packed.
+    """Return the size of one packed action in bytes.
 
     >>> from league.spec import Array, Seat
     >>> action_bytes(EnvSpec("toy", ("a",), (Seat((0,)),), Array((3,), "float32"), actions=300))
@@ -20,9 +20,9 @@ def action_bytes(env: EnvSpec) -> int:
     return 1 if env.actions <= 256 else 2 if env.actions <= 65536 else 4
 
 
-@lru_cache(maxsize=4096)  # there are few of them, and each result has some
+@lru_cache(maxsize=4096)  # few ranks are distinct, and every episode has some
 def possible(ranks: tuple[int, ...]) -> bool:
-    """Whether ranks can come from an episode: 0 is the best, and a rank is at most the number of better ones.
+    """Return whether an episode can have these ranks: 0 is the best, and a rank is at most the number of better ones.
 
     >>> possible((1, 0)), possible((0, 0, 2)), possible((0, 2)), possible((-7, 99))
     (True, True, False, False)
@@ -31,7 +31,7 @@ def possible(ranks: tuple[int, ...]) -> bool:
 
 
 def problem(ticket: Ticket, episodes: Sequence[Episode], env: EnvSpec | None) -> str:
-    """Return what is wrong with the episodes of a ticket; nothing if they may be true."""
+    """Return why the episodes of a ticket are impossible; "" if they are possible."""
     if len(episodes) != ticket.episodes:
         return f"a result with {len(episodes)} episodes instead of {ticket.episodes}"
     seats = len(ticket.entries)
@@ -42,7 +42,7 @@ def problem(ticket: Ticket, episodes: Sequence[Episode], env: EnvSpec | None) ->
         if not possible(ranks):
             return f"ranks {ranks}: 0 is the best, and no rank is larger than the number of better ones"
         for value in returns:
-            if not -LARGEST_RETURN <= value <= LARGEST_RETURN:  # nor is NaN
+            if not -LARGEST_RETURN <= value <= LARGEST_RETURN:  # true for NaN, too
                 return f"a return of {value:g}: at most {LARGEST_RETURN:g} is counted; scale the environment's rewards"
         if not 0 <= length <= LONGEST_EPISODE:
             return f"an episode of {length} moves; at most {LONGEST_EPISODE:,} are counted"

@@ -1,4 +1,4 @@
-"""What an environment looks like to the league: agents, seats, roles, and the arrays that go in and out."""
+"""The shape of an environment: its agents, seats and roles, and the arrays of observations and actions."""
 
 import hashlib
 import math
@@ -17,15 +17,15 @@ class Array(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """How many numbers one observation has."""
+        """The number of values in one observation."""
         return math.prod(self.shape)
 
 
 class Seat(msgspec.Struct, frozen=True):
     """The agents that one player controls in a match.
 
-    Seats of the same role are interchangeable; seats of the same side win and lose together. Without a side,
-    a seat is on its own.
+    Seats of the same role are interchangeable; seats of the same side win and lose together. A seat without a side is
+    a side of its own.
     """
 
     agents: tuple[int, ...]
@@ -34,14 +34,14 @@ class Seat(msgspec.Struct, frozen=True):
 
 
 class EnvSpec(msgspec.Struct, frozen=True, dict=True):
-    """All that the league knows about an environment.
+    """Everything that the league knows about an environment.
 
-    Every agent sees the same array (smaller observations are padded) and acts in the same way (options that an
+    All agents have observations of the same shape (smaller ones are padded) and the same actions (options that an
     agent lacks are masked), so that the rows of all agents fit into one batch.
 
-    An action has *parts*: first its choices, then its continuous numbers, each between -1 and 1. `choices` has
-    the options of each choice, and a mask has a place for each option of each choice, `actions` in all. Most
-    games have one choice and nothing else, and then `choices` may be left out.
+    An action has *parts*: first its choices, then its continuous numbers, each between -1 and 1. `choices` is the
+    number of options of each choice, and a mask has an entry for each option of each choice, `actions` in total.
+    `choices` may be left out if an action is a single choice, as in most games.
 
     >>> EnvSpec("toy", ("a",), (Seat((0,)),), Array((3,), "float32"), actions=5, choices=(2, 3), continuous=1).parts
     3
@@ -55,9 +55,10 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
     choices: tuple[int, ...] = ()
     continuous: int = 0
     state: Array | None = None  # what a centralised critic may see, if the environment offers it
+    returns: tuple[float, float] | None = None  # the least and the most that a seat can return, if that is known
 
     def __post_init__(self) -> None:
-        """Check that every agent sits in exactly one seat, and that a ticket can name all of them."""
+        """Raise ValueError unless every agent has exactly one seat, a ticket can list all seats, and choices add up."""
         if len(self.seats) > SEATS:
             raise ValueError(
                 f"{self.name}: {len(self.seats)} seats; a league has at most {SEATS}. Let one player control several "
@@ -75,17 +76,17 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def heads(self) -> tuple[int, ...]:
-        """The options of each choice, also where `choices` was left out."""
+        """The number of options of each choice, even if `choices` was left out."""
         return self.choices or ((self.actions,) if self.actions else ())
 
     @property
     def parts(self) -> int:
-        """How many parts an action has."""
+        """The number of parts of an action."""
         return len(self.heads) + self.continuous
 
     @property
     def single(self) -> bool:
-        """Whether an action is one choice: then it is an integer, and else a vector with a float for each part."""
+        """Whether an action is a single choice, and so an integer; else it is a vector with a float for each part."""
         return len(self.heads) == 1 and not self.continuous
 
     @property
@@ -95,7 +96,7 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def signature(self) -> str:
-        """A short hash of the spaces: weights trained under one signature load only under the same."""
+        """A short hash of the observation and action spaces: weights load only where it is the same."""
         text = f"{self.observation.shape}/{self.observation.dtype}/{self.actions}"
         if not self.single:
             text += f"/{self.heads}/{self.continuous}"
@@ -108,7 +109,7 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def sides(self) -> tuple[int, ...]:
-        """The side of every seat, numbered from 0 in the order of seats.
+        """The side of every seat; sides are numbered from 0 in the order of seats.
 
         >>> team = [Seat((0,), side="red"), Seat((1,), side="blue"), Seat((2,), side="red"), Seat((3,))]
         >>> EnvSpec("toy", ("a", "b", "c", "d"), tuple(team), Array((3,), "float32"), actions=2).sides
@@ -121,5 +122,5 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def cooperative(self) -> bool:
-        """Whether all seats are on the same side: then nobody is beaten, and returns are what counts."""
+        """Whether all seats are on the same side: then nobody can be beaten, and only returns count."""
         return len(set(self.sides)) == 1

@@ -12,12 +12,13 @@ from itertools import combinations
 
 import msgspec
 
+from league.candidate_games import CandidateGames
+from league.evaluation_payoff import EvaluationPayoff, predecessor
 from league.events import (
     CandidateWritten,
     CollectorQuarantined,
     ConfigChanged,
     DuelCounted,
-    DuelEpisode,
     Event,
     LeagueFounded,
     LedgerDamaged,
@@ -35,21 +36,31 @@ from league.events import (
     TicketWithdrawn,
 )
 from league.ids import Hash, PlayerId, TicketNumber
-from league.payoff import Payoff, mates, meetings, record_ranks
+from league.margins import largest_margin
+from league.mixture import resolve
+from league.payoff import RETURN, Payoff
 from league.plain_state import FINAL as FINAL
 from league.plain_state import OVER as OVER
 from league.plain_state import TRAINING as TRAINING
 from league.plain_state import PlainState, Tally
-from league.player import Player
+from league.player import Player, Status
 from league.population import Population
-from league.ratings import Elo
+from league.ratings.elo import Elo
+from league.results import (
+    EvaluationMatch,
+    Played,
+    evaluate_duel,
+    evaluate_match,
+    share_returns,
+    side_returns,
+    train_match,
+)
 from league.rulebook import LeagueConfig
-from league.ticket import Entry, Episode, Purpose, Ticket, mean_return
+from league.ticket import Entry, Episode, Member, Purpose, Ticket
 
 TRAIN, EVALUATE = Purpose.TRAIN, Purpose.EVALUATE  # a member of an enumeration takes long to look up
 
 Pairing = frozenset[PlayerId]
-Played = Episode | DuelEpisode
 
 
 def pairing(ticket: Ticket) -> Pairing:
@@ -65,10 +76,19 @@ class LeagueState(PlainState):
         self.config = config
         self.population = Population()
         self.training = Payoff(config.payoff)
-        self.evaluation = Payoff(config.payoff)
+        self.evaluation = EvaluationPayoff(config.payoff)
         self.elo = Elo(config.evaluation.elo_k)
         self.open: dict[TicketNumber, Ticket] = {}
+        self.proofs: dict[PlayerId, CandidateGames] = {}  # training games since each candidate after the last freeze
         self.pending: Tally[Pairing] = Tally()  # evaluation episodes handed out and not settled, by pairing
+
+    def go_by(self, payoff: str) -> None:
+        """Let scores go by outcome or by return, as the league was founded."""
+        self.payoff_by = payoff
+        if payoff == RETURN:
+            assert self.env is not None
+            for table in (self.training, self.evaluation):
+                table.go_by_return(largest_margin(self.env.returns))
 
     @property
     def env_steps(self) -> int:
@@ -88,17 +108,53 @@ class LeagueState(PlainState):
         None if nothing could play: it has no candidate yet, or is a human.
         """
         found = self.population[player]
+        if found.status == Status.MIXTURE:
+            members = self.members(found)
+            return Entry(player, members=members) if members else None
         newest = self.candidate(player) if found.learning else None
         snapshot = newest.snapshot if newest is not None else found.snapshot
         return None if snapshot is None and found.bot is None else Entry(player, snapshot, found.bot)
 
+    def members(self, mixture: Player) -> tuple[Member, ...]:
+        """Return the members of a mixture as they play now; none if one of them cannot play yet."""
+        return resolve(mixture, self.population, self.contestant)
+
+    def evaluated_as(self, entry: Entry) -> PlayerId | None:
+        """Return the row of the evaluation that an entry's games belong to; None for a candidate that is too old."""
+        if entry.player not in self.incarnations:
+            return entry.player  # it does not learn
+        newest = self.candidate(entry.player)
+        if newest is not None and newest.snapshot == entry.snapshot:
+            return entry.player
+        before = self.previous.get(entry.player)
+        return predecessor(entry.player) if before is not None and before == entry.snapshot else None
+
+    def games_of_newest(self, player: PlayerId, other: PlayerId) -> int:
+        """Return how many evaluation games a player's newest candidate has against another; in co-operation with it."""
+        together = self.env is not None and self.env.cooperative
+        return int((self.evaluation.return_games if together else self.evaluation.games)(player, other))
+
     def referenced(self) -> set[Hash]:
-        """Return every snapshot that must stay: frozen, initial, newest, or named by an open ticket."""
+        """Return every snapshot that must stay: frozen, newest, named by an open ticket, or where a player began."""
         pinned = {p.snapshot for p in self.population if p.snapshot is not None}
-        pinned.update(self.initial.values())
+        pinned.update(self.initial.values(), self.starts.values())
         pinned.update(c.snapshot for c in self.candidates.values())
-        pinned.update(e.snapshot for t in self.open.values() for e in t.entries if e.snapshot is not None)
+        pinned.update(snapshot for t in self.open.values() for e in t.entries for snapshot in e.snapshots)
         return pinned
+
+    def mains(self) -> list[Player]:
+        """Return the learning players that a league is about: those that are up against their own kind; else all."""
+        learning, kinds = self.population.learning(), self.config.kinds
+        return [p for p in learning if p.kind not in kinds or not self.config.rules(p.kind).exploits] or learning
+
+    def probed(self) -> list[Player]:
+        """Return the learning players that the probe at the end of a league is trained against."""
+        kinds = self.config.kinds
+        return [p for p in self.population.learning() if p.kind not in kinds or kinds[p.kind].probed]
+
+    def start(self, player: PlayerId) -> Hash | None:
+        """Return the snapshot that the player's present incarnation begins with; None before its first candidate."""
+        return self.starts.get(player) or self.initial.get(player)
 
     def since_freeze(self, player: PlayerId) -> int:
         """Return how many decisions the newest candidate was trained on since the last freeze or reset."""
@@ -172,6 +228,7 @@ def _apply_rare(state: LeagueState, event: Event) -> None:
     match event:
         case LeagueFounded():
             state.seed, state.config_hash, state.env = event.seed, event.config, event.env
+            state.go_by(event.payoff)
         case ConfigChanged():
             state.config_hash = event.config
         case TermBegan():
@@ -184,7 +241,7 @@ def _apply_rare(state: LeagueState, event: Event) -> None:
             if event.phase != OVER:  # at the end they show whether it was given up
                 state.voids_in_a_row = 0
         case OperatorActed():
-            state.paused = event.action == "pause" or (state.paused and event.action != "resume")
+            state.paused = event.action == "pause" or (state.paused and event.action != "unpause")
         case LedgerDamaged():
             state.damaged = state.damaged or event.what
         case SnapshotPruned():
@@ -209,17 +266,21 @@ def _add(state: LeagueState, player: Player) -> None:
         state.asked[player.id] = int(player.rate * min(others, default=0.0))  # who comes late need not catch up
         state.incarnations[player.id] = 0
         state.frozen_at[player.id] = 0
+        if player.start is not None:
+            state.initial[player.id] = player.start
 
 
 def _candidate(state: LeagueState, event: CandidateWritten) -> None:
     if event.player not in state.initial:
         state.initial[event.player] = event.snapshot
+    before = state.candidate(event.player)
+    if before is not None:
+        state.previous[event.player] = before.snapshot
+    state.evaluation.succeed(event.player)
     state.candidates[event.player] = event
+    state.proofs.setdefault(event.player, CandidateGames()).note(state.training.raw_row(event.player))
     state.kept.setdefault(event.player, []).append(event.snapshot)
-    carry = state.config.evaluation.carry
-    state.evaluation.scale_row(event.player, carry)
-    state.evaluated[event.player] = int(state.evaluated[event.player] * carry)
-    state.latest[event.player] = {}
+    state.evaluated[event.player] //= 2  # from nothing, each new candidate would take all evaluation for a while
 
 
 def _freeze(state: LeagueState, event: PlayerFrozen) -> None:
@@ -228,12 +289,25 @@ def _freeze(state: LeagueState, event: PlayerFrozen) -> None:
     _add(state, event.player)
     state.training.inherit(event.player.id, parent)
     state.frozen_at[parent] = event.decisions
+    _prove_again(state, parent)
 
 
 def _reset(state: LeagueState, event: PlayerReset) -> None:
     state.incarnations[event.player] = event.incarnation
+    state.previous.pop(event.player, None)
+    state.starts.pop(event.player, None)
+    if event.start is not None:
+        state.starts[event.player] = event.start
     state.training.scale_row(event.player, 0.0)
-    state.evaluation.scale_row(event.player, 0.0)
+    state.evaluation.restart(event.player)
+    _prove_again(state, event.player)
+
+
+def _prove_again(state: LeagueState, player: PlayerId) -> None:
+    """Let only games from now on count as proof: the player was frozen or reset."""
+    games = state.proofs.setdefault(player, CandidateGames())
+    games.clear()
+    games.note(state.training.raw_row(player))
 
 
 def _issue(state: LeagueState, ticket: Ticket) -> None:
@@ -284,23 +358,37 @@ def _count_duel(state: LeagueState, ticket: Ticket, sides: Sequence[int], episod
     games = [episode.ranks for episode in episodes]
     if ticket.purpose == TRAIN:
         state.training.record_games(a, b, games)
+        if state.training.by_return:
+            leads = [(mine - yours) / 2 for mine, yours in side_returns(sides, episodes)]
+            state.training.record_margins(a, b, leads)
         return
-    state.evaluation.record_games(a, b, games, 1.0)
+    match = _match(state, ticket, sides)
+    if state.evaluation.by_return:
+        evaluate_match(state.evaluation, match, episodes)
+    else:
+        evaluate_duel(state.evaluation, match, games)
     state.elo.update_games(a, b, games)
-    _tally(state, ticket, sides, episodes)
 
 
 def _count_match(state: LeagueState, ticket: Ticket, sides: Sequence[int], episodes: Sequence[Episode]) -> None:
     """Record a match of any number of entries on any sides."""
-    players = [entry.player for entry in ticket.entries]
-    training = ticket.purpose == TRAIN
-    table, decay = (state.training, None) if training else (state.evaluation, 1.0)
-    record_ranks(table, players, [episode.ranks for episode in episodes], decay, meetings(players, sides))
-    if len(set(sides)) < len(sides) or len(sides) == 1:
-        _share(table, players, sides, episodes, decay)
-    if not training:
-        _rate(state, ticket, sides, episodes)
-        _tally(state, ticket, sides, episodes)
+    shared = len(set(sides)) < len(sides) or len(sides) == 1
+    if ticket.purpose == TRAIN:
+        players = [entry.player for entry in ticket.entries]
+        train_match(state.training, players, sides, episodes)
+        if shared:
+            share_returns(state.training, players, sides, episodes)
+        return
+    match = _match(state, ticket, sides)
+    evaluate_match(state.evaluation, match, episodes)
+    if shared:
+        share_returns(state.evaluation, match.rows, sides, episodes, 1.0)
+    _rate(state, ticket, sides, episodes)
+
+
+def _match(state: LeagueState, ticket: Ticket, sides: Sequence[int]) -> EvaluationMatch:
+    rows = [state.evaluated_as(entry) for entry in ticket.entries]
+    return EvaluationMatch(ticket, rows, _roles(state, len(sides)), tuple(sides))
 
 
 def _sides(state: LeagueState, entries: int) -> Sequence[int]:
@@ -308,15 +396,9 @@ def _sides(state: LeagueState, entries: int) -> Sequence[int]:
     return range(entries) if state.env is None or len(state.env.seats) != entries else state.env.sides
 
 
-def _share(
-    table: Payoff, players: Sequence[PlayerId], sides: Sequence[int], episodes: Sequence[Episode], decay: float | None
-) -> None:
-    """Record what team-mates earned together: the mean return of the seats of their side."""
-    together = mates(players, sides)
-    members = {side: [i for i, where in enumerate(sides) if where == side] for side in set(sides)}
-    for episode in episodes:
-        for a, b, side in together:
-            table.record_return(a, b, mean_return(episode, members[side]), decay)
+def _roles(state: LeagueState, entries: int) -> tuple[str, ...]:
+    """Return the role of each entry's seat."""
+    return ("player",) * entries if state.env is None or len(state.env.seats) != entries else state.env.roles
 
 
 def _rate(state: LeagueState, ticket: Ticket, sides: Sequence[int], episodes: Sequence[Episode]) -> None:
@@ -334,20 +416,3 @@ def _rate(state: LeagueState, ticket: Ticket, sides: Sequence[int], episodes: Se
         for a, b, i, j in games:
             difference = episode.ranks[j] - episode.ranks[i]  # positive: a did better
             state.elo.update_sides(a, b, 0.5 if difference == 0 else float(difference > 0), share)
-
-
-def _tally(state: LeagueState, ticket: Ticket, sides: Sequence[int], episodes: Sequence[Played]) -> None:
-    """Count wins, draws and losses of newest candidates; in co-operation every game is as good as drawn."""
-    entries = ticket.entries
-    players = [entry.player for entry in entries]
-    first = {player: i for i, player in reversed(list(enumerate(players)))}
-    pairs = [pair for i, j in meetings(players, sides) for pair in ((i, j), (j, i))]
-    if len(set(sides)) == 1:
-        pairs = [(first[a], first[b]) for a, b, _ in mates(players, sides)]
-    for i, j in pairs:
-        newest = state.candidates.get(players[i])
-        if newest is not None and newest.snapshot == entries[i].snapshot:
-            tally = state.latest[players[i]].setdefault(players[j], [0, 0, 0])
-            for episode in episodes:
-                difference = episode.ranks[j] - episode.ranks[i]
-                tally[0 if difference > 0 else 1 if difference == 0 else 2] += 1

@@ -1,4 +1,4 @@
-"""Sampling of actions in numpy: choices by an exponential race, continuous numbers from Gaussians squashed by tanh.
+"""Samples actions in numpy: choices by an exponential race, continuous numbers from Gaussians squashed by tanh.
 
 A network outputs `actions + continuous` numbers for each row: a logit for each option of each choice, then the mean of
 each Gaussian. The torch side, which must compute the same log-probabilities, is league.policies.distribution.
@@ -17,7 +17,7 @@ NEVER_ZERO = np.float32(1e-20)  # float32 samples can be exactly 0, and 0 / 0 wo
 
 
 def bounded(outputs: FloatArray) -> FloatArray:
-    """Return the outputs of a network, clipped to finite numbers above ILLEGAL; NaN becomes the lowest.
+    """Return the outputs of a network, clipped to finite numbers above ILLEGAL; NaN becomes the smallest of them.
 
     >>> bounded(np.array([1.5, np.nan, -1e12, np.inf], np.float32)).tolist()
     [1.5, -100000000.0, -100000000.0, 100000000.0]
@@ -37,12 +37,24 @@ def race(
     z -= np.maximum.reduce(z, axis=0)
     p = np.exp(z)
     total = np.add.reduce(p, axis=0)
-    # An exponential race: the argmax of p / Exp(1) is distributed as p, with no need to normalise it.
+    # An exponential race: the argmax of p / Exp(1) has the distribution p, which need not be normalised.
     p /= noise + NEVER_ZERO
     action = p.argmax(axis=0)
     log_prob = z.take(action * len(action) + np.arange(len(action)))
     log_prob -= np.log(total)
     return action.astype(np.int32), log_prob
+
+
+def probabilities(logits: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """Return the probability of each action of one choice [rows, actions]: those with which `race` samples.
+
+    >>> probabilities(np.array([[0.0, 0.0, 9.0]]), np.array([[True, True, False]])).tolist()
+    [[0.5, 0.5, 0.0]]
+    """
+    z = np.where(mask, bounded(logits), ILLEGAL).astype(np.float64)
+    p = np.exp(z - z.max(axis=1, keepdims=True)) * mask
+    found: npt.NDArray[np.float64] = p / p.sum(axis=1, keepdims=True)
+    return found
 
 
 def sample(
@@ -73,7 +85,7 @@ def sample(
 def squashed_log_prob(action: FloatArray, mean: FloatArray, log_std: FloatArray) -> FloatArray:
     """Return the log density of each a = tanh(u), u Gaussian: that of u, minus log(1 - a^2).
 
-    It is computed from `a` and not from `u`: the learner knows `a` only, and must get the same number.
+    It is computed from `a` and not from `u`: the learner knows only `a`, and must compute the same number.
     """
     z = (np.arctanh(action) - mean) / np.exp(log_std)
     density: FloatArray = -0.5 * z * z - log_std - np.float32(HALF_LOG_TWO_PI) - np.log((1 - action) * (1 + action))

@@ -1,4 +1,4 @@
-"""The interface of everything that chooses actions for rows: networks and bots."""
+"""The interface of networks and bots: choosing actions for rows."""
 
 from typing import Any, Protocol
 
@@ -17,4 +17,4 @@ class Actor(Protocol):
     def act(
         self, observation: npt.NDArray[Any], mask: npt.NDArray[np.bool_], rng: np.random.Generator
     ) -> tuple[Actions, npt.NDArray[np.float32]]:
-        """Return an action for each row and its log-probability (0 if the actor is not a distribution)."""
+        """Return an action for each row and its log-probability (0 if the actor does not sample)."""

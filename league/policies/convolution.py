@@ -1,4 +1,4 @@
-"""Convolutions over images and boards: the layers of a network, and how numpy computes them. No torch.
+"""Convolutions over images and boards: the layers of a network, and their computation in numpy. No torch.
 
 Images are [rows, height, width, channels]; the weight of a convolution is [outputs, kernel * kernel * inputs].
 """
@@ -11,7 +11,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float32]
 Shape = tuple[int, int, int]  # height, width, channels
 
-# Channels, kernel and stride of each layer, by the smaller side that an image has at least.
+# Channels, kernel and stride of each layer, by the minimum of the image's smaller side.
 STANDARD = {
     36: [[32, 8, 4], [64, 4, 2], [64, 3, 1]],  # as in "Human-level control" (Mnih et al. 2015), for 84 x 84
     14: [[32, 4, 2], [64, 3, 1], [64, 3, 1]],
@@ -58,9 +58,9 @@ class Convolution:
 
 
 def image_shape(name: str, shape: tuple[int, ...]) -> Shape:
-    """Return the shape of an image or a board; raise ValueError if it is neither.
+    """Return the shape of an image or a board as (height, width, channels); raise ValueError if it is neither.
 
-    >>> image_shape("cnn", (6, 7, 2)), image_shape("cnn", (84, 84))  # without planes there is one
+    >>> image_shape("cnn", (6, 7, 2)), image_shape("cnn", (84, 84))  # one channel if the shape names none
     ((6, 7, 2), (84, 84, 1))
     """
     if len(shape) not in (2, 3):
@@ -72,7 +72,7 @@ def image_shape(name: str, shape: tuple[int, ...]) -> Shape:
 
 
 def image_convolutions(shape: tuple[int, ...], filters: list[list[int]]) -> list[Convolution]:
-    """Return the convolutions of a cnn: the given [channels, kernel, stride] each, or those that fit the image."""
+    """Return the convolutions of a cnn: [channels, kernel, stride] of each layer, or the standard ones for its size."""
     image = image_shape("cnn", shape)
     if not filters:
         fitting = [layers for side, layers in STANDARD.items() if min(image[:2]) >= side]
@@ -96,7 +96,7 @@ def image_convolutions(shape: tuple[int, ...], filters: list[list[int]]) -> list
 
 
 def board_convolutions(shape: tuple[int, ...], channels: int, blocks: int) -> list[Convolution]:
-    """Return the convolutions of a resnet: a stem, then two for each residual block, all 3 x 3 with a border."""
+    """Return the convolutions of a resnet: a stem, then two for each residual block, all 3 x 3 with padding."""
     height, width, planes = image_shape("resnet", shape)
     names = [f"block_{block}_{half}" for block in range(blocks) for half in "ab"]
     stem = Convolution("stem", (height, width, planes), channels, kernel=3, padding=1)

@@ -20,10 +20,11 @@ class Distribution:
     distribution = policy.distribution(outputs, mask, log_std)
     distribution.log_prob(action)       # [B]
     distribution.entropy()              # [B]
+    distribution.divergence(other)      # [B]
     """
 
-    log_probs: Tensor  # [B, N] of all options; illegal ones near -1e9
-    first: Tensor  # [H] where the options of each choice begin
+    log_probs: Tensor  # [B, N] of all options; about -1e9 for illegal ones
+    first: Tensor  # [H] the index of the first option of each choice
     mean: Tensor  # [B, C]
     log_std: Tensor  # [C]
 
@@ -48,9 +49,18 @@ class Distribution:
             entropy = entropy + (self.log_std + 0.5 + HALF_LOG_TWO_PI).sum()
         return entropy
 
+    def divergence(self, other: "Distribution") -> Tensor:
+        """Return KL(self || other). It is exact: tanh changes both densities of a Gaussian by the same factor."""
+        divergence = (self.log_probs.exp() * (self.log_probs - other.log_probs)).sum(dim=1)
+        if self.mean.shape[1]:
+            apart = (self.mean - other.mean) / other.log_std.exp()
+            wider = self.log_std - other.log_std
+            divergence = divergence + 0.5 * (apart.square() + (2 * wider).exp() - 1 - 2 * wider).sum(dim=1)
+        return divergence
+
 
 def distribution(spec: EnvSpec, outputs: Tensor, mask: Tensor, log_std: Tensor) -> Distribution:
-    """Return the distribution for a network's outputs: logits of the options, then means."""
+    """Return the distribution that a network's outputs define: logits of the options, then means."""
     logits = outputs if not spec.continuous else outputs[:, : spec.actions]
     logits = logits.clamp(-LARGEST, LARGEST).masked_fill(~mask, ILLEGAL)
     if len(spec.heads) == 1:

@@ -1,8 +1,8 @@
-"""Exploration of players whose network outputs values: how often they act at random.
+"""Epsilon-greedy exploration, for players whose network outputs values.
 
 Live weights carry two numbers that are not trained, `epsilon` and `spread`. With spread 0 all slots explore with
-epsilon; else slot i of n does with epsilon ** (1 + spread * i / (n - 1)), so that some hardly explore and some do a lot
-(Ape-X, Horgan et al. 2018, has epsilon 0.4 and spread 7). Frozen players use `policy.epsilon`.
+epsilon; else slot i of n explores with epsilon ** (1 + spread * i / (n - 1)), so that rates differ widely between slots
+(Ape-X, Horgan et al. 2018, uses epsilon 0.4 and spread 7). Frozen players use `policy.epsilon`.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ NEVER = np.float32(1e-30)  # the probability of illegal actions: its logarithm i
 
 
 def rates(exploration: FloatArray, share: FloatArray | None, rows: int) -> FloatArray:
-    """Return epsilon of each row, whose slot is `share` of the way from the first slot to the last.
+    """Return the epsilon of each row; `share` is the position of its slot, from 0 (the first) to 1 (the last).
 
     >>> rates(np.array([0.4, 7], np.float32), np.array([0, 1], np.float32), 2).round(5).tolist()
     [0.4000000059604645, 0.0006600000197067857]
@@ -28,9 +28,9 @@ def rates(exploration: FloatArray, share: FloatArray | None, rows: int) -> Float
 
 
 def epsilon_greedy(values: FloatArray, mask: npt.NDArray[np.bool_], epsilon: FloatArray) -> FloatArray:
-    """Return log-probabilities [rows, actions]: the best legal action, or with probability epsilon any legal one.
+    """Return log-probabilities [rows, actions]: the best legal action, or with probability epsilon a uniform legal one.
 
-    They can be used as logits, so that sampling returns the right log-probability.
+    They can be used as logits: sampling then returns the exact log-probability.
     """
     best = np.where(mask, bounded(values), np.float32(ILLEGAL)).argmax(axis=1)
     chance = mask * (epsilon / mask.sum(axis=1))[:, None]

@@ -26,20 +26,20 @@ FloatArray = npt.NDArray[np.float32]
 NETWORKS = ("mlp", "board_conv", "cnn", "resnet")
 ACTIVATIONS = ("tanh", "relu")
 GATES = {"none": 0, "gru": 3, "lstm": 4}  # of each kind of memory
-STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors that a memory keeps: an lstm has its output and its cell
+STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors in a memory: an lstm has its output and its cell
 CRITICS = ("shared", "central", "state")
 HEADS = ("logits", "values")
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
 LARGEST = 1e8  # bound of logits and means: whatever the weights, a legal action is above ILLEGAL
-HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)  # of the density of a Gaussian
-LOG_STD = -0.5  # of fresh Gaussians
+HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)  # in the log density of a Gaussian
+LOG_STD = -0.5  # initial value
 LOG_STD_RANGE = (-5.0, 2.0)  # outside of it a Gaussian is a point, or noise
-EDGE = float(np.float32(1 - 1e-6))  # continuous actions stay this far within -1 and 1, where tanh can be inverted
+EDGE = float(np.float32(1 - 1e-6))  # bound of continuous actions, within which tanh can be inverted
 
 
 @dataclass(kw_only=True, slots=True)
 class PolicyConfig:
-    """Which network a player is. Actor and critic share all layers but their heads, unless the critic has its own."""
+    """The network of a player. Actor and critic share all layers but their heads, unless the critic has its own."""
 
     name: str = "mlp"  # "mlp"; for observations (height, width) or (height, width, planes): board_conv, cnn, resnet
     hidden: list[int] = field(default_factory=lambda: [128, 128])  # units of each fully connected layer
@@ -48,16 +48,16 @@ class PolicyConfig:
     kernel: list[int] = field(default_factory=lambda: [4, 4])  # board_conv: height and width of the kernel
     filters: list[list[int]] = field(default_factory=list)  # cnn: channels, kernel, stride of each layer; []: by size
     blocks: int = 3  # resnet: residual blocks of two convolutions
-    normalise: bool = False  # see observations at a running mean of 0 and deviation of 1; not with head=values
+    normalise: bool = False  # normalise observations by their running mean and deviation; not with head=values
     agent_id: bool = False  # one-hot input: which agent of its seat it acts for
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
-    critic: str = "shared"  # layers of the actor, or its own: "central" sees all agents of the seat, "state" the whole
-    head: str = "logits"  # its outputs for each option: "logits", or "values" (algo=dqn, vdn, qmix)
-    epsilon: float = 0.05  # values: how often a frozen player does anything at random, so that games differ
+    critic: str = "shared"  # the actor's layers, or its own: "central" sees all agents of the seat, "state" the game
+    head: str = "logits"  # the outputs for each option: "logits", or "values" (algo=dqn, vdn, qmix)
+    epsilon: float = 0.05  # head=values: probability that a frozen player acts at random, so that games differ
 
     def __post_init__(self) -> None:
-        """Refuse a network that does not exist."""
+        """Raise ValueError for unknown names and impossible sizes."""
         for key, known in (("activation", ACTIVATIONS), ("memory", tuple(GATES)), ("critic", CRITICS), ("head", HEADS)):
             if getattr(self, key) not in known:
                 raise ValueError(f"policy.{key}: unknown {getattr(self, key)!r}. Known: {', '.join(known)}.")
@@ -109,7 +109,7 @@ class PolicyConfig:
         return []
 
     def scale(self, spec: EnvSpec) -> float:
-        """Return the factor of observations: bytes of images become numbers up to 1."""
+        """Return the factor that observations are multiplied by: bytes of images become numbers up to 1."""
         return 1 / 255 if self.name == "cnn" and spec.observation.dtype == "uint8" else 1.0
 
 
@@ -127,7 +127,7 @@ def policy_from(plain: Mapping[str, Any]) -> PolicyConfig:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Parameter names and shapes, in the order in which they lie in the flat vector."""
+    """Parameter names and shapes, in the order of the flat vector."""
 
     shapes: dict[str, tuple[int, ...]]
 
@@ -153,9 +153,9 @@ class Layout:
 
 
 def board_patches(shape: tuple[int, ...], kernel: list[int]) -> npt.NDArray[np.int64]:
-    """Return for each place of the kernel the indices of the flattened board under it: [places, patch].
+    """Return for each position of the kernel the indices of the flattened board under it: [positions, patch].
 
-    With it a valid convolution is one gather and one matrix product, in numpy as in torch.
+    A convolution without padding is then one gather and one matrix product, in numpy as in torch.
 
     >>> board_patches((2, 3, 1), [2, 2]).tolist()
     [[0, 1, 3, 4], [1, 2, 4, 5]]
@@ -172,7 +172,7 @@ def board_patches(shape: tuple[int, ...], kernel: list[int]) -> npt.NDArray[np.i
 
 
 def team_size(spec: EnvSpec) -> int:
-    """Return how many agents the largest seat has."""
+    """Return the number of agents in the largest seat."""
     return max(len(seat.agents) for seat in spec.seats)
 
 
@@ -189,7 +189,7 @@ def overview(config: PolicyConfig, spec: EnvSpec) -> int:
 
 
 def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
-    """Return the parameters of a network. Weights are [outputs, inputs]."""
+    """Return the layout of a network's parameters. Weights are [outputs, inputs]."""
     shapes: dict[str, tuple[int, ...]] = {}
 
     def add(name: str, outputs: int, inputs: int) -> None:
@@ -224,7 +224,7 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
 
 
 def _beside(config: PolicyConfig, spec: EnvSpec) -> dict[str, tuple[int, ...]]:
-    """Return the parameters that belong to no layer; the last two kinds are not trained, but set by the learner."""
+    """Return the shapes of parameters outside of layers; only `log_std` is trained, the learner sets the others."""
     shapes: dict[str, tuple[int, ...]] = {}
     if spec.continuous:
         shapes["log_std"] = (spec.continuous,)
@@ -245,12 +245,12 @@ def _refuse_parts(spec: EnvSpec) -> None:
 
 
 def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
-    """Return fresh weights: orthogonal, biases zero, the policy head small so that play starts uniform."""
+    """Return initial weights: orthogonal, biases 0, the policy head small so that play starts almost uniform."""
     rng = np.random.default_rng(seed)
     layout = describe(config, spec)
     flat = np.zeros(layout.size, dtype=np.float32)
     gains = {"policy.weight": 0.01, "value.weight": 1.0, "memory_input.weight": 1.0, "memory_state.weight": 1.0}
-    # Residual blocks begin close to doing nothing: else the sum grows with every block.
+    # Residual blocks start close to the identity: else the sum grows with every block.
     gains |= {f"block_{block}_b.weight": 0.1 for block in range(config.blocks)}
     for name, view in layout.views(flat).items():
         if name.endswith(".weight"):

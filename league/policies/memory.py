@@ -1,6 +1,6 @@
-"""Recurrent memories in numpy: gated recurrent units (Cho et al. 2014) and long short-term memory.
+"""Recurrent cells in numpy: gated recurrent units (Cho et al. 2014) and long short-term memory.
 
-The torch side is league.policies.torch_policy; both take the outputs of the layer `memory_input` as gates.
+The torch side is league.policies.torch_policy; in both, the layer `memory_input` outputs the gates.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from league.policies.layout import FloatArray
 def remember(kind: str, gates: FloatArray, recalled: FloatArray, state: FloatArray) -> FloatArray:
     """Return the memory of each row after this decision.
 
-    `gates` come from the observation, `recalled` from `state`, the memory before.
+    `state` is the memory before it; the layers `memory_input` and `memory_state` output `gates` and `recalled`.
     """
     size = state.shape[1]
     if kind == "gru":
@@ -21,12 +21,12 @@ def remember(kind: str, gates: FloatArray, recalled: FloatArray, state: FloatArr
         return kept
     size //= 2
     both = gates + recalled
-    let_in, keep, let_out = (_sigmoid(both[:, i * size : (i + 1) * size]) for i in (0, 1, 3))
-    cell = keep * state[:, size:] + let_in * np.tanh(both[:, 2 * size : 3 * size])
-    return np.concatenate([let_out * np.tanh(cell), cell], axis=1)
+    input_gate, forget_gate, output_gate = (_sigmoid(both[:, i * size : (i + 1) * size]) for i in (0, 1, 3))
+    cell = forget_gate * state[:, size:] + input_gate * np.tanh(both[:, 2 * size : 3 * size])
+    return np.concatenate([output_gate * np.tanh(cell), cell], axis=1)
 
 
 def _sigmoid(x: FloatArray) -> FloatArray:
-    # By tanh, which cannot overflow as exp can.
+    # tanh cannot overflow, as exp can.
     squashed: FloatArray = 0.5 * np.tanh(0.5 * x) + 0.5
     return squashed

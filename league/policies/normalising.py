@@ -1,7 +1,7 @@
-"""Normalisation of observations to a running mean of 0 and deviation of 1. The statistics are part of the weights.
+"""Normalisation of observations by their running mean and standard deviation, which are part of the weights.
 
-Learners update them and publish them with the weights, so that actors and snapshots have them. They are not trained: no
-gradient reaches them.
+Learners update these statistics and publish them with the weights, so that actors and snapshots have them. They receive
+no gradient.
 """
 
 from collections.abc import Mapping
@@ -12,19 +12,19 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float32]
 
 FAR = 5.0  # normalised observations are clipped to this
-LEAST = 1e-3  # added deviation, for inputs that hardly change and are at most about 1
-MEMORY = 1_000_000  # decisions in the running average, at most
+LEAST = 1e-3  # its square is added to the variance, for inputs that hardly change and are at most about 1
+MEMORY = 1_000_000  # decisions that the running averages count, at most
 
 COUNT, MEAN, VARIANCE = "seen_count", "seen_mean", "seen_variance"
 
 
 def shapes(size: int) -> dict[str, tuple[int, ...]]:
-    """Return the parameters of a network that normalises observations of this size."""
+    """Return the shapes of the statistics, by parameter name, for observations of this size."""
     return {COUNT: (1,), MEAN: (size,), VARIANCE: (size,)}
 
 
 def factors(views: Mapping[str, FloatArray], scale: float) -> tuple[FloatArray, FloatArray]:
-    """Return the mean to subtract from an observation, and the factor for the rest."""
+    """Return the mean to subtract from an observation, and the factor to multiply the difference by."""
     variance = np.maximum(views[VARIANCE], 0) + np.float32((LEAST / scale) ** 2)
     factor: FloatArray = np.sqrt(variance) ** -1
     return views[MEAN], factor

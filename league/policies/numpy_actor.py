@@ -1,9 +1,9 @@
 """Networks that act, in numpy: faster than torch for small networks, and collectors need no torch.
 
-Activations are [rows, features], so that several networks can fill one array, each its own rows. The patches
-of a board's convolution are transposed: a gather then copies whole rows of memory.
+Activations are [rows, features], so that several networks can fill one array, each its own rows. The input of
+`board_conv` is transposed, so that a gather of patches copies contiguous memory.
 
-The last feature is always 1, and its weights are the biases: adding them is part of the matrix product.
+The last feature is always 1, and its weights are the biases, which the matrix product adds.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.introspect import opt_func_info
 
-from league.policies.actions import Actions, best, sample
+from league.policies.actions import Actions, best, probabilities, sample
 from league.policies.exploration import epsilon_greedy, rates
 from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, policy_from, team_size
 from league.policies.memory import remember
@@ -24,7 +24,7 @@ from league.spec import EnvSpec
 
 Places = npt.NDArray[np.intp]
 Layer = tuple[FloatArray, FloatArray]  # weight [in, out] and bias [out]
-SATED = 50.0  # tanh of it is exactly 1, and so is 1 / (1 + exp) of its opposite
+SATED = 50.0  # tanh(SATED) is exactly 1, and so is 1 / (1 + exp(-SATED))
 WIDE = re.compile("'current': '(AVX512|X86_V4)")  # numpy's name of AVX-512, and its older one
 FOLDS = not WIDE.search(repr(opt_func_info("^tanh$", "float32")))  # with AVX-512, numpy's own tanh is faster
 
@@ -46,10 +46,10 @@ def _layer(views: Mapping[str, FloatArray], name: str) -> Layer:
 
 
 def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
-    """Return layers that compute the same with 1 / (1 + exp(x)) between them as the given ones with tanh(x).
+    """Return layers that give the same outputs with the activation 1 / (1 + exp(x)) as the given ones with tanh(x).
 
-    tanh(x) is 1 - 2 / (1 + exp(2x)), and the layers before and after absorb all of this but the reciprocal. Without
-    AVX-512 that takes two thirds of the time of numpy's tanh, which is most of the cost of acting.
+    tanh(x) is 1 - 2 / (1 + exp(2x)): the layer before absorbs the factor in exp(2x), the layer after the rest. Without
+    AVX-512 this takes two thirds of the time of numpy's tanh, which is most of the cost of acting.
     """
     folded = list(layers)
     for i in range(len(layers) - 1):
@@ -61,7 +61,9 @@ def fold_tanh(layers: Sequence[Layer]) -> list[Layer]:
 
 
 def joined(layers: Sequence[Layer], one: float) -> list[FloatArray]:
-    """Return each layer as one matrix [in + 1, out + 1] for inputs that end in 1; the activation maps `one` to 1.
+    """Return each layer as a matrix [in + 1, out + 1], the last [in + 1, out], for inputs whose last feature is 1.
+
+    The activation must map `one` to 1.
 
     >>> [matrix.tolist() for matrix in joined([(np.array([[2.0]]), np.array([3.0]))] * 2, one=9)]
     [[[2.0, 0.0], [3.0, 9.0]], [[2.0], [3.0]]]
@@ -103,8 +105,8 @@ class NumpyActor:
     actions, log_probs = actor.act(rows.observation, rows.mask, rng)
     actor.act(rows.observation, rows.mask, rng, place, memory)      # if it has an agent id or a memory
 
-    It keeps a copy of the weights: training may go on in the caller's array. A network that outputs values
-    explores as its weights say, or if it is `frozen` as its config does.
+    It copies the weights, so the caller may go on training its array. A network that outputs values takes its
+    exploration rate from the weights, or from the config if it is `frozen`.
     """
 
     def __init__(
@@ -112,12 +114,12 @@ class NumpyActor:
     ) -> None:
         self.greedy = greedy
         self.rectified = config.rectified
-        self.memory = config.state_size  # numbers that `act` keeps for each agent between its decisions
+        self.memory = config.state_size  # numbers in the memory of each agent
         self.kind = repr(config) if sociable(config, spec) and not greedy else None
         self._spec, self._config, self.size = spec, config, spec.observation.size
         self._scale = np.float32(1 if config.normalise else config.scale(spec))
         self._views = views = describe(config, spec).views(np.array(flat))
-        self._seen = factors(views, config.scale(spec)) if config.normalise else None
+        self._factors = factors(views, config.scale(spec)) if config.normalise else None
         layers = [_layer(views, f"hidden_{i}") for i in range(len(config.hidden))]
         layers.append(_layer(views, "memory_input" if config.recurrent else "policy"))
         if config.rectified:
@@ -134,13 +136,13 @@ class NumpyActor:
         if config.name == "board_conv":
             self._patches = board_patches(spec.observation.shape, config.kernel)
             self._conv = (views["conv.weight"], views["conv.bias"][:, None])
-        self._plain = self._seen is None and self._patches is None and not self._convolutions and not config.agent_id
+        self._plain = not (config.normalise or config.agent_id or self._convolutions) and self._patches is None
 
     @classmethod
     def from_snapshot(
         cls, arrays: Mapping[str, npt.NDArray[Any]], manifest: Described, spec: EnvSpec, greedy: bool = False
     ) -> "NumpyActor":
-        """Return the actor of a stored snapshot: pass its `arrays` and its `manifest`."""
+        """Return the actor of a stored snapshot; raise ValueError if it does not fit the environment."""
         if manifest.signature != spec.signature:
             raise ValueError(
                 f"this snapshot was trained under signature {manifest.signature}, but the environment "
@@ -156,8 +158,8 @@ class NumpyActor:
     ) -> FloatArray:
         """Return the unmasked logits of all options, then the means of the Gaussians: [rows, actions + continuous].
 
-        `place` is the place of each row's agent in its seat. `memory` [rows, memory] is that of each agent, zeros at
-        the first decision of an episode; it is updated in place.
+        `place` is the index of each row's agent in its seat. `memory` [rows, memory] holds the memory of each agent,
+        zeros at the first decision of an episode; it is updated in place.
         """
         places = np.zeros(len(observation), np.intp) if place is None and self._config.agent_id else place
         found = forward([(self, slice(None))], observation, places)
@@ -181,32 +183,40 @@ class NumpyActor:
     ) -> tuple[Actions, npt.NDArray[np.float32]]:
         """Return a legal action for each row and its log-probability (0 for a greedy choice).
 
-        `share` is how far each row's slot is between the first and the last one: slots may explore differently.
+        `share` is the position of each row's slot, from 0 (the first) to 1 (the last): exploration rates may differ.
         """
         outputs = self.outputs(observation, place, memory)
         if self.greedy:
             return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
         return choose_actions(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
 
-    def features(self, x: FloatArray, place: Places | None) -> FloatArray:
-        """Return the inputs of the first layer for flat observations: outputs of convolutions, and the agent id.
+    def probabilities(self, outputs: FloatArray, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        """Return with which probability `act` chooses each action of one choice, for the outputs of some rows."""
+        if self.greedy:
+            return np.eye(self._spec.actions)[best(self._spec, outputs, mask)]
+        if len(self.exploration):
+            outputs = epsilon_greedy(outputs, mask, rates(self.exploration, None, len(outputs)))
+        return probabilities(outputs, mask)
 
-        The last column of `x` is 1, and so is the last column of the result.
+    def features(self, x: FloatArray, place: Places | None) -> FloatArray:
+        """Return the inputs of the first fully connected layer: normalised, convolved, with the agent id.
+
+        `x` holds flat observations. Its last column is 1, and so is that of the result.
         """
         if self._plain:
             return x
-        seen, ones = x[:, :-1], x[:, -1:]
-        if self._seen is not None:
-            mean, factor = self._seen
-            seen = np.clip((seen - mean) * factor, -FAR, FAR)
+        inputs, ones = x[:, :-1], x[:, -1:]
+        if self._factors is not None:
+            mean, factor = self._factors
+            inputs = np.clip((inputs - mean) * factor, -FAR, FAR)
         if self._patches is not None:
-            seen = self._patterns(seen)
+            inputs = self._patterns(inputs)
         elif self._convolutions:
-            seen = self._convolve(seen)
+            inputs = self._convolve(inputs)
         if place is None or not self._config.agent_id:
-            return seen if self._patches is not None else np.concatenate([seen, ones], axis=1)
-        who = np.eye(team_size(self._spec), dtype=np.float32)[place]
-        return np.concatenate([seen[:, :-1] if self._patches is not None else seen, who, ones], axis=1)
+            return inputs if self._patches is not None else np.concatenate([inputs, ones], axis=1)
+        agent = np.eye(team_size(self._spec), dtype=np.float32)[place]
+        return np.concatenate([inputs[:, :-1] if self._patches is not None else inputs, agent, ones], axis=1)
 
     def _convolve(self, x: FloatArray) -> FloatArray:
         images = (x if self._scale == 1 else x * self._scale).reshape(len(x), *self._convolutions[0].input)
@@ -222,18 +232,18 @@ class NumpyActor:
         return images.reshape(len(x), math.prod(images.shape[1:]))
 
     def _patterns(self, x: FloatArray) -> FloatArray:
-        """Return the outputs of the convolution of a board_conv, the board, and ones."""
+        """Return the features of a board_conv: the outputs of its convolution, the board, and a column of ones."""
         assert self._patches is not None
         weight, bias = self._conv
         cells = np.ascontiguousarray(x.T)
         places, channels = len(self._patches), len(weight)
         out = np.empty((places * channels + len(cells) + 1, len(x)), dtype=np.float32)
-        seen = out[: places * channels].reshape(places, channels, -1)
-        np.matmul(weight, cells[self._patches], out=seen)
-        seen += bias
-        np.maximum(seen, 0, out=seen)
+        convolved = out[: places * channels].reshape(places, channels, -1)
+        np.matmul(weight, cells[self._patches], out=convolved)
+        convolved += bias
+        np.maximum(convolved, 0, out=convolved)
         out[-1] = 1
-        out[places * channels : -1] = cells  # the raw board as well: not everything is a local pattern
+        out[places * channels : -1] = cells  # the board itself: not every feature is a local pattern
         return out.T
 
 
@@ -242,8 +252,8 @@ def forward(
 ) -> FloatArray:
     """Return the outputs of several networks of one kind, each for its slice of the rows: [rows, outputs].
 
-    Outputs are those of the last layer, or with a memory its inputs; rows without a network are zeros. All networks are
-    evaluated layer by layer, which saves most of the small array calls where each has few rows.
+    The outputs are those of the policy head, or of `memory_input` if the networks are recurrent; rows without a network
+    are zeros. Each layer is evaluated for all networks together, which saves most array calls if each has few rows.
     """
     some, _ = parts[0]
     rows = len(observation)
@@ -252,12 +262,12 @@ def forward(
     x[:, -1] = 1
     inputs = [actor.features(x[part], None if place is None else place[part]) for actor, part in parts]
     fill = np.empty if sum(map(len, inputs)) == rows else np.zeros
-    with np.errstate(over="ignore"):  # beyond float32, exp is infinite and 1 / (1 + exp) is the 0 it should be
+    with np.errstate(over="ignore"):  # exp may overflow to infinity: 1 / (1 + exp) is then 0, as it should be
         for depth, matrix in enumerate(some.layers):
             out: FloatArray = fill((rows, matrix.shape[1]), dtype=np.float32)
             outputs = [out[part] for _, part in parts]
-            for (actor, _), seen, mine in zip(parts, inputs, outputs, strict=True):
-                np.matmul(seen, actor.layers[depth], out=mine)
+            for (actor, _), features, mine in zip(parts, inputs, outputs, strict=True):
+                np.matmul(features, actor.layers[depth], out=mine)
             inputs = outputs
             if depth == len(some.layers) - 1:
                 break

@@ -1,4 +1,4 @@
-"""Networks that are trained, in torch: the same layout and results as league.policies.numpy_actor.
+"""Networks that are trained, in torch, with the layout and the results of league.policies.numpy_actor.
 
 Legend of shapes: B decisions, L lanes, T ticks, A agents of the seat, F features, M numbers of a memory.
 """
@@ -18,16 +18,16 @@ from league.spec import EnvSpec
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The order of decisions in time, for a network with a memory. Decisions are in the order of `present`."""
+    """The order of decisions in time, for a recurrent network. Decision b is the b-th true entry of `present`."""
 
     present: Tensor  # [L, T, A]
-    restart: Tensor  # [L, T, A] whether a new episode of that agent begins, with an empty memory
+    restart: Tensor  # [L, T, A] whether a new episode begins for that agent, with an empty memory
     memory: Tensor  # [L, A, M] before the first tick
     warm: Tensor | None = None  # [L, T, A] decisions that only update a stored memory, and are not learned from
 
     @property
     def learned(self) -> Tensor | None:
-        """Which decisions are learned from, [B]; None: all of them."""
+        """A mask of the decisions that are learned from, [B]; None: all of them."""
         if self.warm is None or not bool(self.warm.any()):
             return None
         learned = ~self.warm[self.present]
@@ -43,13 +43,13 @@ class Observed:
     """The inputs of a network for each of B decisions."""
 
     observation: Tensor  # [B, ...]
-    place: Tensor | None = None  # [B] of the agent in its seat; None: the first
+    place: Tensor | None = None  # [B] index of the agent in its seat; None: the first
     joint: Tensor | None = None  # inputs of a separate critic: [B, A, observation] of all agents, or [B, state]
     lanes: Lanes | None = None  # None: every decision is the first of an episode
 
 
 class TorchPolicy(nn.Module):
-    """A network whose one parameter is the flat vector: one optimizer step, one norm, one frame to publish.
+    """A network whose only parameter is the flat vector: one tensor to optimize, to clip and to publish.
 
     policy = TorchPolicy(config, spec)
     policy.write(initial(config, spec, seed))
@@ -73,7 +73,7 @@ class TorchPolicy(nn.Module):
         return actions, value
 
     def judge(self, seen: Observed, mask: Tensor) -> tuple[Distribution, Tensor, Tensor | None]:
-        """Return the distribution over actions, the value, and the memory afterwards (or None)."""
+        """Return the distribution over actions, the value, and the memory after each decision (None without one)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
         outputs = _linear(x, parameters, "policy")
@@ -87,19 +87,19 @@ class TorchPolicy(nn.Module):
         return _linear(x, parameters, "policy"), self._value(x, seen, parameters)
 
     def answers(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
-        """Return the outputs that actions are sampled from, and the memory afterwards (None without one)."""
+        """Return the outputs that actions are sampled from, and the memory after each decision (None without one)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
         return _linear(x, parameters, "policy"), memory
 
     def values(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
-        """Return the value of each decision, and the memory afterwards (None without one)."""
+        """Return the value of each decision, and the memory after it (None without one)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
         return self._value(x, seen, parameters), memory
 
     def explore(self, epsilon: float, spread: float) -> None:
-        """Set how actors with these weights explore: see league.policies.exploration."""
+        """Set the exploration rates of actors with these weights: see league.policies.exploration."""
         with torch.no_grad():
             self._parameters_by_name()["exploration"].copy_(torch.tensor([epsilon, spread]))
 
@@ -124,7 +124,7 @@ class TorchPolicy(nn.Module):
         return copy
 
     def write(self, flat: FloatArray) -> None:
-        """Take over these weights."""
+        """Replace the weights; raise ValueError if the size differs."""
         if flat.shape != tuple(self.flat.shape):
             raise ValueError(
                 f"these weights have {flat.size} numbers, this policy and environment need {len(self.flat)}: "
@@ -134,7 +134,7 @@ class TorchPolicy(nn.Module):
             self.flat.copy_(torch.from_numpy(np.array(flat, dtype=np.float32)))
 
     def _parameters_by_name(self) -> dict[str, Tensor]:
-        # One split has one backward that joins all gradients; a slice for each would pad each with zeros.
+        # The backward of one split joins all gradients; with slices, each would be padded with zeros and added.
         pieces = self.flat.split(self._sizes)
         return {name: piece.view(shape) for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)}
 
@@ -157,7 +157,7 @@ class TorchPolicy(nn.Module):
         elif self._convolutions:
             x = self._convolve(x, parameters)
         if self._config.agent_id:
-            x = torch.cat((x, self._who(seen)), dim=1)
+            x = torch.cat((x, self._agent_ids(seen)), dim=1)
         return self._stack("hidden", x, parameters)
 
     def _normalised(self, x: Tensor, parameters: dict[str, Tensor]) -> Tensor:
@@ -170,7 +170,7 @@ class TorchPolicy(nn.Module):
             x = x.relu() if self._config.rectified else x.tanh()
         return x
 
-    def _who(self, seen: Observed) -> Tensor:
+    def _agent_ids(self, seen: Observed) -> Tensor:
         if seen.place is None:
             first = torch.zeros(len(seen.observation), dtype=torch.long, device=seen.observation.device)
             return functional.one_hot(first, self._team).float()
@@ -217,24 +217,24 @@ class TorchPolicy(nn.Module):
             new = (gates[..., 2 * size :] + reset * recalled[..., 2 * size :]).tanh()
             kept: Tensor = new + update * (memory - new)
             return kept
-        let_in, keep, seen, let_out = (gates + recalled).split(size, dim=-1)
-        cell = keep.sigmoid() * memory[..., size:] + let_in.sigmoid() * seen.tanh()
-        return torch.cat((let_out.sigmoid() * cell.tanh(), cell), dim=-1)
+        input_gate, forget_gate, proposed, output_gate = (gates + recalled).split(size, dim=-1)
+        cell = forget_gate.sigmoid() * memory[..., size:] + input_gate.sigmoid() * proposed.tanh()
+        return torch.cat((output_gate.sigmoid() * cell.tanh(), cell), dim=-1)
 
     def _value(self, x: Tensor, seen: Observed, parameters: dict[str, Tensor]) -> Tensor:
         if self._config.critic != "shared":
             joint = seen.joint if seen.joint is not None else self._alone(seen)
             scale = 1.0 if self._config.sees_state else self._scale
-            x = torch.cat((joint.flatten(1).float() * scale, self._who(seen)), dim=1)
+            x = torch.cat((joint.flatten(1).float() * scale, self._agent_ids(seen)), dim=1)
             x = self._stack("critic", x, parameters)
         return _linear(x, parameters, "value").squeeze(-1)
 
     def _alone(self, seen: Observed) -> Tensor:
-        """Return the inputs of a separate critic if there are none: only the own observation, or an empty state."""
+        """Return the inputs of a separate critic if none are given: the agent's observation, or a state of zeros."""
         if self._config.sees_state:
             return seen.observation.new_zeros(len(seen.observation), overview(self._config, self._spec))
         own = seen.observation.reshape(-1, 1, self._spec.observation.size).float()
-        return own * self._who(seen)[:, :, None]
+        return own * self._agent_ids(seen)[:, :, None]
 
 
 def _linear(x: Tensor, parameters: dict[str, Tensor], name: str) -> Tensor:

@@ -1,4 +1,4 @@
-"""Addresses: which ones are safe to listen on or to connect to, checked before a socket exists."""
+"""Checks of addresses, before a socket exists: whether it is safe to listen on one or to connect to it."""
 
 import os
 import socket
@@ -10,21 +10,21 @@ from league.errors import InputError
 
 Keys = TypeVar("Keys")
 
-LONGEST_PATH = 107  # what the kernel's struct sockaddr_un holds, in bytes
+LONGEST_PATH = 107  # bytes that fit into the kernel's struct sockaddr_un
 WILDCARDS = frozenset({"*", "0.0.0.0"})
 
 
 class AddressError(InputError):
-    """An address that cannot be used, and how to correct it."""
+    """An address that cannot be used; the message says how to correct it."""
 
 
 def is_ipc(address: str) -> bool:
-    """Whether the address is a file on this host: private by its folder, so it needs no keys."""
+    """Return whether the address is a file on this host: its folder is private, so it needs no keys."""
     return address.startswith("ipc://")
 
 
 def check_tcp(address: str, keys: Keys | None) -> Keys:
-    """Return the keys; refuse what is not tcp://host:port, and tcp without keys, also on loopback."""
+    """Return the keys; raise AddressError if the address is not tcp://host:port, or without keys, even on loopback."""
     if not address.startswith("tcp://"):
         raise AddressError(f"{address!r} is no address; use tcp://host:port or ipc:///path")
     if not address.rpartition(":")[2].isdigit():
@@ -35,7 +35,7 @@ def check_tcp(address: str, keys: Keys | None) -> Keys:
 
 
 def check_ipc(address: str) -> Path:
-    """Return the path of an ipc address; refuse one that is too long or that others could reach."""
+    """Return the path of an ipc address; raise AddressError if it is relative, too long, or in a shared folder."""
     path = Path(address.removeprefix("ipc://"))
     if not path.is_absolute():
         raise AddressError(f"{address!r}: an ipc address needs an absolute path")
@@ -58,7 +58,7 @@ def _check_private(folder: Path) -> None:
 
 
 def advertised(asked: str, bound: str) -> str:
-    """Return where clients connect to: the host that was asked for and the port that was bound.
+    """Return the address that clients connect to: the requested host (or this one for `*`), and the bound port.
 
     >>> advertised("tcp://login-node:0", "tcp://10.0.0.7:4711")
     'tcp://login-node:4711'

@@ -1,4 +1,4 @@
-"""Who may come in: the keys of each end, the answer to a handshake, and the patience with bad messages."""
+"""Admission of peers: the keys of each end, the answer to a handshake, and the budget for bad messages."""
 
 import string
 from collections import OrderedDict
@@ -17,7 +17,7 @@ def _refuse_bad_key(name: str, key: str) -> None:
 
 
 class Holder(msgspec.Struct, frozen=True, array_like=True):
-    """Whose key it is: a process by its name, or a kind of the user's own commands, and what it may send."""
+    """The holder of a key: the name of a process, or of a kind of user command, and the role that it may act in."""
 
     name: str
     role: Role
@@ -27,9 +27,9 @@ Clients = Mapping[str, Holder]  # by public key
 
 
 class ServerKeys(msgspec.Struct, frozen=True, kw_only=True):
-    """The server's own pair, and the holder of every public key that it lets in.
+    """The server's own key pair, and the holder of every public key that it admits.
 
-    `renew` returns the holders as they are now, or None if nothing changed: keys are revoked while a server runs.
+    `renew` returns the current holders, or None if they have not changed: keys may be revoked while a server runs.
     """
 
     public: str
@@ -38,7 +38,7 @@ class ServerKeys(msgspec.Struct, frozen=True, kw_only=True):
     renew: Callable[[], Clients | None] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be a key; the text of a key is never shown."""
+        """Raise ValueError for a malformed key; the message never contains its text."""
         _refuse_bad_key("server's public", self.public)
         _refuse_bad_key("server's secret", self.secret)
         for key in self.clients:
@@ -49,14 +49,14 @@ class ServerKeys(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClientKeys(msgspec.Struct, frozen=True, kw_only=True):
-    """The client's own pair, and the public key by which it knows the server."""
+    """The client's own key pair, and the public key of its server."""
 
     server: str
     public: str
     secret: str
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be a key; the text of a key is never shown."""
+        """Raise ValueError for a malformed key; the message never contains its text."""
         _refuse_bad_key("server's public", self.server)
         _refuse_bad_key("client's public", self.public)
         _refuse_bad_key("client's secret", self.secret)
@@ -66,10 +66,10 @@ class ClientKeys(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def answer_handshake(request: Sequence[bytes], doors: Mapping[bytes, Mapping[bytes, str]]) -> list[bytes]:
-    """Answer a ZAP request (ZeroMQ RFC 27): the text of a known key as User-Id, or 400.
+    """Return the answer to a ZAP request (ZeroMQ RFC 27): 200 with the text of a known key as User-Id, or 400.
 
-    `doors` maps the domain of a server to its clients: raw public key -> text of the key. The key itself is the
-    User-Id, not its holder: a holder that got a new key must not be let in by the old one.
+    `doors` maps the domain of a server to its clients: raw public key -> text of the key. The User-Id is the key and
+    not its holder, because a holder's old key must not be admitted after it got a new one.
     """
     version, number, domain, _address, _identity, mechanism, *credentials = request
     known = doors.get(domain, {})
@@ -80,7 +80,7 @@ def answer_handshake(request: Sequence[bytes], doors: Mapping[bytes, Mapping[byt
 
 
 class Patience:
-    """Counts the bad messages of each peer; a peer that used up its budget is not read any more.
+    """Counts the bad messages of each peer; messages of a peer that used up its budget are ignored.
 
     >>> patience = Patience(budget=1)
     >>> patience.lost(b"peer"), patience.offend(b"peer"), patience.lost(b"peer")
@@ -94,11 +94,11 @@ class Patience:
         self.total = 0
 
     def lost(self, peer: bytes) -> bool:
-        """Whether this peer has used up its budget."""
+        """Return whether this peer has used up its budget."""
         return self.offences.get(peer, 0) >= self._budget
 
     def offend(self, peer: bytes) -> int:
-        """Note a bad message and return how many there were. The oldest peers are forgotten."""
+        """Count a bad message; return the peer's total. The peers whose last one is oldest are forgotten."""
         count = self.offences.pop(peer, 0) + 1
         self.offences[peer] = count
         self.total += 1

@@ -1,10 +1,10 @@
-"""Messages to frames and back: a version, a head, and raw array buffers. Nothing in a frame is ever executed.
+"""Encodes messages as frames and decodes them: a version, a head, raw array buffers. Nothing in a frame is executed.
 
     [version, head]                                      a message without arrays
     [version, head, array heads, buffer, buffer, ...]    a message with arrays
 
-The version is VERSION_FRAME; head and array heads are msgpack of a closed set of structs; a buffer is the array's
-memory as it is.
+The version is VERSION_FRAME; head and array heads are msgpack of a closed set of structs; a buffer is the raw memory
+of an array.
 """
 
 import re
@@ -33,11 +33,11 @@ DTYPES = {code: np.dtype(code) for code in ("|b1", *_SIGNED, *_UNSIGNED, *_FLOAT
 
 
 class WireError(ValueError):
-    """A message that cannot be sent, or frames that are no message."""
+    """A message that cannot be sent, or frames that are not a message."""
 
 
 class WrongVersionError(WireError):
-    """The frames come from a Ludus with another version of the wire."""
+    """The frames come from a Ludus with another wire version."""
 
 
 class _ArrayHead(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -51,13 +51,13 @@ _decode_head: Callable[[Frame], Message] = msgspec.msgpack.Decoder(Message).deco
 _decode_array_heads: Callable[[Frame], list[_ArrayHead]] = msgspec.msgpack.Decoder(list[_ArrayHead]).decode
 
 
-# --- every float of a message is finite: what the receiver's limits refuse, the sender refuses at once ----------
+# --- finite floats: the sender refuses what the receiver's limits would refuse -----------------------------------
 
 Check = Callable[[Any], bool]
 
 
 def _check_for(kind: msgspec.inspect.Type) -> Check | None:
-    """Return a function that checks whether all floats in a value are finite; None if its type can hold no float."""
+    """Return a function that checks whether all floats in a value are finite; None if its type contains no float."""
     match kind:
         case msgspec.inspect.FloatType():
             return isfinite
@@ -75,7 +75,7 @@ def _check_for(kind: msgspec.inspect.Type) -> Check | None:
 def _for_each(check: Check | None, items: Callable[[Any], Iterable[Any]]) -> Check | None:
     if check is None:
         return None
-    if check is isfinite:  # one look at the sum; if that is too large for a float, one at each
+    if check is isfinite:  # check the sum, and each item only if the sum overflows
         return lambda value: isfinite(sum(items(value))) or all(map(isfinite, items(value)))
     return lambda value: all(map(check, items(value)))
 
@@ -85,14 +85,14 @@ def _for_fields(parts: Sequence[tuple[str, Check, Check]]) -> Check | None:
         return None
     if len(parts) > 1:
         return lambda value: all(check(get(value)) for _, get, check in parts)
-    ((_, get, check),) = parts  # as of most: without a generator it takes half the time
+    ((_, get, check),) = parts  # the most frequent case: without a generator it takes half the time
     return lambda value: check(get(value))
 
 
 def _for_optional(checks: list[Check]) -> Check | None:
     if not checks:
         return None
-    (check,) = checks  # our messages have no other unions than "this or None"
+    (check,) = checks  # the only unions in messages are "this or None"
     return lambda value: value is None or check(value)
 
 
@@ -165,13 +165,13 @@ def _decode_arrays(frames: Sequence[Frame]) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-# --- the two doors ------------------------------------------------------------------------------------------
+# --- messages -----------------------------------------------------------------------------------------------
 
 
 def encode(message: Message, arrays: Arrays | None = None) -> list[Frame]:
     """Return the frames of a message; array frames are views of the arrays, not copies.
 
-    WireError if a number is NaN or infinite or an array is of a kind that may not travel.
+    Raise WireError if a number is NaN or infinite, or if an array is not allowed.
 
     >>> from league.wire.messages import Pull
     >>> decode(encode(Pull(name="c", session="s", player="main", incarnation=0, version=-1)))[0].player
@@ -188,7 +188,7 @@ def encode(message: Message, arrays: Arrays | None = None) -> list[Frame]:
 
 
 def decode(frames: Sequence[Frame]) -> tuple[Message, dict[str, npt.NDArray[Any]]]:
-    """Return the message and its arrays, which are read-only views of the frames; else raise WireError."""
+    """Return a message and its arrays, which are read-only views of the frames; raise WireError if it is not one."""
     if not 2 <= len(frames) <= MAX_FRAMES:
         raise WireError(f"a message has 2 to {MAX_FRAMES} frames, this one {len(frames)}")
     if frames[0] != VERSION_FRAME:

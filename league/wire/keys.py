@@ -1,12 +1,11 @@
-"""The keys of a run: one folder that only its owner can enter, a file for the server and one for each process.
+"""The keys of a run, in a folder that only its owner can enter: a file for the server and one for each process.
 
-make_keys(run.keys, {"collector-0": Role.COLLECTOR})       # once, by whoever starts the run
+make_keys(run.keys, {"collector-0": Role.COLLECTOR})       # once, by the command that starts the run
 server_keys = load_server_keys(run.keys)                   # coordinator, learners
-client_keys = load_client_keys(run.keys, "collector-0")    # everybody else, each with its own file
-revoke_key(run.keys, "collector-0")                        # servers shut it out within a second
+client_keys = load_client_keys(run.keys, "collector-0")    # every client, each with its own file
+revoke_key(run.keys, "collector-0")                        # servers reject the key within a second
 
-`admitted.json` lists the public keys: the servers read it, and read it again while they run. A process needs its
-own file and no other one.
+`admitted.json` lists the public keys; servers re-read it while they run. A client needs no file but its own.
 """
 
 import fcntl
@@ -25,15 +24,15 @@ from league.wire.admission import ClientKeys, Clients, Holder, ServerKeys
 from league.wire.messages import Role
 from league.wire.sockets import new_pair
 
-COMMANDS = {"viewer": Role.VIEWER, "operator": Role.OPERATOR, "human": Role.COLLECTOR}  # the user's own
+COMMANDS = {"viewer": Role.VIEWER, "operator": Role.OPERATOR, "human": Role.COLLECTOR}  # keys of user commands
 
 
 class KeysError(InputError):
-    """Keys that are missing, damaged, revoked, or that others could read."""
+    """Keys that are missing, damaged, revoked, or readable by others."""
 
 
 class Key(msgspec.Struct, frozen=True):
-    """One line of the list: whose key it is, and whether it still opens the door."""
+    """One entry of the list: the holder of a key, and whether the key was revoked."""
 
     name: str
     role: Role
@@ -62,9 +61,9 @@ File = TypeVar("File", _ServerFile, _ClientFile, _ListFile)
 
 
 def make_keys(directory: Path, processes: Mapping[str, Role] | None = None) -> None:
-    """Make whatever key is missing, those of the user's own commands included; keys that exist stay as they are.
+    """Create the keys that are missing, including those of user commands; existing keys do not change.
 
-    A name whose key was revoked gets no other one: that is `renew_key`.
+    A name whose key was revoked does not get a new one here, only by `renew_key`.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_lax(directory, "700")
@@ -84,7 +83,7 @@ def make_keys(directory: Path, processes: Mapping[str, Role] | None = None) -> N
 
 
 def load_server_keys(directory: Path, roles: Collection[Role] = tuple(Role)) -> ServerKeys:
-    """Return the server's pair and the holder of each public key of these roles that is not revoked."""
+    """Return the server's key pair and the holder of each public key of these roles that is not revoked."""
     _refuse_lax(directory, "700")
     server = _read(directory / "server.json", _ServerFile)
     watch = _watch(directory, roles)
@@ -95,7 +94,7 @@ def load_server_keys(directory: Path, roles: Collection[Role] = tuple(Role)) -> 
 
 
 def load_client_keys(directory: Path, name: str) -> ClientKeys:
-    """Return the pair of one process, or of one kind of commands. Only its own file is read."""
+    """Return the key pair of one process, or of one kind of user command. Read no file but its own."""
     _refuse_lax(directory, "700")
     path = _client_path(directory, name)
     if not path.exists():
@@ -113,13 +112,13 @@ def load_client_keys(directory: Path, name: str) -> ClientKeys:
 
 
 def list_keys(directory: Path) -> list[Key]:
-    """Return all keys of a run, also those that were revoked and not replaced."""
+    """Return all keys of a run, including those that were revoked and not replaced."""
     _refuse_lax(directory, "700")
     return _read(directory / "admitted.json", _ListFile).keys
 
 
 def revoke_key(directory: Path, name: str) -> None:
-    """Shut out the key of this name, everywhere and for good; its file is deleted."""
+    """Revoke the key of this name at all servers, for good, and delete its file."""
     with _locked(directory):
         found = list_keys(directory)
         _find(found, name)
@@ -129,7 +128,7 @@ def revoke_key(directory: Path, name: str) -> None:
 
 
 def renew_key(directory: Path, name: str) -> None:
-    """Make a new key for this name; the old one is shut out at the same moment."""
+    """Create a new key for this name, and revoke the old one in the same write."""
     with _locked(directory):
         found = list_keys(directory)
         role = _find(found, name).role
@@ -146,27 +145,27 @@ def _find(keys: list[Key], name: str) -> Key:
 
 
 def _watch(directory: Path, roles: Collection[Role]) -> Callable[[], Clients | None]:
-    """Return a function that reads the list, and returns the holders if it has changed since the last call.
+    """Return a function that reads the list, and returns the holders if it has changed since the last call, else None.
 
-    It opens the file each time: over NFS that asks the server, where a look at the times of the file may not.
+    It opens the file each time: over NFS, opening revalidates the file with the server, but its times may be cached.
     """
-    path, seen = directory / "admitted.json", b""
+    path, last = directory / "admitted.json", b""
 
     def watch() -> Clients | None:
-        nonlocal seen
+        nonlocal last
         _refuse_lax(path, "600")
         data = path.read_bytes()
-        if data == seen:
+        if data == last:
             return None
         keys = _decoded(path, data, _ListFile).keys
-        seen = data
+        last = data
         return {key.public: Holder(key.name, key.role) for key in keys if not key.revoked and key.role in roles}
 
     return watch
 
 
 def _issue(directory: Path, name: str, role: Role) -> Key:
-    """Write a new pair for a name; the list has to be written afterwards."""
+    """Write a new key pair for a name; return its entry, which the caller must add to the list."""
     server = _read(directory / "server.json", _ServerFile)
     public, secret = new_pair()
     _write(_client_path(directory, name), _ClientFile(name, role, server.public, public, secret))
@@ -175,7 +174,7 @@ def _issue(directory: Path, name: str, role: Role) -> Key:
 
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    """Let one process at a time change the list."""
+    """Hold the lock of the folder, so that one process at a time changes the list."""
     _refuse_lax(directory, "700")
     descriptor = os.open(directory, os.O_RDONLY)
     try:

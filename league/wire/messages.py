@@ -1,11 +1,11 @@
 """Every message of the league, in a closed union.
 
-Collectors, learners and operators talk to the coordinator; viewers and trackers talk to the replica beside it, which
-alone talks to its feed; collectors and inference processes talk to learners, collectors to inference and buffer
-processes, and learners to buffer processes.
-A message is a *head* (one of these structs) and, for some, raw arrays that follow it as frames of their own.
-Each request stands alone: a report lists all that its sender holds and all that is not acknowledged yet,
-so a coordinator that has just restarted needs no handshake.
+Collectors, learners and operators connect to the coordinator; viewers and trackers connect to the replica, the only
+client of the coordinator's feed; collectors and inference processes connect to learners, collectors also to inference
+and buffer processes, and learners to buffer processes.
+A message is a *head* (one of these structs); raw arrays may follow it, each as a frame of its own.
+Each request is self-contained: a report lists everything that its sender holds and everything that is not acknowledged
+yet, so a coordinator that has just restarted needs no handshake.
 """
 
 from enum import StrEnum
@@ -47,11 +47,11 @@ from league.limits import Ticket as TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 10
+WIRE_VERSION = 11
 
 
 class Role(StrEnum):
-    """Who may send what; on tcp, proven by the peer's key."""
+    """The role of a peer, which limits what it may send; on tcp, its key proves it."""
 
     COLLECTOR = "collector"
     LEARNER = "learner"
@@ -62,7 +62,7 @@ class Role(StrEnum):
 
 
 class Verdict(StrEnum):
-    """The coordinator's answer to a result or fault. Each of them ends the re-sending."""
+    """The coordinator's answer to a result or fault. After any of them the collector stops repeating it."""
 
     ACCEPTED = "accepted"
     DUPLICATE = "duplicate"
@@ -71,25 +71,25 @@ class Verdict(StrEnum):
 
 
 class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
-    """What every message shares: frozen, tagged with its name."""
+    """The base of all messages: frozen, tagged with its name."""
 
 
 # --- collector <-> coordinator ------------------------------------------------------------------------------
 
 
 class Held(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A ticket that a collector holds, and its progress: ticks of the loop that plays it.
+    """A ticket that a collector holds, and the progress of the collector: a number that rises as it plays or waits.
 
-    The loop that plays is the loop that talks, so an environment that hangs stops both.
+    An environment that hangs, or stands still while episodes are under way, stops it.
     """
 
     ticket: TicketNumber
     attempt: Number
-    steps: Count
+    progress: Count
 
 
 class Report(_Message, frozen=True, tag="report"):
-    """A collector's heartbeat: what it holds, what it finished, how many tickets it wants."""
+    """A collector's heartbeat: the tickets it holds, its results and faults, and how many tickets it requests."""
 
     request: Count
     name: Process
@@ -99,22 +99,22 @@ class Report(_Message, frozen=True, tag="report"):
     results: Annotated[tuple[Result, ...], SOME] = ()
     faults: Annotated[tuple[Fault, ...], SOME] = ()
     starved: Annotated[tuple[PlayerName, ...], FEW] = ()  # players whose learner grants no credit now
-    directory: Number = 0  # the newest directory that it has
+    directory: Number = 0  # the fingerprint of the directory that it has
     metrics: Metrics = {}
 
 
 class Challenge(_Message, frozen=True, tag="challenge"):
-    """A human wants to play one rated game against a player; the answer is orders with its ticket."""
+    """A human requests one rated game against a player; the answer is Orders with its ticket, or Refused."""
 
     request: Count
     session: Session
-    name: PlayerName  # under which the human is a player of the league
+    name: PlayerName  # the human's name as a player of the league
     opponent: PlayerName
-    role: SeatRole | None = None  # of the seat that the human takes; None: any
+    role: SeatRole | None = None  # the role of the human's seat; None: any
 
 
 class Ack(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What became of a result or fault."""
+    """The verdict on a result or fault."""
 
     ticket: TicketNumber
     attempt: Number
@@ -122,16 +122,16 @@ class Ack(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a live player is trained: the addresses that take its segments and give its weights.
+    """Where a live player is trained: the addresses that receive its segments and serve its weights.
 
-    A learner of several ranks has an address for each; every rank needs its share of the segments.
+    A learner with several ranks has one address for each; every rank needs its share of the segments.
     """
 
     player: PlayerName
     incarnation: Number
     address: Address
     more: Annotated[tuple[Address, ...], FEW] = ()  # of the other ranks
-    inference: Address = ""  # where its network answers for collectors that do not have it themselves; "": nowhere
+    inference: Address = ""  # of the inference process that runs its network; "": none
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -140,17 +140,17 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Orders(_Message, frozen=True, tag="orders"):
-    """The coordinator's answer to a report."""
+    """The coordinator's answer to a report or a challenge."""
 
     term: Count
     request: Count
     acks: Annotated[tuple[Ack, ...], MANY] = ()
     tickets: Annotated[tuple[Ticket, ...], SOME] = ()
-    revoked: Annotated[tuple[tuple[TicketNumber, Number], ...], SOME] = ()  # (ticket, attempt) no longer its own
-    directory: Number = 0
+    revoked: Annotated[tuple[tuple[TicketNumber, Number], ...], SOME] = ()  # (ticket, attempt) that it no longer holds
+    directory: Number = 0  # the fingerprint of the current directory
     hosts: Annotated[tuple[Host, ...], SOME] | None = None  # None: the directory has not changed
     stop: bool = False
-    head: LedgerHead = ""  # with acks: the number and the hash of the ledger's newest event after the commit
+    head: LedgerHead = ""  # with acks: number and hash of the ledger's newest event after the commit
 
 
 # --- learner <-> coordinator --------------------------------------------------------------------------------
@@ -167,19 +167,19 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(_Message, frozen=True, tag="progress"):
-    """A learner's heartbeat: where segments go ("": nowhere yet), and the newest candidate of each of its players."""
+    """A learner's heartbeat: its addresses, and the newest candidate of each of its players."""
 
     request: Count
     name: Process
     session: Session
-    address: Address
-    more: Annotated[tuple[Address, ...], FEW] = ()  # addresses of its other ranks
-    inference: Address = ""  # address of the inference process beside it
+    address: Address  # where collectors send segments; "": nowhere yet
+    more: Annotated[tuple[Address, ...], FEW] = ()  # of its other ranks
+    inference: Address = ""  # of the inference process beside it
     doors: Annotated[
         dict[PlayerName, Annotated[tuple[Address, ...], ONE_OR_MORE]], FEW
-    ] = {}  # players whose segments go elsewhere, and where
+    ] = {}  # the addresses for players whose segments go elsewhere
     candidates: Annotated[tuple[Candidate, ...], FEW] = ()
-    finished: Annotated[tuple[PlayerName, ...], FEW] = ()  # players that train no more: their candidate is the last
+    finished: Annotated[tuple[PlayerName, ...], FEW] = ()  # players that stopped training: their candidate is final
     metrics: Metrics = {}
 
 
@@ -189,11 +189,11 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     player: PlayerName
     incarnation: Number
     start: Snapshot | None = None
-    train: bool = True  # False: write a last candidate and train no more
+    train: bool = True  # False: write a last candidate and stop training
 
 
 class Roster(_Message, frozen=True, tag="roster"):
-    """The coordinator's answer to progress: the state that the learner should bring about."""
+    """The coordinator's answer to progress: the desired state of the learner."""
 
     term: Count
     request: Count
@@ -206,16 +206,16 @@ class Roster(_Message, frozen=True, tag="roster"):
 
 
 class Follow(_Message, frozen=True, tag="follow"):
-    """A viewer asks for the events after `since`; a tracker also for the metrics after the row `measured`."""
+    """A viewer requests the events after `since`; a tracker also the metrics after the row `measured`."""
 
     request: Count
     since: Position
     measured: Position | None = None  # None: no metrics
-    mark: Digest = ""  # of the history up to `since`, if the replica has it from a checkpoint; another one is refused
+    mark: Digest = ""  # the hash of all events up to `since`, if the replica has it from a checkpoint
 
 
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
-    """What the coordinator knows of a living process (memory only)."""
+    """A process that reported recently, as the coordinator knows it (memory only)."""
 
     name: Process
     role: Role
@@ -224,7 +224,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Page(_Message, frozen=True, tag="page"):
-    """Events in order, encoded as the ledger has them; `head` is the newest sequence number."""
+    """Events in order, as the ledger encodes them; `head` is the number of the newest event."""
 
     term: Count
     request: Count
@@ -234,16 +234,14 @@ class Page(_Message, frozen=True, tag="page"):
     workers: Annotated[tuple[Worker, ...], MANY] = ()
     elapsed: Seconds = 0.0  # seconds of play in all terms
     seconds_left: Seconds | None = None
-    metrics: Annotated[
-        tuple[Measured, ...], SOME
-    ] = ()  # rows that belong before the event after this page; all of them, up to a limit
-    measured: Count = 0  # the newest row, if metrics were asked for
-    notes: Annotated[dict[Label, NoteText], FEW] = {}  # what trackers keep in the ledger, if metrics were asked for
-    broken: Text = ""  # why nothing can be written now, so that nothing is handed out; "": all is well
+    metrics: Annotated[tuple[Measured, ...], SOME] = ()  # the rows up to the last event of this page, up to a limit
+    measured: Count = 0  # the newest row, if metrics were requested
+    notes: Annotated[dict[Label, NoteText], FEW] = {}  # the notes of trackers, if metrics were requested
+    broken: Text = ""  # why the ledger cannot be written now, so that no tickets are handed out; "": it can
 
 
 class Note(_Message, frozen=True, tag="note"):
-    """A tracker keeps a text in the ledger, under its name: where it is, so that it can go on there."""
+    """A tracker stores a text in the ledger under its name: its position, from which it can resume."""
 
     request: Count
     name: Label
@@ -251,34 +249,34 @@ class Note(_Message, frozen=True, tag="note"):
 
 
 class FetchFold(_Message, frozen=True, tag="fetch_fold"):
-    """A viewer asks for the league's state instead of all events before it, piece by piece."""
+    """A viewer requests a chunk of the league's state, which replaces all events before it."""
 
     request: Count
-    digest: Digest = ""  # of the fold that was begun; "": the newest
-    offset: Count = 0  # bytes of it that the viewer has
+    digest: Digest = ""  # of the fold whose first chunks the viewer has; "": the newest
+    offset: Count = 0  # bytes that the viewer has
 
 
 class FoldChunk(_Message, frozen=True, tag="fold_chunk"):
-    """A piece of the bytes of league.store.fold.encode_fold; another digest than asked for means: start over."""
+    """A chunk of the bytes of league.store.fold.encode_fold. If the digest is not the requested one, start over."""
 
     term: Count
     request: Count
     seq: Position  # the last event in the fold
     digest: Digest  # SHA-256 of all bytes
-    size: Count  # of the whole
+    size: Count  # number of all bytes
     offset: Count
     data: Chunk
 
 
 class Command(_Message, frozen=True, tag="command"):
-    """An operator's wish: pause, resume, drain (stop leasing, then end) or stop."""
+    """An operator's command: pause, unpause, drain or stop. The last two stop leasing, then all processes."""
 
     request: Count
     action: Action
 
 
 class Done(_Message, frozen=True, tag="done"):
-    """The command took effect, or the note was kept; else `error` says why not."""
+    """The command took effect, or the note was stored; if not, `error` is the reason."""
 
     term: Count
     request: Count
@@ -289,18 +287,18 @@ class Done(_Message, frozen=True, tag="done"):
 
 
 class SegmentsHead(_Message, frozen=True, tag="segments"):
-    """Segments of one player; the arrays of league.segment.FIELDS follow."""
+    """Segments of one player; the arrays of league.segment.Segments follow."""
 
     name: Process
     session: Session
     player: PlayerName
     incarnation: Number
     decisions: Count
-    sent: Count = 0  # decisions of this player that the session has sent in all, these included
+    sent: Count = 0  # decisions of this player that the session has sent in total, including these
 
 
 class Pull(_Message, frozen=True, tag="pull"):
-    """A collector asks for the weights of a live player, if they are newer than `version`, and for credit."""
+    """A collector requests the weights of a live player, if they are newer than `version`, and credit."""
 
     name: Process
     session: Session
@@ -308,7 +306,7 @@ class Pull(_Message, frozen=True, tag="pull"):
     incarnation: Number
     version: Version  # -1: none yet
     sent: Count = 0  # as in SegmentsHead: a learner that has just started counts from here
-    weights: bool = True  # False: credit alone, another process has the weights
+    weights: bool = True  # False: only credit, because an inference process has the weights
 
 
 class Weights(_Message, frozen=True, tag="weights"):
@@ -320,9 +318,9 @@ class Weights(_Message, frozen=True, tag="weights"):
 
 
 class Credit(_Message, frozen=True, tag="credit"):
-    """How many decisions of a player this collector session may have sent so far, in all.
+    """How many decisions of a player this collector session may have sent in total.
 
-    An absolute number: losing one such message, or getting it twice, changes nothing.
+    The number is absolute: losing or repeating the message changes nothing.
     """
 
     player: PlayerName
@@ -335,10 +333,10 @@ class Credit(_Message, frozen=True, tag="credit"):
 
 
 class Watch(_Message, frozen=True, tag="watch"):
-    """An inference process wants the weights of a learner's players, now and whenever they change."""
+    """An inference process requests the weights of a learner's players, now and whenever they change."""
 
     session: Session
-    address: Address  # where collectors find it
+    address: Address  # where collectors reach it
     known: Annotated[
         dict[PlayerName, tuple[Number, Version]], FEW
     ] = {}  # incarnation and version of the weights that it has
@@ -348,16 +346,17 @@ class Watch(_Message, frozen=True, tag="watch"):
 class Ask(_Message, frozen=True, tag="ask"):
     """A collector requests a forward pass of a live player's network for some rows.
 
-    Arrays follow, with an entry for each row: `observation`; with an agent id `place`, that of the agent in its
-    seat; with a memory `who` remembers, a number that stands for slot and agent, `first`, whether that is nothing
-    yet, and `recall`, whether the answer shall contain it. The same turn and request again is the same question.
+    Arrays follow, with an entry for each row: `observation`; for a network with an agent id also `place`, the index of
+    the agent in its seat; for a recurrent network also `who` (a number for slot and agent), `first` (whether this is
+    its first decision of an episode) and `recall` (whether the answer should contain its memory before this decision).
+    A message with the same turn and request is a repetition.
     """
 
     session: Session
     turn: Count
     request: Count
     player: PlayerName
-    incarnation: Number  # of the weights, or a later one
+    incarnation: Number  # of the weights; a later one is accepted
 
 
 class Answer(_Message, frozen=True, tag="answer"):
@@ -367,17 +366,17 @@ class Answer(_Message, frozen=True, tag="answer"):
     request: Count
     player: PlayerName
     version: Version  # of the weights
-    memory: Ring  # the name of the memory that was used: another one has forgotten what came before
+    memory: Ring  # the id of the memory that was used; if it changed, earlier states are lost
 
 
 class FindBuffer(_Message, frozen=True, tag="find_buffer"):
-    """A learner asks its buffer process for a BufferStatus: collectors need its address before they send anything."""
+    """A learner requests a BufferStatus: collectors need its buffer process's address before they send anything."""
 
     session: Session
 
 
 class BufferStatus(_Message, frozen=True, tag="buffer_status"):
-    """A buffer process reports to its learner where collectors find it, and which weights it has to give them."""
+    """A buffer process reports to its learner where collectors reach it, and which weights it serves."""
 
     session: Session
     address: Address
@@ -386,10 +385,10 @@ class BufferStatus(_Message, frozen=True, tag="buffer_status"):
 
 
 class SampleRequest(_Message, frozen=True, tag="sample_request"):
-    """A learner asks its buffer process for a minibatch of a player; it may ask for several at a time.
+    """A learner requests a minibatch of a player from its buffer process; several requests may be under way.
 
-    Arrays may follow, on decisions that were sampled from `ring` before: `index` and `error`, how wrong the network was
-    about them, and `poison`, those to be excluded from sampling. The same request again is the same question.
+    Arrays may follow, about decisions that were sampled from `ring` before: `index` and `error` (their new errors), and
+    `poison` (the indices to exclude from sampling). A message with the same request number is a repetition.
     """
 
     session: Session
@@ -400,23 +399,23 @@ class SampleRequest(_Message, frozen=True, tag="sample_request"):
 
 
 class SampleReply(_Message, frozen=True, tag="sample_reply"):
-    """The answer to a SampleRequest: the arrays of learners.replay.Sample follow, if anything is due.
+    """The answer to a SampleRequest: the arrays of learners.replay.Sample follow, if a minibatch is due.
 
-    If decisions came in since the last answer, `lag` follows, too, with an entry for each.
+    If decisions arrived since the last answer, `lag` follows as well, with an entry for each.
     """
 
     session: Session
     player: PlayerName
     incarnation: Number
     request: Count
-    ring: Ring  # the name of the replay: errors of decisions of another one are of no use to it
-    left: Count  # minibatches that are due after this one, from all that came in
+    ring: Ring  # the id of the replay: it ignores errors of decisions from another one
+    left: Count  # minibatches that are due after this one
     size: Count  # decisions to sample from
     reuse: Seconds  # how often a decision was sampled, on average
 
 
 class ReleasePlayer(_Message, frozen=True, tag="release_player"):
-    """A learner stops sampling a player: its buffer process drops the replay, and discards what still comes in."""
+    """A learner stops sampling a player: its buffer process drops the replay and discards later segments."""
 
     session: Session
     player: PlayerName

@@ -1,4 +1,4 @@
-"""The two ends of a wire, as the rest of the league sees them. ZeroMQ and memory both implement them."""
+"""The interfaces of the two ends of a wire. Sockets and in-memory queues implement them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,34 +19,34 @@ class Incoming:
     role: Role | None  # proven by the peer's key; None where the transport itself is private (ipc, memory)
     message: Message
     arrays: Arrays = field(default_factory=dict)
-    name: str | None = None  # of the process whose key it is; None like the role
+    name: str | None = None  # of the process that holds the key; None where the role is
 
 
 class Server(Protocol):
-    """The end with an address, to which many clients talk."""
+    """The end with an address, to which many clients connect."""
 
     @property
     def address(self) -> str:
-        """Where clients connect to, e.g. `tcp://host:4711` or `ipc:///run/x/learner-0`."""
+        """The address that clients connect to, e.g. `tcp://host:4711` or `ipc:///run/x/learner-0`."""
 
     def receive(self, timeout: float, limit: int = 1000) -> list[Incoming]:
-        """Wait up to `timeout` seconds for a message, then return what is there, at most `limit`."""
+        """Wait up to `timeout` seconds for a message, then return all that arrived, at most `limit`."""
 
     def send(self, peer: bytes, message: Message, arrays: Arrays | None = None) -> bool:
-        """Send to one client; False if it is gone or does not read. Never blocks."""
+        """Send to one client; return False if it disconnected or does not read. Never blocks."""
 
     def close(self) -> None:
-        """Close at once, dropping what was not sent yet."""
+        """Close at once, dropping unsent messages."""
 
 
 class Client(Protocol):
     """The end that connects to a server, and reconnects by itself."""
 
     def send(self, message: Message, arrays: Arrays | None = None) -> bool:
-        """Send; False if the queue is full. Never blocks."""
+        """Send to the server; return False if the queue is full. Never blocks."""
 
     def receive(self, timeout: float) -> list[tuple[Message, Arrays]]:
-        """Wait up to `timeout` seconds for a message, then return all that are there."""
+        """Wait up to `timeout` seconds for a message, then return all that arrived."""
 
     def close(self) -> None:
-        """Close at once, dropping what was not sent yet."""
+        """Close at once, dropping unsent messages."""

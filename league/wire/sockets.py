@@ -1,4 +1,4 @@
-"""ZeroMQ, and nothing else imports it: a ROUTER for each server, a DEALER for each client.
+"""Sockets of ZeroMQ: a ROUTER for each server, a DEALER for each client. No other module imports zmq.
 
     with Sockets() as sockets:
         server = sockets.serve("tcp://127.0.0.1:0", server_keys)
@@ -7,16 +7,16 @@
         for incoming in server.receive(timeout=1.0):
             server.send(incoming.peer, Credit(...))
 
-tcp is always encrypted and each peer proves its name and role by its key; a key that is revoked opens nothing any
-more, also on connections that are there already. ipc lies in a folder that only its owner can enter. The ROUTER
-gives every connection a fresh id: nobody can take another peer's place, and a client that reconnects is never mistaken
-for its own dead connection.
+tcp is always encrypted, and each peer proves its name and role by its key. A revoked key is rejected, even on
+connections that exist already. ipc sockets lie in a folder that only its owner can enter. The ROUTER gives every
+connection a new id: nobody can take another peer's place, and a client that reconnects is never mistaken for its own
+dead connection.
 
-Two limits of libzmq 4.3.5 matter here. It aborts the process if it is about to give out an id that a peer has
-claimed as its own: only a peer with a valid key can claim one, and _seed_ids makes it guess one number in four
-billion. And it aborts (`!_io_error`) when a peer closes while its input is stopped, which happens when `rcvhwm`
-messages of that peer wait, and a heartbeat, ours or the peer's, is due then. So a server that peers may flood has
-no such mark (`share`): it reads everything at once and drops what is beyond a peer's share.
+Two limits of libzmq 4.3.5 matter here. It aborts the process if it is about to assign an id that a peer has claimed
+for itself: only a peer with a valid key can claim one, and because of _seed_ids it must guess one number in four
+billion. It also aborts (`!_io_error`) if a peer closes while its input is stopped, as it is when `rcvhwm` messages of
+that peer wait, and a heartbeat of either side is due. So a server that peers may flood has no such mark (`share`): it
+reads everything at once and drops what exceeds a peer's share.
 """
 
 import ctypes
@@ -46,24 +46,24 @@ Opener = Callable[[str, ClientKeys | None], Socket]
 
 CONTROL_LIMIT = 1 << 20  # bytes of a frame
 SEGMENTS_LIMIT = 1 << 28  # where segments and weights travel
-WISH_LIMIT = 1 << 14  # where viewers and trackers ask
+WISH_LIMIT = 1 << 14  # where viewers and trackers send requests
 PAGE_LIMIT = 1 << 30  # where events travel: a result with all its actions is far larger than other messages
 
-STUCK_MS = 10_000  # milliseconds for which a tcp peer may leave no room for more, if its server limits what is unread
-LATE = 1.0  # seconds between two looks at who has not taken its answers
-FLOOD = 10  # times as many messages are read at once as are wanted, if some peers send more than their share
-RENEWAL = 0.5  # seconds between two looks at which keys are admitted
-HASTY = 10  # looks in between, when an unknown key knocks: it may be new
+STUCK_MS = 10_000  # milliseconds for which a tcp peer may have no room, if its server limits unread answers
+LATE = 1.0  # seconds between two checks for unread answers
+FLOOD = 10  # with a share: messages read at once, as a multiple of those wanted
+RENEWAL = 0.5  # seconds between two reads of the admitted keys
+HASTY = 10  # reads in between for unknown keys, which may be new
 PEERS = 1 << 16  # connections of one server whose keys are remembered
 REVOKED = "the key of this process was revoked"
 
-_MORE = int(zmq.SNDMORE | zmq.NOBLOCK)  # pyzmq's own way with several frames joins the flags again for each
+_MORE = int(zmq.SNDMORE | zmq.NOBLOCK)  # combined once: pyzmq's send_multipart does so for each frame
 
 _log = logging.getLogger(__name__)
 
 
 def new_pair() -> tuple[str, str]:
-    """Return a fresh CURVE pair: public, secret."""
+    """Return a new CURVE key pair: public, secret."""
     public, secret = zmq.curve_keypair()
     return public.decode(), secret.decode()
 
@@ -71,14 +71,14 @@ def new_pair() -> tuple[str, str]:
 def _seed_ids() -> None:
     """Seed the generator from which libzmq takes the first peer id and the jitter of reconnects.
 
-    It calls the C library's rand() and never seeds it: every process would begin with the same id, which
-    a peer could claim beforehand (see above), and all clients would reconnect in step.
+    libzmq calls the C library's rand() and never seeds it: every process would start with the same id, which a peer
+    could claim in advance (see above), and all clients would reconnect in step.
     """
     ctypes.CDLL(None).srand(secrets.randbits(32))
 
 
 def _waiting(source: Socket, limit: int) -> Iterator[list[zmq.Frame]]:
-    """Yield the messages that are there, at most `limit`, each with at most one frame too many."""
+    """Yield the messages that arrived, at most `limit`. Of one with too many frames, keep a single excess frame."""
     for _ in range(limit):
         try:
             frames = [source.recv(zmq.NOBLOCK, copy=False)]
@@ -88,7 +88,7 @@ def _waiting(source: Socket, limit: int) -> Iterator[list[zmq.Frame]]:
         while more:
             frame = source.recv(zmq.NOBLOCK, copy=False)
             more = frame.more
-            if len(frames) < MAX_FRAMES + 2:  # one for the peer's id and one that makes it too many
+            if len(frames) < MAX_FRAMES + 2:  # one for the peer's id, and one in excess
                 frames.append(frame)
         yield frames
 
@@ -108,53 +108,53 @@ def _send(target: Socket, frames: list[Frame]) -> bool:
 
 
 class PeerLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server allows each of its peers; None: as much as the high-water mark of its process."""
+    """What a server allows each of its peers; None: up to the high-water mark of its process."""
 
-    share: int | None = None  # messages that one `receive` takes from a peer; it drops the rest
-    unread: int | None = None  # messages that wait for a peer; one that does not take them in time is cut off
+    share: int | None = None  # messages that one `receive` takes from a peer; the rest are dropped
+    unread: int | None = None  # messages that may wait for a peer; one that does not read them in time is cut off
 
 
 UNLIMITED = PeerLimits()
 
 
 class _AdmittedKeys:
-    """Which keys one server lets in. It looks again twice a second: a key may be revoked, or a new one made."""
+    """The keys that one server admits, re-read twice a second: a key may be revoked or created."""
 
     def __init__(self, keys: ServerKeys) -> None:
         self._renew, self._looked, self._hasty = keys.renew, time.monotonic(), 0
         self._holders: Mapping[str, Holder] = keys.clients
-        self._unread = ""  # why the list could not be read, as it was logged
+        self._error = ""  # why the list could not be read, as last logged
         self.raw = _raw(keys.clients)
 
     def look(self) -> None:
-        """Read who is admitted, if it is time to."""
+        """Re-read the keys if RENEWAL seconds have passed."""
         now = time.monotonic()
         if now - self._looked >= RENEWAL:
             self._looked, self._hasty = now, 0
             self._read()
 
     def look_for(self, raw: bytes) -> None:
-        """Read who is admitted if this key is not known. Strangers may knock often: not every one is worth a look."""
+        """Re-read the keys if this one is unknown, at most HASTY times in RENEWAL seconds: strangers may try often."""
         if raw not in self.raw and self._hasty < HASTY:
             self._hasty += 1
             self._read()
 
     def _read(self) -> None:
-        """Read the list. One that cannot be read now leaves everything as it is."""
+        """Read the list; if that fails, log the error and keep the previous keys."""
         if self._renew is None:
             return
         try:
             changed = self._renew()
             if changed is not None:
                 self._holders, self.raw = changed, _raw(changed)
-            self._unread = ""
+            self._error = ""
         except (OSError, ValueError) as error:
-            if str(error) != self._unread:
-                self._unread = str(error)
+            if str(error) != self._error:
+                self._error = str(error)
                 _log.error("the list of admitted keys cannot be read: %s", error)
 
     def holder(self, key: str) -> Holder | None:
-        """Return whose key it is; None if it was revoked."""
+        """Return the holder of a key; None if it was revoked."""
         return self._holders.get(key)
 
 
@@ -163,33 +163,33 @@ def _raw(clients: Mapping[str, Holder]) -> dict[bytes, str]:
 
 
 class _ZapHandler:
-    """Answers the handshakes of the servers of one context. It has no thread: receiving looks after it."""
+    """Answers the handshakes of all servers of one context. It has no thread: `receive` of each server calls it."""
 
     def __init__(self, socket: Socket) -> None:
         self.socket = socket
         self._admitted: dict[bytes, _AdmittedKeys] = {}
 
     def add(self, keys: ServerKeys) -> tuple[bytes, _AdmittedKeys]:
-        """Let these clients in; return the domain that their server's socket must name, and its keys."""
+        """Register the clients of a server; return the domain that its socket must name, and its keys."""
         domain, admitted = b"ludus-%d" % len(self._admitted), _AdmittedKeys(keys)
         self._admitted[domain] = admitted
         return domain, admitted
 
     def answer(self) -> None:
-        """Answer every handshake that waits."""
+        """Answer every pending handshake."""
         for admitted in self._admitted.values():
             admitted.look()
         for request in _waiting(self.socket, 1000):
             frames = [frame.bytes for frame in request]
-            knocked = self._admitted.get(frames[2])
-            if knocked is not None:
-                knocked.look_for(frames[-1])  # a client that is refused once does not come back by itself
+            requested = self._admitted.get(frames[2])
+            if requested is not None:
+                requested.look_for(frames[-1])  # a client that is refused once does not try again by itself
             domains = {domain: admitted.raw for domain, admitted in self._admitted.items()}
             self.socket.send_multipart(answer_handshake(frames, domains))
 
 
 class ZmqServer:
-    """The end with an address. Sockets.serve opens it."""
+    """The server's end. Sockets.serve opens it."""
 
     def __init__(
         self,
@@ -206,24 +206,24 @@ class ZmqServer:
         self._zap: _ZapHandler | None = guard[0] if guard else None
         self._admitted: _AdmittedKeys | None = guard[1] if guard else None
         self._on_refusal = on_refusal
-        self._keys: OrderedDict[bytes, str] = OrderedDict()  # by which each peer came in; the oldest are forgotten
+        self._keys: OrderedDict[bytes, str] = OrderedDict()  # the key of each peer; the oldest are forgotten
         self._poller = zmq.Poller()
         self._poller.register(socket, zmq.POLLIN)
         if self._zap is not None:
             self._poller.register(self._zap.socket, zmq.POLLIN)
         self.patience = Patience()
-        self.dropped = 0  # messages beyond the share of their peers
+        self.dropped = 0  # messages that exceeded the share of their peer
 
     @property
     def address(self) -> str:
-        """Where clients connect to; if port 0 was asked for, with the real one."""
+        """The address that clients connect to; with the bound port, if port 0 was requested."""
         return self._address
 
     def receive(self, timeout: float, limit: int = 1000) -> list[Incoming]:
-        """Wait up to `timeout` seconds for a message, then return what is there, at most `limit`.
+        """Wait up to `timeout` seconds for a message, then return all that arrived, at most `limit`.
 
-        Whatever is no message is dropped and counted in `patience`; it never raises. With a `share`, messages of one
-        peer beyond it are dropped, too, and counted in `dropped`.
+        Malformed messages never raise: they are dropped and counted in `patience`. With a `share`, messages that
+        exceed it are dropped as well, and counted in `dropped`.
         """
         deadline = time.monotonic() + timeout
         while True:
@@ -238,16 +238,16 @@ class ZmqServer:
             self._poller.poll(math.ceil(left * 1000))
 
     def _cut_off(self) -> None:
-        """Close the connections of peers that do not take their answers, if it is time to look."""
+        """Shut down the connections of peers that do not read their answers, once in LATE seconds."""
         now = time.monotonic()
         if self._unread is None or now - self._looked < LATE:
             return
         self._looked = now
         for peer in self._unread.cut(now):
-            _log.warning("cut off peer %s: it did not take its answer in time", peer.hex())
+            _log.warning("cut off peer %s: it did not read its answer in time", peer.hex())
 
     def _take(self, limit: int) -> Iterator[list[zmq.Frame]]:
-        """Yield up to `limit` messages that wait; with a share, drop what floods us instead of leaving it in line."""
+        """Yield up to `limit` messages that arrived; with a share, drop the excess of a peer instead of queueing it."""
         if self._share is None:
             yield from _waiting(self._socket, limit)
             return
@@ -286,7 +286,7 @@ class ZmqServer:
         return None
 
     def _admit(self, peer: bytes, key: str) -> Holder | None:
-        """Return whose message it is; None, and word to the peer, if its key was revoked since it came in."""
+        """Return the holder of a peer's key; if it was revoked meanwhile, refuse the peer and return None."""
         assert self._admitted is not None
         holder = self._admitted.holder(key)
         if holder is None:
@@ -307,7 +307,7 @@ class ZmqServer:
             self._on_refusal(peer, reason)
 
     def send(self, peer: bytes, message: Message, arrays: Arrays | None = None) -> bool:
-        """Send to one client; False if it is gone, was shut out, or does not read. Never blocks."""
+        """Send to one client; return False if it disconnected, does not read, or its key was revoked. Never blocks."""
         if (
             self._admitted is not None
             and (key := self._keys.get(peer)) is not None
@@ -321,12 +321,12 @@ class ZmqServer:
         return sent
 
     def close(self) -> None:
-        """Close at once, dropping what was not sent yet."""
+        """Close at once, dropping unsent messages."""
         self._socket.close(linger=0)
 
 
 class ZmqClient:
-    """The end that connects, and reconnects by itself. Sockets.connect opens it."""
+    """The client's end, which reconnects by itself. Sockets.connect opens it."""
 
     def __init__(self, opener: Opener, socket: Socket, target: tuple[str, ClientKeys | None]) -> None:
         self._opener = opener
@@ -336,7 +336,7 @@ class ZmqClient:
         self.dropped = 0
 
     def redirect(self, address: str, keys: ClientKeys | None = None) -> None:
-        """Talk to another address from now on, dropping what was not sent yet. The same one is no change."""
+        """Connect to another address instead, dropping unsent messages. The same address and keys change nothing."""
         if (address, keys) == self._target:
             return
         opened = self._opener(address, keys)
@@ -344,13 +344,13 @@ class ZmqClient:
         self._socket, self._target, self._warned = opened, (address, keys), False
 
     def send(self, message: Message, arrays: Arrays | None = None) -> bool:
-        """Send; False if the queue is full. Never blocks."""
+        """Send to the server; return False if the queue is full. Never blocks."""
         return _send(self._socket, encode(message, arrays))
 
     def receive(self, timeout: float) -> list[tuple[Message, Arrays]]:
-        """Wait up to `timeout` seconds for a message, then return all that are there.
+        """Wait up to `timeout` seconds for a message, then return all that arrived.
 
-        A server of another wire version is reported once, as a Refused message.
+        If the first malformed message has another wire version, a Refused message reports it.
         """
         deadline = time.monotonic() + timeout
         while True:
@@ -372,14 +372,14 @@ class ZmqClient:
             return (Refused(reason=str(error)), {}) if isinstance(error, WrongVersionError) else None
 
     def close(self) -> None:
-        """Close at once, dropping what was not sent yet."""
+        """Close at once, dropping unsent messages."""
         self._socket.close(linger=0)
 
 
 class Sockets:
     """Owns the ZeroMQ context of a process and opens its servers and clients. Threads must not share it.
 
-    `max_message` bounds each frame in bytes, `high_water` the messages that wait for or from one peer.
+    `max_message` bounds each frame in bytes, `high_water` the messages queued to or from one peer.
     """
 
     def __init__(self, max_message: int = CONTROL_LIMIT, high_water: int = 100) -> None:
@@ -387,7 +387,7 @@ class Sockets:
         self._high_water = high_water
         self._context: Context | None = None
         self._zap: _ZapHandler | None = None
-        self._opened: list[Socket] = []  # owned here, so that an end that is dropped is still closed
+        self._opened: list[Socket] = []  # a reference to each, so that `close` finds ends that nobody closed
 
     def __enter__(self) -> Self:
         return self
@@ -412,11 +412,11 @@ class Sockets:
         return ZmqServer(socket, address, guard, on_refusal, limits)
 
     def connect(self, address: str, keys: ClientKeys | None = None) -> ZmqClient:
-        """Talk to a server, which need not be there yet: ZeroMQ connects, and reconnects by itself."""
+        """Connect to a server, which may start later: ZeroMQ connects, and reconnects, by itself."""
         return ZmqClient(self._connected, self._connected(address, keys), (address, keys))
 
     def close(self) -> None:
-        """Close all that was opened here, at once."""
+        """Close all servers and clients at once."""
         if self._context is not None:
             self._context.destroy(linger=0)
             self._context = self._zap = None
@@ -430,13 +430,13 @@ class Sockets:
         if limits.unread is not None:
             socket.sndhwm = limits.unread
             socket.tcp_maxrt = STUCK_MS
-        socket.router_mandatory = True  # else what cannot be delivered vanishes without a word
+        socket.router_mandatory = True  # else undeliverable messages are dropped silently
         socket.backlog = 1024
         if keys is not None:
             zap = self._open_zap()
             socket.zap_domain, admitted = zap.add(keys)
             guard = (zap, admitted)
-            socket.zap_enforce_domain = True  # without a handler nobody comes in, instead of everybody
+            socket.zap_enforce_domain = True  # without a handler, admit nobody instead of everybody
             socket.curve_publickey, socket.curve_secretkey = keys.public.encode(), keys.secret.encode()
             socket.curve_server = True
         try:

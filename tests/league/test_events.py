@@ -1,12 +1,13 @@
 """Events: a closed union that survives the way through JSON."""
 
+import json
 from typing import get_args
 
 import msgspec
 import pytest
 
 from league import events
-from league.player import Kind, Player
+from league.player import Player
 from league.spec import Array, EnvSpec, Seat
 from league.ticket import Entry, Episode, Purpose, Ticket
 
@@ -20,10 +21,10 @@ ALL = (
     events.LeagueFounded(seed=1, config="c" * 64, env=ENV),
     events.ConfigChanged(config="d" * 64),
     events.TermBegan(term=2),
-    events.PlayerAdded(player=Player(id="main", kind=Kind.MAIN, rate=0.5, role="fox")),
+    events.PlayerAdded(player=Player(id="main", kind="main", rate=0.5, role="fox")),
     events.CandidateWritten(player="main", incarnation=1, version=2, snapshot="e" * 64, decisions=10),
     events.PlayerFrozen(
-        player=Player(id="main.0", kind=Kind.FROZEN, parent="main", snapshot="e" * 64), decisions=10, why="due"
+        player=Player(id="main.0", kind="main", parent="main", snapshot="e" * 64), decisions=10, why="due"
     ),
     events.PlayerReset(player="main", incarnation=2),
     events.TicketIssued(ticket=TICKET),
@@ -74,3 +75,23 @@ def test_floats_are_exact():
     episode = Episode((0, 1), (0.1 + 0.2, -1e-300), 7)
     event = events.ResultCounted(ticket=1, attempt=0, episodes=(episode,))
     assert events.decode(events.encode(event)).episodes[0].returns == episode.returns
+
+
+@pytest.mark.parametrize(
+    ("event", "field"),
+    [
+        ("candidate_written", "decisions"),
+        ("candidate_written", "version"),
+        ("player_frozen", "decisions"),
+        ("player_reset", "incarnation"),
+        ("term_began", "term"),
+        ("ticket_reissued", "attempt"),
+        ("league_founded", "seed"),
+    ],
+)
+@pytest.mark.parametrize("number", [10**30, -(10**30)])
+def test_numbers_that_no_checkpoint_can_hold_are_refused(event, field, number):
+    (found,) = (known for known in ALL if events.kind_of(known) == event)
+    plain = msgspec.json.decode(events.encode(found)) | {field: number}
+    with pytest.raises(msgspec.ValidationError):
+        events.decode(json.dumps(plain).encode())

@@ -5,23 +5,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.ids import Hash, PlayerId
-from league.player import Kind, Player
+from league.player import Player
 from league.population import Population
 
-MAIN = Player(id=PlayerId("m"), kind=Kind.MAIN)
-EXPLOITER = Player(id=PlayerId("e"), kind=Kind.MAIN_EXPLOITER)
-ROVER = Player(id=PlayerId("l"), kind=Kind.LEAGUE_EXPLOITER)
-RANDOM = Player(id=PlayerId("random"), kind=Kind.SCRIPTED, bot="random", anchor=0.0)
+MAIN = Player(id=PlayerId("m"), kind="main")
+EXPLOITER = Player(id=PlayerId("e"), kind="main_exploiter")
+ROVER = Player(id=PlayerId("l"), kind="league_exploiter")
+RANDOM = Player(id=PlayerId("random"), kind="scripted", bot="random", anchor=0.0)
 
 
 def frozen(name, parent, **more):
-    return Player(id=PlayerId(name), kind=Kind.FROZEN, parent=PlayerId(parent), snapshot=Hash(name), **more)
+    return Player(id=PlayerId(name), kind="main", parent=PlayerId(parent), snapshot=Hash(name), **more)
 
 
 def test_an_empty_pool_answers_every_question():
     pool = Population()
     assert len(pool) == 0
-    assert list(pool) == pool.learning() == pool.frozen() == pool.frozen_exploiters() == pool.anchors() == []
+    assert list(pool) == pool.learning() == pool.frozen() == pool.anchors() == []
     assert pool.frozen_of(MAIN.id) == []
 
 
@@ -31,9 +31,8 @@ def test_questions():
     assert pool.learning() == [MAIN, EXPLOITER, ROVER]
     assert pool.frozen() == pasts
     assert pool.frozen_of(MAIN.id) == [pasts[0], pasts[3]]
-    assert pool.frozen_exploiters() == pasts[1:3]
     assert pool.anchors() == [RANDOM, pasts[3]]
-    assert pool.of_kind(Kind.MAIN) == [MAIN]
+    assert pool.learning_of(["main", "league_exploiter"]) == [MAIN, ROVER]
     assert pool[PlayerId("e.0")] is pasts[1]
     assert PlayerId("e.0") in pool
     assert PlayerId("e.1") not in pool

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from league import events as all_events
+from league.evaluation_payoff import predecessor
 from league.events import (
     CandidateWritten,
     CollectorQuarantined,
@@ -26,7 +27,7 @@ from league.events import (
     TicketVoided,
     TicketWithdrawn,
 )
-from league.player import Kind, Player
+from league.player import Player
 from league.rulebook import LeagueConfig
 from league.spec import Array, EnvSpec, Seat
 from league.state import FINAL, OVER, TRAINING, LeagueState, apply
@@ -36,8 +37,8 @@ from league.ticket import Entry, Episode, Purpose, Ticket
 ENV = EnvSpec(
     name="game", agents=("a", "b"), seats=(Seat((0,)), Seat((1,))), observation=Array((1,), "float32"), actions=2
 )
-MAIN = Player(id="main", kind=Kind.MAIN)
-BOT = Player(id="bot", kind=Kind.SCRIPTED, bot="random", anchor=0.0)
+MAIN = Player(id="main", kind="main")
+BOT = Player(id="bot", kind="scripted", bot="random", anchor=0.0)
 
 
 def fold(*events, config=None):
@@ -58,14 +59,15 @@ def candidate(version, decisions=0, incarnation=0, player="main"):
 
 
 def frozen(number, version, decisions=0):
-    player = Player(id=f"main.{number}", kind=Kind.FROZEN, parent="main", snapshot=f"main-0-{version}")
+    player = Player(id=f"main.{number}", kind="main", parent="main", snapshot=f"main-0-{version}")
     return PlayerFrozen(player=player, decisions=decisions, why="due")
 
 
-def issue(number, purpose=Purpose.EVALUATE, entries=(("main", "main-0-0"), ("bot", None)), episodes=2):
+def issue(number, purpose=Purpose.EVALUATE, entries=(("main", "main-0-0"), ("bot", None)), episodes=2, turn=1):
     seats = tuple(Entry(player, snapshot) for player, snapshot in entries)
     trains = "main" if purpose == Purpose.TRAIN else None
-    return TicketIssued(ticket=Ticket(number=number, purpose=purpose, entries=seats, episodes=episodes, trains=trains))
+    ticket = Ticket(number=number, purpose=purpose, entries=seats, episodes=episodes, trains=trains, turn=turn)
+    return TicketIssued(ticket=ticket)
 
 
 def result(number, *ranks, length=5):
@@ -209,26 +211,90 @@ def test_only_evaluation_moves_elo():
     assert fold(*FOUNDED, candidate(0), issue(1), result(1, WIN, WIN)).elo["bot"] == 0.0
 
 
-def test_the_tally_of_the_newest_candidate_begins_anew_with_each():
+BEFORE = predecessor("main")
+
+
+def test_a_new_candidate_starts_without_games_and_leaves_its_own_to_its_predecessor():
     events = (*FOUNDED, candidate(0), issue(1), result(1, WIN, DRAW), issue(2), result(2, LOSS, LOSS))
-    assert fold(*events).latest == {"main": {"bot": [1, 1, 2]}}
-    assert fold(*events, candidate(1)).latest == {"main": {}}
-    late = fold(*events, issue(3), candidate(1), result(3, WIN, WIN))
-    assert late.latest == {"main": {}}, "games of an older candidate are not its games"
-    assert late.evaluation.raw("main", "bot") == (3, 1, 2)
+    state = fold(*events)
+    assert state.evaluation.counts("main", "bot") == (1, 1, 2)
+    assert state.evaluation.counts(BEFORE, "bot") == (0, 0, 0)
+    state = fold(*events, candidate(1))
+    assert state.evaluation.counts("main", "bot") == state.evaluation.counts("bot", "main") == (0, 0, 0)
+    assert state.evaluation.counts(BEFORE, "bot") == (1, 1, 2)
+    assert state.evaluation.counts("bot", BEFORE) == (2, 1, 1)
+    assert state.evaluation.raw("main", "bot") == (1, 1, 2), "raw counts have all candidates"
+    assert (state.evaluated["main"], state.evaluated["bot"]) == (2, 4)
+    assert state.games_of_newest("main", "bot") == 0
+    state = fold(*events, candidate(1), candidate(2))
+    assert state.evaluation.counts(BEFORE, "bot") == (0, 0, 0), "only one candidate back is kept"
 
 
-def test_games_of_older_candidates_count_less_in_evaluation():
-    config = LeagueConfig()
-    config.evaluation.carry = 0.5
-    state = fold(*FOUNDED, candidate(0), issue(1, episodes=2), result(1, WIN, WIN), candidate(1), config=config)
-    assert state.evaluation.games("main", "bot") == pytest.approx(1.0)
-    assert state.evaluated["main"] == 1
-    assert state.evaluated["bot"] == 2
+def test_a_late_result_belongs_to_the_candidate_that_played_it():
+    events = (*FOUNDED, candidate(0), issue(1), issue(2), candidate(1), result(1, WIN, WIN))
+    late = fold(*events)
+    assert late.evaluation.counts("main", "bot") == (0, 0, 0)
+    assert late.evaluation.counts(BEFORE, "bot") == (2, 0, 0)
+    too_late = fold(*events, candidate(2), result(2, LOSS, LOSS))
+    assert too_late.evaluation.counts(BEFORE, "bot") == (0, 0, 0)
+    assert too_late.evaluation.raw("main", "bot") == (2, 0, 2)
+
+
+def test_a_reset_player_has_no_predecessor():
+    events = (*FOUNDED, candidate(0), issue(1), issue(2), result(1, WIN, WIN), candidate(1))
+    state = fold(*events, PlayerReset(player="main", incarnation=1))
+    assert state.evaluation.counts(BEFORE, "bot") == (0, 0, 0)
+    apply(state, result(2, WIN, WIN))
+    apply(state, candidate(0, incarnation=1))
+    assert state.evaluation.counts(BEFORE, "bot") == state.evaluation.counts("main", "bot") == (0, 0, 0)
+    assert state.evaluation.raw("main", "bot") == (4, 0, 0)
+
+
+def test_evaluation_is_counted_by_seat_and_by_turn():
+    paired = issue(1, episodes=4, turn=2)
+    state = fold(*FOUNDED, candidate(0), paired, result(1, WIN, LOSS, WIN, WIN))
+    counts = state.evaluation.game_counts(["main", "bot"])
+    assert counts.wins.tolist() == [[0, 2], [1, 0]], "main won both games from the first seat, the bot one of two"
+    assert counts.losses.tolist() == [[0, 0], [1, 0]]
+    assert counts.pairs.tolist() == [[0, 2], [2, 0]]
+    assert counts.pair_squares.tolist() == [[0, 0.25 + 1], [0.25 + 0, 0]]
+    assert not counts.margins.any(), "this league goes by outcome"
+
+
+def by_return(*events, returns=(-2.0, 2.0)):
+    env = msgspec.structs.replace(ENV, returns=returns)
+    founded = LeagueFounded(seed=5, config="c1", env=env, payoff="return")
+    return fold(founded, *FOUNDED[1:], candidate(0), *events)
+
+
+def paid(number, *margins):
+    episodes = tuple(Episode((0, 1) if m > 0 else (1, 0), (m, -m), 5) for m in margins)
+    return ResultCounted(ticket=number, attempt=0, episodes=episodes)
+
+
+def test_a_league_by_return_scores_by_how_much_was_won():
+    """Two small wins and one large loss: it wins two games of three, and loses money."""
+    train = issue(1, Purpose.TRAIN, (("main", None), ("bot", None)), episodes=3)
+    state = by_return(train, paid(1, 0.5, 0.5, -2.0))
+    assert state.payoff_by == "return"
+    assert state.training.raw("main", "bot") == (2, 0, 1)
+    assert state.training.score("main", "bot") < 0.5 < state.training.score("bot", "main")
+    mean, low, high = state.training.margin("main", "bot")
+    assert low < mean < 0 < high
+    outcome = fold(*FOUNDED, candidate(0), train, paid(1, 0.5, 0.5, -2.0))
+    assert outcome.training.score("main", "bot") > 0.5
+    assert outcome.training.margin("main", "bot") is None
+
+
+def test_margins_of_evaluation_are_counted_by_turn():
+    state = by_return(issue(1, episodes=4, turn=2), paid(1, 2.0, -1.0, 1.0, 1.0))
+    counts = state.evaluation.game_counts(["main", "bot"])
+    assert counts.margins.tolist() == [[0, 3], [-3, 0]]
+    assert counts.margin_squares.tolist() == [[0, 0.25 + 1], [0.25 + 1, 0]]
 
 
 def test_more_than_two_entries_give_a_game_for_each_pair():
-    other = Player(id="other", kind=Kind.MAIN)
+    other = Player(id="other", kind="main")
     entries = (("main", "main-0-0"), ("bot", None), ("other", "other-0-0"))
     state = fold(
         *FOUNDED,
@@ -238,8 +304,8 @@ def test_more_than_two_entries_give_a_game_for_each_pair():
         issue(1, entries=entries, episodes=1),
         result(1, (0, 2, 1)),
     )
-    assert state.latest["main"] == {"bot": [1, 0, 0], "other": [1, 0, 0]}
-    assert state.latest["other"] == {"main": [0, 0, 1], "bot": [1, 0, 0]}
+    assert [state.evaluation.counts("main", other) for other in ("bot", "other")] == [(1, 0, 0)] * 2
+    assert [state.evaluation.counts("other", other) for other in ("main", "bot")] == [(0, 0, 1), (1, 0, 0)]
     assert state.elo["main"] > state.elo["other"]
 
 
@@ -251,10 +317,10 @@ def test_self_play_is_no_evidence():
     assert state.games["main"] == 4
 
 
-def test_pause_resume_and_phases():
+def test_pause_unpause_and_phases():
     state = fold(*FOUNDED, OperatorActed(action="pause"), OperatorActed(action="drain"))
     assert state.paused
-    apply(state, OperatorActed(action="resume"))
+    apply(state, OperatorActed(action="unpause"))
     assert not state.paused
     apply(state, OperatorActed(action="stop"))
     assert not state.paused

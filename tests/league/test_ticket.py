@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.ids import Hash, PlayerId, TicketNumber
-from league.ticket import Entry, Purpose, Ticket, episode_seed, seating, turns
+from league.ticket import Entry, Purpose, Ticket, episode_seed, episode_seeds, seating, side_seats, turns
 
 roles = st.lists(st.sampled_from(["fox", "hound", "player"]), min_size=1, max_size=6)
 
@@ -66,15 +66,34 @@ def test_a_full_turn_is_fair_and_then_begins_again(table):
         assert len({count for (where, _), count in times.items() if where == seat}) == 1
 
 
+def evaluation(number, turn=1):
+    entries = (Entry(PlayerId("m")), Entry(PlayerId("r")))
+    return Ticket(number=TicketNumber(number), purpose=Purpose.EVALUATE, entries=entries, episodes=16, turn=turn)
+
+
 def test_seeds_depend_on_every_part():
     seeds = {
-        episode_seed(run, TicketNumber(ticket), attempt, episode)
+        episode_seed(run, evaluation(ticket), attempt, episode)
         for run in range(4)
         for ticket in range(4)
         for attempt in range(4)
         for episode in range(4)
     }
     assert len(seeds) == 4**4
+
+
+def test_the_episodes_of_a_turn_share_a_seed():
+    paired, single = (episode_seeds(3, evaluation(7, turn), 1, range(6)) for turn in (2, 1))
+    assert paired[::2] == paired[1::2] == single[:3]
+    assert len(set(single)) == 6
+
+
+def test_the_first_seat_changes_sides_within_a_turn():
+    assert side_seats(("player",) * 2, (0, 1)) == ((0, 1), (1, 0))
+    assert side_seats(("fox", "hound"), (0, 1)) == ((0, 1),), "other roles never change seats"
+    for seats in side_seats(("player",) * 4, (0, 0, 1, 1)):
+        assert sorted(seats) == [0, 0, 2, 2]
+        assert seats[0] == seats[1] != seats[2] == seats[3]
 
 
 def test_a_ticket_survives_the_wire():

@@ -41,3 +41,21 @@ def test_torch_finds_the_same_chances_where_logits_are_far_below_the_mask():
     np.testing.assert_allclose(found.log_prob(torch.from_numpy(actions).long()).numpy(), log_probs, atol=1e-6)
     assert torch.isfinite(found.entropy()).all()
     assert (found.log_probs.exp().numpy()[~mask] == 0).all()
+
+
+def test_the_divergence_is_exact_for_every_kind_of_part():
+    """KL(p || q) = E_p[log p(a) - log q(a)], here over many samples."""
+    game, rng = spec(5, (3, 2), 2), np.random.default_rng(0)
+    mask = np.array([[True, True, False, True, True]])
+    outputs = rng.standard_normal((2, 1, 7)).astype(np.float32)
+    log_std = np.array([[-0.5, 0.1], [0.2, -0.3]], np.float32)
+    one, other = (
+        distribution(game, torch.from_numpy(outputs[i]), torch.from_numpy(mask), torch.from_numpy(log_std[i]))
+        for i in (0, 1)
+    )
+    many = 100_000
+    actions, _ = sample(game, outputs[0].repeat(many, 0), log_std[0], mask.repeat(many, 0), rng)
+    every, chosen = torch.zeros(many, dtype=torch.long), torch.from_numpy(actions)
+    estimate = (one[every].log_prob(chosen) - other[every].log_prob(chosen)).mean()
+    assert float(one.divergence(other)) == pytest.approx(float(estimate), abs=0.03)
+    assert float(one.divergence(one)) == 0

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from league.player import Kind
+from league.player import Status
 from league.ticket import Entry, Episode, Fault, Purpose, Result, Ticket
 from league.wire import codec
 from league.wire.codec import DTYPES, MAX_ARRAYS, WireError, WrongVersionError, decode, encode
@@ -189,7 +189,7 @@ def test_arrays_that_may_not_travel_are_refused_by_name(arrays, reason):
 @pytest.mark.parametrize(
     "message",
     [
-        Refused(reason=Kind),
+        Refused(reason=Status),
         Credit(player="p", incarnation=0, version=0, allowance=2**70),
         Report(request=1, name="c", session="s", metrics={"x": "text"}),
         "not a message",
