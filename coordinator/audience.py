@@ -1,12 +1,12 @@
-"""Who watches the league: the peers of the replica, what each of them waits for, and how much each may take.
+"""The peers of the replica: their pending requests, the order of answers, and rate limits.
 
 audience = Audience()
-refusal = audience.receive(peer, role, message, now)       # "" if the wish now waits
-for waiting in audience.waiting(now):                   # fair, and only those who may have something now
-    audience.served(waiting, size, now)                 # it was answered with so many bytes
-    audience.drop(waiting.peer, now)                    # or it does not read
+refusal = audience.receive(peer, role, message, now)    # "" if the request is now pending
+for waiting in audience.waiting(now):                   # in a fair order, within the rate limits
+    audience.served(waiting, size, now)                 # the answer had `size` bytes
+    audience.drop(waiting, now)                         # or: the peer does not read
 
-No socket and no clock. A peer has at most one wish of each kind: a newer one takes the place of the older in the line.
+No socket and no clock. A peer has at most one pending request of each kind: a newer one replaces the older.
 """
 
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from league.wire.messages import FetchFold, Follow, Message, Note, Role
 
 Wish = Follow | FetchFold | Note
 
-PEERS = 128  # of one role at a time
-SILENT = 10.0  # seconds without a word after which a peer leaves its place to another one
-DEAF = 5.0  # seconds for which a peer that did not read is not listened to
-PEER_RATE, ROLE_RATE = 8 << 20, 32 << 20  # bytes a second that one peer, and all peers of one role, may take
-BURST = 2.0  # seconds of that rate that may be taken at once
-SMALLEST = 4096  # bytes that an answer costs at least
-NEWEST = 1 << 62  # no event or row has a higher number
+PEERS = 128  # of one role at a time, at most
+SILENT = 10.0  # seconds without a request after which a peer may lose its place to a new one
+DEAF = 5.0  # seconds for which requests are ignored of a peer that did not read
+PEER_RATE, ROLE_RATE = 8 << 20, 32 << 20  # bytes a second for one peer, and for all peers of one role
+BURST = 2.0  # seconds of that rate that may be used at once
+SMALLEST = 4096  # bytes that an answer counts as, at least
+NEWEST = 1 << 62  # numbers of events and rows are below it
 NOTE_BYTES, NAME_BYTES = 4096, 64
 
 MAY_ASK: dict[type[Message], frozenset[Role | None]] = {
@@ -34,7 +34,7 @@ MAY_ASK: dict[type[Message], frozenset[Role | None]] = {
 
 
 class Bucket:
-    """A rate limit: bytes flow in, answers take them out. Whoever is in debt waits.
+    """A rate limit, as a token bucket that may go into debt: it is ready while its level is positive.
 
     >>> bucket = Bucket(rate=10, now=0.0)
     >>> bucket.pay(25, 0.0)
@@ -47,20 +47,20 @@ class Bucket:
         self._level = rate * BURST
 
     def ready(self, now: float) -> bool:
-        """Whether something may be taken."""
+        """Return whether an answer may be sent now."""
         self._level = min(self._rate * BURST, self._level + self._rate * max(0.0, now - self._at))
         self._at = now
         return self._level > 0
 
     def pay(self, size: float, now: float) -> None:
-        """Take so many bytes."""
+        """Take this many bytes out of the bucket."""
         self.ready(now)
         self._level -= size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waiting:
-    """A wish that is not answered yet."""
+    """A pending request, and when it arrived."""
 
     peer: bytes
     role: Role | None
@@ -71,13 +71,13 @@ class Waiting:
 @dataclass(slots=True)
 class _Peer:
     bucket: Bucket
-    seen: float
+    requested: float
     deaf_until: float = float("-inf")
 
 
 @dataclass(slots=True)
 class _RoleShare:
-    """The peers of one role."""
+    """The peers of one role, and their pending requests."""
 
     bucket: Bucket
     served: float = float("-inf")
@@ -86,13 +86,16 @@ class _RoleShare:
 
 
 class Audience:
-    """All peers, by role: a crowd of one role never takes the place of another."""
+    """All peers, by role: many peers of one role never displace those of another."""
 
     def __init__(self) -> None:
         self._groups: dict[Role | None, _RoleShare] = {}
 
     def receive(self, peer: bytes, role: Role | None, message: Message, now: float) -> str:
-        """Let a wish wait; else return why not. A peer that does not read gets no answer at all."""
+        """Add a request to the queue; return why it is refused, "" if it is not.
+
+        Requests of a peer that did not read its last answer are ignored for DEAF seconds.
+        """
         if role not in MAY_ASK.get(type(message), ()):
             whose = "the owner of this socket" if role is None else f"a {role} key"
             return f"{whose} may not send {type(message).__name__} to the replica"
@@ -103,7 +106,7 @@ class Audience:
             if len(group.peers) >= PEERS and not _make_room(group, now):
                 return f"{PEERS} peers with a {role} key are served already; close one of them, or try again later"
             found = group.peers[peer] = _Peer(Bucket(PEER_RATE, now), now)
-        found.seen = now
+        found.requested = now
         if now < found.deaf_until:
             return ""
         if wrong := _wrong(message):
@@ -112,14 +115,14 @@ class Audience:
         return ""
 
     def waiting(self, now: float) -> Iterator[Waiting]:
-        """Yield who may be answered now: roles take turns, and within a role the one that came first."""
+        """Yield the requests that may be answered now: roles alternate; within a role, the oldest request is first."""
         ready = [group for group in self._groups.values() if group.line and group.bucket.ready(now)]
         ready.sort(key=lambda group: group.served)
         lines = [[w for w in group.line.values() if group.peers[w.peer].bucket.ready(now)] for group in ready]
         yield from (waiting for waiting in chain(*zip_longest(*lines)) if waiting is not None)
 
     def served(self, waiting: Waiting, size: int, now: float) -> None:
-        """Take a wish out of the line; if its peer asked for something else of that kind meanwhile, that waits."""
+        """Remove an answered request and charge its size. A newer request of the same kind stays pending."""
         group, key = self._groups[waiting.role], (waiting.peer, type(waiting.wish))
         if group.line.get(key) is waiting:
             del group.line[key]
@@ -128,7 +131,7 @@ class Audience:
             bucket.pay(max(SMALLEST, size), now)
 
     def drop(self, waiting: Waiting, now: float) -> None:
-        """Forget what a peer that does not read waits for, and do not listen to it for a while."""
+        """Remove all requests of a peer that does not read, and ignore new ones for DEAF seconds."""
         group = self._groups[waiting.role]
         _forget(group, waiting.peer)
         if waiting.peer in group.peers:
@@ -139,8 +142,8 @@ class Audience:
 
 
 def _make_room(group: _RoleShare, now: float) -> bool:
-    """Forget the peers that have been silent for long; False if there is none."""
-    for peer in [peer for peer, known in group.peers.items() if now - known.seen > SILENT]:
+    """Remove the peers that sent nothing for SILENT seconds; return whether there is room."""
+    for peer in [peer for peer, known in group.peers.items() if now - known.requested > SILENT]:
         _forget(group, peer)
         del group.peers[peer]
     return len(group.peers) < PEERS
@@ -152,7 +155,7 @@ def _forget(group: _RoleShare, peer: bytes) -> None:
 
 
 def _wrong(wish: Wish) -> str:
-    """Return what is wrong with the values of a wish; "": nothing."""
+    """Return why the values of a request are invalid, "" if they are valid."""
     match wish:
         case Follow(since=since, measured=measured) if not (0 <= since < NEWEST and 0 <= (measured or 0) < NEWEST):
             return "there is no event and no row with such a number"

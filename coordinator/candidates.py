@@ -1,7 +1,7 @@
-"""What a learner may report as a candidate. Pure: the look into the store is an argument.
+"""Checks of the candidates that learners report. Pure: the check of the file is an argument.
 
-A candidate that is wrong would be frozen, met by everybody and kept for ever, so it is checked before it becomes an
-event: whose it is, how far it may have come, and its file.
+A bad candidate could be frozen, and would then stay in the pool for ever. So before a candidate becomes an event, its
+player, its numbers and its file are checked.
 """
 
 from collections.abc import Callable, Collection
@@ -11,14 +11,14 @@ from league.state import LeagueState
 from league.wire.messages import Candidate
 
 VERSIONS = 1 << 20  # from one candidate of an incarnation to the next, at most
-DECISIONS = 10**10
+DECISIONS = 10**10  # from one candidate of a player to the next, at most
 
 Inspect = Callable[[Candidate], str | None]
-"""Returns what is wrong with the file of a candidate, "" if nothing is; None if it is not there, which may change."""
+"""Returns the problem of a candidate's file, "" if it has none; None if the file is missing, as it may be at first."""
 
 
 def is_news(state: LeagueState, candidate: Candidate) -> bool:
-    """Whether a candidate is later than the newest one: learners repeat theirs with every report."""
+    """Return whether a candidate is newer than the newest known one: learners repeat theirs with every report."""
     if state.incarnations.get(candidate.player) != candidate.incarnation:
         return False
     newest = state.candidate(candidate.player)
@@ -26,13 +26,13 @@ def is_news(state: LeagueState, candidate: Candidate) -> bool:
 
 
 def problem(state: LeagueState, candidate: Candidate, assigned: Collection[PlayerId]) -> str:
-    """Return what is wrong with a candidate by its numbers; nothing if it may be true."""
+    """Return why a candidate's player or numbers are impossible; "" if they are possible."""
     if candidate.player not in assigned:
         return "this learner does not train that player"
     newest, before = state.candidate(candidate.player), state.candidates.get(candidate.player)
     version, decisions = newest.version if newest else 0, before.decisions if before else 0
     if candidate.version > version + VERSIONS:
         return f"version {candidate.version} cannot follow version {version}"
-    if candidate.decisions > decisions + DECISIONS:
+    if not decisions <= candidate.decisions <= decisions + DECISIONS:
         return f"{candidate.decisions} decisions cannot follow {decisions}"
     return ""

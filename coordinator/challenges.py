@@ -1,4 +1,4 @@
-"""Answers to the challenges of humans: a ticket for a rated game, or a refusal."""
+"""Answers challenges of humans with a ticket for a rated game, or a refusal."""
 
 from coordinator.audience import Bucket
 from coordinator.challenging import ChallengeError, take_up
@@ -9,18 +9,18 @@ from league.events import TicketWithdrawn
 from league.ids import TicketNumber
 from league.wire.messages import Challenge, Orders, Refused
 
-CHALLENGES = 5  # of all humans together, in a second: each is written to the ledger
+CHALLENGES = 5  # a second, of all humans together: each is written to the ledger
 
 
 class Challenges:
-    """Answers challenges, so many in a second."""
+    """Answers challenges, up to CHALLENGES a second."""
 
     def __init__(self, league: RunningLeague, tickets: OpenTickets, now: float) -> None:
         self._league, self._tickets = league, tickets
         self._rate = Bucket(CHALLENGES, now)
 
     def answer(self, challenge: Challenge, now: float) -> Orders | Refused:
-        """Return the ticket of a human's game, or why there is none."""
+        """Return the ticket of a human's game, or the reason for a refusal."""
         if not self._rate.ready(now):
             return Refused(reason=f"more than {CHALLENGES} challenges a second: try again in a moment")
         self._rate.pay(1, now)

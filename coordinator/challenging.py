@@ -1,7 +1,7 @@
 """A human's challenge: a rated game against one player. Pure: state in, events out.
 
-The human is an ordinary player of the league. Its games are evaluation tickets of one episode, which nobody else can
-play: they are withdrawn, not tried again, if the human goes away.
+A human is an ordinary player of the league. Its games are evaluation tickets of one episode, which nobody else can
+play: if the human leaves, they are withdrawn instead of retried.
 """
 
 import re
@@ -11,28 +11,28 @@ from league.events import Event, PlayerAdded, TicketIssued, TicketWithdrawn
 from league.ids import TicketNumber
 from league.lineup import pair_lineup
 from league.matchmaking.pool import fits
-from league.player import Kind, Player
+from league.player import HUMAN, Player, Status
 from league.state import LeagueState
 from league.ticket import Entry, Purpose, Ticket
 from league.wire.messages import Challenge
 
-HUMANS = 256  # that may join a league
-HUMAN_GAME_SECONDS = 1800.0  # seconds that a human may think, all moves of a game together
+HUMANS = 256  # in one league, at most
+HUMAN_GAME_SECONDS = 1800.0  # added to the lease of a human's game, as time to think
 
 
 class ChallengeError(InputError):
-    """A challenge that cannot be taken up; the message says why."""
+    """A challenge that is refused; the message is the reason."""
 
 
 def is_human(state: LeagueState, ticket: Ticket) -> bool:
-    """Whether only a human can play this ticket."""
-    return any(state.population[entry.player].kind == Kind.HUMAN for entry in ticket.entries)
+    """Return whether this is the ticket of a human's game."""
+    return any(state.population[entry.player].status == Status.HUMAN for entry in ticket.entries)
 
 
 def take_up(state: LeagueState, challenge: Challenge) -> list[Event]:
-    """Return the human, if it is new, and the ticket of its game; raise ChallengeError if there can be none.
+    """Return the events that start a human's game; raise ChallengeError if it is refused.
 
-    A human has one game at a time: one that it left behind is withdrawn.
+    A new human joins the league. A human has one game at a time, so its open tickets are withdrawn.
     """
     assert state.env is not None
     human = _human(state, challenge)
@@ -53,11 +53,11 @@ def _human(state: LeagueState, challenge: Challenge) -> Player:
     if challenge.role not in (None, *state.env.roles):
         raise ChallengeError(f"{state.env.name} has the roles {sorted(set(state.env.roles))}, not {challenge.role!r}")
     if challenge.name not in state.population:
-        if sum(player.kind == Kind.HUMAN for player in state.population) >= HUMANS:
+        if sum(player.status == Status.HUMAN for player in state.population) >= HUMANS:
             raise ChallengeError(f"{HUMANS} humans have played in this league, and no more may join: use their names")
-        return Player(id=challenge.name, kind=Kind.HUMAN, role=challenge.role)
+        return Player(id=challenge.name, kind=HUMAN, role=challenge.role)
     known = state.population[challenge.name]
-    if known.kind != Kind.HUMAN:
+    if known.status != Status.HUMAN:
         raise ChallengeError(f"{challenge.name!r} is a player of the league, and no human: choose another --name")
     if challenge.role not in (None, known.role):
         raise ChallengeError(
@@ -69,7 +69,7 @@ def _human(state: LeagueState, challenge: Challenge) -> Player:
 def _opponent(state: LeagueState, challenge: Challenge) -> Entry:
     if challenge.opponent not in state.population:
         raise ChallengeError(f"there is no player {challenge.opponent!r}")
-    if state.population[challenge.opponent].kind == Kind.HUMAN:
+    if state.population[challenge.opponent].status == Status.HUMAN:
         raise ChallengeError(f"{challenge.opponent!r} is a human, too, and not here")
     entry = state.contestant(challenge.opponent)
     if entry is None:
@@ -78,7 +78,7 @@ def _opponent(state: LeagueState, challenge: Challenge) -> Entry:
 
 
 def _entries(state: LeagueState, human: Player, opponent: Entry) -> tuple[Entry, ...]:
-    """Seat the human, in another seat each time, and the opponent in all others."""
+    """Return the entries of a game: the human in one seat, another one in each game, the opponent in all others."""
     assert state.env is not None
     roles, other, entry = state.env.roles, state.population[opponent.player], Entry(human.id)
 

@@ -1,4 +1,4 @@
-"""Reports of collectors: results and faults are counted, leases renewed, new tickets handed out."""
+"""Handles reports of collectors: counts results and faults, renews leases, hands out tickets."""
 
 import logging
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from league.wire.messages import Ack, Orders, Report, Verdict
 
 log = logging.getLogger("ludus.coordinator")
 
-AT_ONCE = 64  # tickets in one answer
+AT_ONCE = 64  # tickets in one answer, at most
 UNPROVEN = 64  # tickets that a session may hold before its first result
 
 
@@ -28,7 +28,7 @@ class CollectorReports:
         self._tickets, self._directory, self._workers = tickets, directory, workers
 
     def answer(self, report: Report, now: float, stop: bool) -> Orders:
-        """Return acknowledgements, tickets, what is revoked, and the hosts if they changed."""
+        """Return acknowledgements, new tickets, revoked tickets, and the hosts if they changed."""
         holder = holder_of(report.name, report.session)
         acks = [self._result(result, holder, now) for result in report.results]
         acks += [self._fault(fault, holder, now) for fault in report.faults]
@@ -47,7 +47,7 @@ class CollectorReports:
         )
 
     def _result(self, result: Result, holder: str, now: float) -> Ack:
-        """Count a result iff it is of the current attempt of an open ticket, and from the session that holds it."""
+        """Count a result if it is possible, of the current attempt of an open ticket, and from its holder."""
         verdict = self._tickets.verdict(result.ticket, result.attempt, holder)
         if verdict == Verdict.ACCEPTED:
             wrong = checking.problem(self._state.open[result.ticket], result.episodes, self._state.env)
@@ -67,11 +67,11 @@ class CollectorReports:
         return Ack(fault.ticket, fault.attempt, verdict)
 
     def _renew(self, report: Report, holder: str, now: float) -> tuple[tuple[TicketNumber, int], ...]:
-        """Renew the leases of what a session holds; return those that it does not hold any more."""
+        """Renew the leases of the tickets that a session reports; return those that it no longer holds."""
         revoked = []
         for held in report.held:
             if self._tickets.verdict(held.ticket, held.attempt, holder) == Verdict.ACCEPTED:
-                self._tickets.leases.renew(held.ticket, held.attempt, holder, held.steps, now)
+                self._tickets.leases.renew(held.ticket, held.attempt, holder, held.progress, now)
             else:
                 revoked.append((held.ticket, held.attempt))
         return tuple(revoked)
@@ -93,7 +93,7 @@ class CollectorReports:
         return tickets
 
     def _waiting(self, starved: Sequence[PlayerId]) -> Ticket | None:
-        """Return a ticket that somebody else did not finish."""
+        """Return a queued ticket that another session did not finish; None if there is none to play now."""
         for number in self._tickets.leases.waiting:
             ticket = self._state.open[number]
             if ticket.trains not in starved:

@@ -1,8 +1,8 @@
 """Conduct: which collectors finish their tickets, and which only fail. In memory only.
 
-One collector that fails everything is at fault itself if others succeed meanwhile, and then it is quarantined. If
-nobody succeeds, the environment is at fault, and the league ends. So a single collector can never end a league in
-which another one works.
+If a collector fails everything while others succeed, the collector is at fault, and is quarantined. If nobody
+succeeds, the environment is at fault, and the league ends. So no single collector can end a league in which another
+one succeeds.
 """
 
 from collections.abc import Callable, Collection
@@ -16,28 +16,28 @@ class _Streak:
     faults: int
     results_before: int  # of all collectors, when the streak began
     faults_before: int
-    last: float = 0.0  # when, and
-    why: str = ""  # why, the last one came
+    last: float = 0.0  # time of the last fault
+    why: str = ""  # reason of the last fault
 
 
 class Conduct:
-    """The collectors by name; `limit` is the number of faults in a row that are one too many."""
+    """The results and faults of collectors. After `limit` faults in a row a collector may rest for `rest` seconds."""
 
     def __init__(self, limit: int, rest: float) -> None:
         self._limit, self._rest = limit, rest
         self._streaks: dict[str, _Streak] = {}
-        self._failed: set[str] = set()  # who failed since the last result of anybody
+        self._failed: set[str] = set()  # collectors that failed since the last result of any collector
         self._results = self._faults = 0
-        self._succeeded = float("-inf")  # when the last result came
+        self._succeeded = float("-inf")  # time of the last result
 
     def succeeded(self, name: str, now: float) -> None:
-        """Note a result."""
+        """Record a result."""
         self._results, self._succeeded = self._results + 1, now
         self._streaks.pop(name, None)
         self._failed.clear()
 
     def faulted(self, name: str, why: str, now: float) -> None:
-        """Note a fault, a result that is none, or a session that ended or hung with tickets in its hands."""
+        """Record a fault, an impossible result, or a session that ended or hung while it held tickets."""
         streak = self._streaks.get(name)
         if streak is None:
             streak = self._streaks[name] = _Streak(0, self._results, self._faults)
@@ -46,7 +46,7 @@ class Conduct:
         self._failed.add(name)
 
     def at_fault(self, name: str) -> str:
-        """Return why a collector failed last that fails everything while others mostly succeed; "" if it does not."""
+        """Return the last reason of a collector that fails everything while others mostly succeed; "" for any other."""
         streak = self._streaks.get(name)
         if streak is None or streak.faults < self._limit:
             return ""
@@ -55,15 +55,15 @@ class Conduct:
         return (streak.why or "it gave no reason") if results > faults else ""
 
     def rests(self, name: str, collectors: Callable[[], Collection[str]], now: float) -> bool:
-        """Whether a collector that fails everything waits for a while: another one may show whose fault it is."""
+        """Return whether a failing collector gets no tickets for now: another one may show whether it is at fault."""
         streak = self._streaks.get(name)
         if streak is None or streak.faults < self._limit or now - streak.last >= self._rest:
             return False
         return any(other not in self._failed for other in collectors() if other != name)
 
     def nobody_succeeds(self, collectors: Collection[str], now: float) -> bool:
-        """Whether every collector failed since the last result, and that came some time ago.
+        """Return whether every collector has failed since the last result, and that result is old enough.
 
-        Many tickets may fail in one moment, all of them in the hands of one who uses the key of a collector that works.
+        One misuse of a working collector's key can make many tickets fail at the same moment, so time must pass.
         """
         return bool(self._failed) and self._failed.issuperset(collectors) and now - self._succeeded >= self._rest

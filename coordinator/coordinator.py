@@ -1,11 +1,11 @@
-"""The coordinator: decides what every message means. No socket, no file, no clock of its own.
+"""The coordinator: dispatches every message to its handler. No socket, no file, no clock of its own.
 
 coordinator = Coordinator(state, learners=["learner-0"])
 reply = coordinator.handle(role, message, now)      # may emit events, which are applied at once
-coordinator.tick(now)                               # leases that expire, phases that end
+coordinator.tick(now)                               # expire leases, end phases
 batch = coordinator.take()                          # the events to commit before any reply is sent
 
-Each kind of message has a module of its own; this one checks who may send it, and passes it on.
+Each kind of message has a module of its own; this one checks who may send it.
 """
 
 from collections.abc import Collection, Sequence
@@ -37,7 +37,7 @@ from league.wire.messages import (
     Worker,
 )
 
-COMMANDS = ("pause", "resume", "drain", "stop")
+COMMANDS = ("pause", "unpause", "drain", "stop")
 MAY_SEND: dict[type, Role] = {
     Report: Role.COLLECTOR,
     Challenge: Role.COLLECTOR,
@@ -47,10 +47,10 @@ MAY_SEND: dict[type, Role] = {
 
 
 class Coordinator:
-    """Reads the state, emits events. Everything beside the state is memory that a restart may lose.
+    """Reads the state and emits events. Everything but the state is memory that a restart may lose.
 
-    `roster` has the names of the processes that the launcher starts (None: any name will do), `inspect` looks at the
-    file of a candidate (None: there is no store to look into).
+    `admitted` lists the names of the processes that the launcher starts (None: any name is accepted); `inspect` checks
+    the file of a candidate (None: there is no store); `allow` names packages whose rules the config may name.
     """
 
     def __init__(
@@ -58,14 +58,15 @@ class Coordinator:
         state: LeagueState,
         learners: Sequence[str],
         now: float = 0.0,
-        roster: Collection[str] | None = None,
+        admitted: Collection[str] | None = None,
         inspect: Inspect | None = None,
+        allow: Collection[str] = (),
     ) -> None:
-        self.state, self.league = state, RunningLeague(state)
+        self.state, self.league = state, RunningLeague(state, allow)
         self.scheduler = self.league.scheduler
-        self.stopping = False  # all processes are to stop, whatever the phase
-        self.elapsed = 0.0  # seconds of play, all terms together, as of the last `tick`
-        self.processes = Workers(roster)
+        self.stopping = False  # whether all processes should stop, in any phase
+        self.elapsed = 0.0  # seconds of play in all terms, as of the last `tick`
+        self.processes = Workers(admitted)
         self._log = OnceLog()
         self._tickets = OpenTickets(self.league, now)
         self.leases = self._tickets.leases
@@ -78,7 +79,7 @@ class Coordinator:
 
     @property
     def inspect(self) -> Inspect | None:
-        """What looks at the file of a candidate."""
+        """The check of a candidate's file."""
         return self._learners.inspect
 
     @inspect.setter
@@ -86,22 +87,22 @@ class Coordinator:
         self._learners.inspect = inspect
 
     def emit(self, event: Event) -> None:
-        """Apply an event now; `take` hands it to the ledger."""
+        """Apply an event at once; the next `take` returns it for the commit."""
         self.league.emit(event)
 
     @property
     def unsaved(self) -> bool:
-        """Whether there are events that nobody took yet."""
+        """Whether there are events that `take` has not returned yet."""
         return self.league.unsaved
 
     def take(self) -> list[Event]:
-        """Return the events since the last call."""
+        """Return the events since the last call, to be committed."""
         return self.league.take()
 
     def handle(self, role: Role | None, message: Message, now: float, name: str | None = None) -> Message | None:
-        """Return the answer to a message. A wrong role, or a message that is not for us, gets a refusal.
+        """Return the answer to a message; a refusal if the sender's role is wrong or no handler takes the message.
 
-        `role` and `name` are those of the sender's key; None where the wire itself is private.
+        `role` and `name` are those of the sender's key; None if the transport itself is private.
         """
         may = MAY_SEND.get(type(message))
         if may is not None and role not in (None, may):
@@ -128,7 +129,7 @@ class Coordinator:
                 return Refused(reason=f"the coordinator does not take {type(message).__name__}")
 
     def _refusal(self, role: Role, message: Report | Progress, name: str | None, now: float) -> Refused | None:
-        """Note who reports; return a refusal if nobody of that name is expected."""
+        """Record the report of a process; return a refusal if its name is not admitted."""
         why = self.processes.report(role, message.session, message.name, name, message.metrics, now)
         if not why:
             return None
@@ -136,17 +137,20 @@ class Coordinator:
         return Refused(reason=why)
 
     def _command(self, command: Command) -> Done:
-        """Obey an operator."""
+        """Carry out an operator's command. To stop a paused league ends the pause: `ludus resume` lets it play."""
         error = ""
         if command.action in COMMANDS:
+            stops = command.action in ("drain", "stop")
+            if stops and self.state.paused:
+                self.emit(OperatorActed(action="unpause"))
             self.emit(OperatorActed(action=command.action))
-            self.stopping = self.stopping or command.action in ("drain", "stop")
+            self.stopping = self.stopping or stops
         else:
             error = f"unknown command {command.action!r}; there are {', '.join(COMMANDS)}"
         return Done(term=self.state.term, request=command.request, error=error)
 
     def tick(self, now: float, elapsed: float = 0.0) -> None:
-        """Let leases expire and phases end. `elapsed` is the time of play, all terms together."""
+        """Expire leases and end phases. `elapsed` is the time of play in all terms."""
         self.elapsed = elapsed
         why = f"no progress for {self.leases.seconds:g} s (league.lease.seconds)"
         why += ": its collector is gone, or its environment hangs or is slow"
@@ -158,21 +162,21 @@ class Coordinator:
         self.phases.tick(now, elapsed)
 
     def workers(self, now: float) -> tuple[Worker, ...]:
-        """Return every process that reported lately."""
+        """Return every process that reported recently."""
         return tuple(self.processes.listed(now))
 
     def take_metrics(self) -> list[tuple[str, dict[str, float]]]:
-        """Return what was measured since the last call, by process."""
+        """Return the metrics since the last call, by process."""
         return self.processes.take_metrics()
 
     def budget_spent(self, elapsed: float) -> str:
-        """Return why training must end, or nothing."""
+        """Return why training must end, "" if it need not."""
         return self.state.config.budget.spent(elapsed, self.state.env_steps)
 
     def spent(self) -> float:
-        """Return the share of the budget that is spent, by the limit that will be reached first; 0 without a budget."""
+        """Return the spent share of the budget: the largest of its limits; 0 without a budget."""
         return self.phases.spent(self.elapsed)
 
     def reopen(self) -> None:
-        """Go back to training: the league was resumed with budget left."""
+        """Return to training, after the league was resumed with budget left."""
         self.phases.reopen()

@@ -1,4 +1,4 @@
-"""Progress of learners: new candidates become events, perhaps a freeze, and a roster names the players to train."""
+"""Handles the progress of learners: counts new candidates, freezes players, and answers with the roster to train."""
 
 from coordinator.candidates import Inspect, is_news, problem
 from coordinator.directory import Directory
@@ -13,21 +13,21 @@ from league.wire.messages import Assignment, Candidate, Progress, Roster
 
 
 class LearnerReports:
-    """Answers the progress of learners. `inspect` looks at the file of a candidate."""
+    """Answers the progress of learners. `inspect` checks the file of a candidate."""
 
     def __init__(self, league: RunningLeague, directory: Directory, log: OnceLog, inspect: Inspect | None) -> None:
-        self._league, self._state = league, league.state
+        self._league, self._state, self._allow = league, league.state, league.allow
         self._directory, self._log = directory, log
         self.inspect = inspect
         self.last = LastCandidates()
-        self._refused: dict[PlayerId, Candidate] = {}  # whose file was looked at last, and was wrong
-        self._absent: set[PlayerId] = set()  # whose candidate was reported before its file could be seen
+        self._refused: dict[PlayerId, Candidate] = {}  # the last candidate whose file was bad
+        self._absent: set[PlayerId] = set()  # players whose candidate has no visible file yet
 
     def answer(self, progress: Progress, now: float, spent: float, stop: bool) -> Roster:
-        """Count new candidates; return the players that this learner trains. `spent` is the share of the budget."""
+        """Count new candidates; return this learner's roster. `spent` is the spent share of the budget."""
         state = self._state
         self._directory.note(progress)
-        if state.phase != OVER:  # the last candidates arrive when training is over already
+        if state.phase != OVER:  # the last candidates arrive after the end of training
             for candidate in progress.candidates:
                 if self._may_count(candidate, progress.name):
                     self._count(candidate)
@@ -45,12 +45,12 @@ class LearnerReports:
         return Assignment(
             player=player,
             incarnation=self._state.incarnations[player],
-            start=self._state.initial.get(player),
+            start=self._state.start(player),
             train=self._state.phase == TRAINING,
         )
 
     def _may_count(self, candidate: Candidate, learner: str) -> bool:
-        """Whether a candidate is new and right. One whose file is not there yet will be reported again."""
+        """Return whether a candidate is new and valid. If its file is missing, the learner will report it again."""
         player = candidate.player
         self._absent.discard(player)
         if not is_news(self._state, candidate) or self._refused.get(player) == candidate:
@@ -70,7 +70,7 @@ class LearnerReports:
         return not wrong
 
     def _count(self, candidate: Candidate) -> None:
-        """Make a candidate an event; freeze or reset its player if that is due, and prune older candidates."""
+        """Emit a candidate as an event; freeze or reset its player if that is due, and prune older candidates."""
         state, player, emit = self._state, candidate.player, self._league.emit
         emit(
             CandidateWritten(
@@ -82,7 +82,7 @@ class LearnerReports:
             )
         )
         if state.phase == TRAINING:
-            for event in promote(state, state.population[player]):
+            for event in promote(state, state.population[player], self._allow):
                 emit(event)
             self._directory.refresh()
         for event in prune(state, player):

@@ -1,7 +1,7 @@
 """Leases: which collector session plays which open ticket, and until when. In memory only.
 
-Time is an argument. A lease is renewed by progress, not by reports: a collector whose environment hangs keeps
-reporting, but its steps stand still.
+Time is an argument. Progress renews a lease, a report alone does not: the number in it must have risen. It rises
+while a collector plays, or waits for a learner or for tickets; not while its environment stands still.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from league.ids import TicketNumber
 
 @dataclass(slots=True)
 class Lease:
-    """Who plays a ticket. `holder` is empty after a restart, until the collector that has it reports."""
+    """The session that plays a ticket. After a restart `holder` is empty, until the session that has it reports."""
 
     holder: str
     attempt: int
-    steps: int
+    progress: int  # of the session, as it last reported it
     deadline: float
 
 
@@ -36,23 +36,23 @@ class Leases:
         self._leases[ticket] = Lease(holder, attempt, -1, now + self.seconds)
         self._counts[holder] = self._counts.get(holder, 0) + 1
 
-    def renew(self, ticket: TicketNumber, attempt: int, holder: str, steps: int, now: float) -> None:
-        """Note that a session holds a ticket; if it made progress, the lease is extended."""
+    def renew(self, ticket: TicketNumber, attempt: int, holder: str, progress: int, now: float) -> None:
+        """Record that a session holds a ticket; extend the lease if the session made progress."""
         lease = self._leases.get(ticket)
         if lease is None or lease.holder == "":
             self.grant(ticket, attempt, holder, now)
             lease = self._leases[ticket]
-        if lease.holder == holder and steps > lease.steps:
-            lease.steps = steps
+        if lease.holder == holder and progress > lease.progress:
+            lease.progress = progress
             lease.deadline = now + self.seconds
 
     def enqueue(self, ticket: TicketNumber) -> None:
-        """Nobody plays this ticket any more: the next collector that wants one gets it."""
+        """End the lease of a ticket and queue it: the next collector that requests a ticket gets it."""
         self.end(ticket)
         self.waiting[ticket] = None
 
     def end(self, ticket: TicketNumber) -> None:
-        """Forget a ticket that is settled."""
+        """End the lease of a ticket, and remove it from the queue."""
         lease = self._leases.pop(ticket, None)
         if lease is not None:
             left = self._counts.pop(lease.holder) - 1
@@ -61,12 +61,12 @@ class Leases:
         self.waiting.pop(ticket, None)
 
     def holder(self, ticket: TicketNumber) -> str | None:
-        """Return the session that plays a ticket, if any."""
+        """Return the session that plays a ticket, "" if it is not known, None without a lease."""
         lease = self._leases.get(ticket)
         return None if lease is None else lease.holder
 
     def expired(self, now: float) -> list[TicketNumber]:
-        """Return the tickets whose collectors made no progress for too long."""
+        """Return the tickets whose leases have expired."""
         return [ticket for ticket, lease in self._leases.items() if lease.deadline <= now]
 
     def held_by(self, holder: str) -> list[TicketNumber]:

@@ -1,4 +1,4 @@
-"""What the replica knows of the league: the fold, the newest events, some older pages, and pieces of the fold."""
+"""The replica's copy of the league: the fold, the newest events, some older pages, and encoded folds."""
 
 import hashlib
 from collections import OrderedDict
@@ -16,13 +16,13 @@ from league.wire.messages import FetchFold, FoldChunk, Follow, Page
 TAIL_BYTES = 16 << 20  # of the newest events
 CACHE_BYTES = 16 << 20  # of older pages
 FOLD_AGE = 5.0  # seconds for which new viewers get the same fold
-FOLDS = 2  # that are kept, so that a viewer can go on with the one that it began
+FOLDS = 2  # encoded folds that are kept, so that a viewer can finish the download of an older one
 
 Key = tuple[int, int | None]  # since, measured
 
 
 class Mirror:
-    """A copy of the league that never asks: `take` brings it forward, `page` and `chunk` read it."""
+    """A copy of the league that sends no requests: `take` updates it, `page` and `chunk` read it."""
 
     def __init__(self, rules: LeagueConfig, checkpoint: Path | None = None) -> None:
         self._rules = rules
@@ -36,17 +36,17 @@ class Mirror:
 
     def _begin(self, state: LeagueState, seq: int, mark: str = "") -> None:
         self.state, self.seq = state, seq
-        self.mark = mark  # of a checkpoint that is not yet confirmed to be of this ledger
+        self.mark = mark  # of a checkpoint, until the feed confirms that it is of this ledger
         self._tail: list[bytes] = []
         self._tail_bytes, self._tail_since = 0, seq
 
     @property
     def complete(self) -> bool:
-        """Whether all events that the feed announced are here."""
+        """Whether it has all events up to the head that the feed reported."""
         return self.status is not None and self.seq >= self.status.head
 
     def restart(self) -> None:
-        """Forget what was folded: the checkpoint is of another ledger."""
+        """Start from an empty league: what was folded is of another ledger."""
         self._begin(LeagueState(self._rules), 0)
 
     def take(self, page: Page) -> None:
@@ -64,7 +64,7 @@ class Mirror:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Forget the older half of the tail, so that this is rarely done."""
+        """Drop the older half of the tail: one large cut is cheaper than many small ones."""
         dropped = 0
         while self._tail_bytes > TAIL_BYTES // 2 and dropped < len(self._tail) - 1:
             self._tail_bytes -= len(self._tail[dropped])
@@ -73,11 +73,11 @@ class Mirror:
         self._tail_since += dropped
 
     def has(self, follow: Follow) -> bool:
-        """Whether `page` needs the newest events alone."""
+        """Return whether `page` can answer: the newest events are enough, and no metrics are requested."""
         return follow.measured is None and follow.since >= self._tail_since
 
     def page(self, follow: Follow) -> Page:
-        """Return a page of the newest events; only the page with the last of them lists the workers."""
+        """Return a page of the newest events. Only the page with the last event lists the workers."""
         assert self.status is not None
         skipped = follow.since - self._tail_since
         found = first_page(self._tail[skipped : skipped + pages.PAGE])
@@ -95,7 +95,7 @@ class Mirror:
         )
 
     def cached(self, follow: Follow) -> Page | None:
-        """Return an older page that somebody asked for before."""
+        """Return an older page that was requested before; None if it is not in the cache."""
         key = (follow.since, follow.measured)
         if key not in self._cache:
             return None
@@ -104,7 +104,7 @@ class Mirror:
         return replace(found, request=follow.request, head=max(found.head, self.seq))
 
     def keep(self, follow: Follow, page: Page) -> None:
-        """Keep an older page for the next one who asks for it. The last page is not kept: it will grow."""
+        """Cache an older page for later requests. The last page is not cached: it will grow."""
         key = (follow.since, follow.measured)
         if key in self._cache or not page.events or page.since + len(page.events) >= page.head:
             return
@@ -114,7 +114,7 @@ class Mirror:
             self._cached -= _size(self._cache.popitem(last=False)[1])
 
     def chunk(self, fetch: FetchFold, now: float) -> FoldChunk:
-        """Return a piece of the fold that was begun, or the first piece of the newest one."""
+        """Return the next chunk of the requested fold, or the first chunk of the newest fold if it is not kept."""
         assert self.status is not None
         digest = fetch.digest if fetch.digest in self._folds else self._newest_fold(now)
         seq, body = self._folds[digest]

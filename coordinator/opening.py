@@ -1,14 +1,17 @@
-"""Opening a league: the fold of what is in the ledger, or the founding of a new one."""
+"""Opens a league: folds its ledger, or founds a new league."""
 
 import logging
 from pathlib import Path
+from typing import Literal
 
 from league.errors import InputError
-from league.events import ConfigChanged, Event, LeagueFounded, PlayerAdded, TermBegan
+from league.events import ConfigChanged, Event, LeagueFounded, PlayerAdded, PlayerReset, TermBegan
 from league.ids import Hash
 from league.matchmaking.pool import fits
-from league.player import EXPLOITERS
-from league.rulebook import EACH, LeagueConfig, founders
+from league.payoff import AUTO, OUTCOME, RETURN
+from league.player import FROZEN, Player
+from league.recipe_check import check_recipe
+from league.rulebook import EACH, LeagueConfig, founders, lenders
 from league.spec import EnvSpec
 from league.state import LeagueState, apply
 from league.store.fold import fold_all, resume_fold, write_fold
@@ -18,23 +21,23 @@ log = logging.getLogger("ludus.coordinator")
 
 
 class OpeningError(InputError):
-    """The ledger and the config do not fit together."""
+    """The config does not fit the ledger or the environment."""
 
 
 def refold(ledger: Ledger, config: LeagueConfig, checkpoint: Path | bytes | None = None) -> LeagueState:
-    """Return the state of the ledger's events; a checkpoint of the fold, if there is a good one, saves time."""
+    """Return the fold of the ledger's events, starting from the checkpoint if it can be used."""
     return _resume(ledger, config, checkpoint)[0]
 
 
 def _resume(ledger: Ledger, config: LeagueConfig, checkpoint: Path | bytes | None) -> tuple[LeagueState, int]:
-    """Return the state, and after which event the checkpoint left it: 0 if there was none to be used."""
+    """Return the state, and the number of the checkpoint's last event: 0 if it was not used."""
     state, since = resume_fold(checkpoint, config, ledger)
     fold_all(state, ledger, since)
     return state, since
 
 
 def _replace(checkpoint: Path, state: LeagueState, ledger: Ledger) -> None:
-    """Write a checkpoint that could not be used again: else the next start would have to fold everything, too."""
+    """Replace a checkpoint that could not be used: otherwise the next start would fold all events again."""
     try:
         write_fold(checkpoint, state, ledger.head, ledger.mark(ledger.head))
     except OSError as error:
@@ -44,14 +47,20 @@ def _replace(checkpoint: Path, state: LeagueState, ledger: Ledger) -> None:
 def open_league(
     ledger: Ledger, config: LeagueConfig, seed: int, env: EnvSpec, config_hash: Hash, checkpoint: Path | None = None
 ) -> LeagueState:
-    """Begin a new term: found the league if the ledger is empty, else go on where it stopped."""
+    """Begin a new term and return the state: found the league if the ledger is empty, else resume it."""
     state, since = _resume(ledger, config, checkpoint)
     if checkpoint is not None and ledger.head and not since:
         _replace(checkpoint, state, ledger)
     check_seats(config, env)
     events: list[Event] = []
     if state.env is None:
-        events.append(LeagueFounded(seed=seed, config=config_hash, env=env))
+        if not ledger.head and checkpoint is not None and checkpoint.exists():
+            raise OpeningError(
+                f"the ledger {ledger.path} is empty, but {checkpoint.name} is of a league that was played here: put "
+                "the ledger of that league back, or start a new run under another name="
+            )
+        by: Literal["outcome", "return"] = RETURN if config.payoff.by == RETURN else OUTCOME
+        events.append(LeagueFounded(seed=seed, config=config_hash, env=env, payoff=by))
         events += [PlayerAdded(player=player) for player in founders(config, env.roles)]
     else:
         if state.env != env:
@@ -59,9 +68,17 @@ def open_league(
                 f"this run was founded on {state.env.name} {state.env.observation} with {state.env.actions} actions, "
                 f"but the config names {env.name} {env.observation} with {env.actions}: start a new run"
             )
+        _check_rows(state, config)
+        _check_tickets(state, env)
+        if config.payoff.by not in (AUTO, state.payoff_by):
+            raise OpeningError(
+                f"this run goes by {state.payoff_by}, but the config has league.payoff.by={config.payoff.by}: "
+                "start a new run"
+            )
         if state.config_hash != config_hash:
             events.append(ConfigChanged(config=config_hash))
-        events += [PlayerAdded(player=p) for p in founders(config, env.roles) if p.id not in state.population]
+        joining = [p for p in founders(config, env.roles) if p.id not in state.population]
+        events += [event for player in joining for event in _join(state, player)]
     events.append(TermBegan(term=state.term + 1))
     ledger.commit(events)
     for event in events:
@@ -69,22 +86,62 @@ def open_league(
     return state
 
 
+def _check_rows(state: LeagueState, config: LeagueConfig) -> None:
+    """Refuse a config without rules for players that are in the league already."""
+    for player in state.population.learning():
+        if player.kind not in config.kinds:
+            raise OpeningError(
+                f"this run has the player {player.id!r} of the kind {player.kind!r}, but league.kinds has no such row: "
+                "add it, or start a new run"
+            )
+
+
+def _check_tickets(state: LeagueState, env: EnvSpec) -> None:
+    """Refuse open tickets that nobody can play; the league never issues one."""
+    for ticket in state.open.values():
+        if len(ticket.entries) != len(env.seats):
+            wrong = f"has {len(ticket.entries)} entries, but {env.name} has {len(env.seats)} seats"
+        elif any(entry.members and not any(m.share > 0 for m in entry.members) for entry in ticket.entries):
+            wrong = "has a mixture of which no member has a share"
+        else:
+            continue
+        raise OpeningError(f"the open ticket {ticket.number} {wrong}: the ledger was changed. Start a new run")
+
+
+def _join(state: LeagueState, player: Player) -> list[Event]:
+    """Return the events by which a player joins a running league: it begins where a reset would take it."""
+    added = PlayerAdded(player=player)
+    if not player.learning:
+        return [added]
+    newest = [state.candidate(p.id) for p in lenders(state.config, player, state.population)]
+    start = next((candidate.snapshot for candidate in newest if candidate is not None), None)
+    return [added] if start is None else [added, PlayerReset(player=player.id, incarnation=1, start=start)]
+
+
 def check_seats(config: LeagueConfig, env: EnvSpec) -> None:
-    """Refuse players bound to roles that the environment does not have, and roles that no player could learn."""
+    """Raise OpeningError if the recipe does not suit the sides, or a player's role is unknown, or nobody learns one."""
+    check_recipe(config)
+    if config.cooperative and not env.cooperative:
+        raise OpeningError(
+            f"league=cooperative is a recipe for seats on one side, but in {env.name} seats are up against each other: "
+            "choose another one, such as league=pfsp (or set league.cooperative=false)"
+        )
     for name, player in config.players.items():
         if player.role not in (None, EACH, *env.roles):
             raise OpeningError(
                 f"league.players.{name}.role is {player.role!r}, but {env.name} has the roles {sorted(set(env.roles))}"
             )
-    learning = [player for player in founders(config, env.roles) if player.learning]
+    players = founders(config, env.roles)
+    learning = [player for player in players if player.learning]
+    frozen = [player for player in players if player.kind == FROZEN]
     for learner in learning:
-        if env.cooperative and learner.kind in EXPLOITERS:
+        if env.cooperative and config.rules(learner.kind).exploits:
             raise OpeningError(
-                f"league.players.{learner.id} is a {learner.kind}, but all seats of {env.name} are on one side: "
+                f"league.players.{learner.id} is up against others, but all seats of {env.name} are on one side: "
                 "there is nobody to exploit. Add league=cooperative, or make it a main."
             )
     for role in sorted(set(env.roles)):
-        if not any(fits(player, frozenset({role})) for player in learning):
+        if not any(fits(player, frozenset({role})) for player in (*learning, *frozen)):
             raise OpeningError(
                 f"no learning player can take the role {role!r} of {env.name}: add one to league.players, "
                 f"e.g. {role}: {{kind: main, role: {role}}}"

@@ -12,18 +12,18 @@ from league.ticket import Purpose
 
 
 class Phases:
-    """Begins the next phase of a league when it is time to. `last` are the candidates that the final one is about."""
+    """Begins the next phase of a league when it is due. The final evaluation waits for the candidates of `last`."""
 
     def __init__(
         self, league: RunningLeague, tickets: OpenTickets, directory: Directory, workers: Workers, last: LastCandidates
     ) -> None:
         self._league, self._state, self._final = league, league.state, league.scheduler.final
         self._tickets, self._directory, self._workers, self._last = tickets, directory, workers, last
-        self._final_since: float | None = None  # the time of play when this term saw the final evaluation begin
+        self._final_since: float | None = None  # time of play when the final evaluation began in this term
         self._final.waiting = league.state.phase == FINAL
 
     def tick(self, now: float, elapsed: float) -> None:
-        """Let phases end. `elapsed` is the time of play, all terms together."""
+        """Begin the next phase if it is due. `elapsed` is the time of play in all terms."""
         state = self._state
         if state.phase == TRAINING:
             why = state.config.budget.spent(elapsed, state.env_steps) or self._hopeless(now)
@@ -38,18 +38,18 @@ class Phases:
             self._league.emit(PhaseBegan(phase=OVER, why=state.why))
 
     def finish(self, why: str, now: float) -> None:
-        """Withdraw open training tickets and begin the final evaluation; a league that is hopeless is over."""
+        """Withdraw open training tickets and begin the final evaluation, or end a hopeless league."""
         for number, ticket in list(self._state.open.items()):
             if ticket.purpose == Purpose.TRAIN:
                 self._tickets.withdraw(number)
         self._league.emit(PhaseBegan(phase=OVER if self._hopeless(now) else FINAL, why=why))
 
     def reopen(self) -> None:
-        """Go back to training: the league was resumed with budget left."""
+        """Return to training, after the league was resumed with budget left."""
         self._league.emit(PhaseBegan(phase=TRAINING, why="resumed"))
 
     def spent(self, elapsed: float) -> float:
-        """Return the share of the budget that is spent, by the limit that will be reached first; 0 without a budget."""
+        """Return the spent share of the budget: the largest of its limits; 0 without a budget."""
         budget = self._state.config.budget
         shares = [
             0.0 if budget.minutes is None else elapsed / (budget.minutes * 60),
@@ -61,12 +61,12 @@ class Phases:
         return self._tickets.hopeless(self._workers.collectors(), now)
 
     def _final_is_done(self) -> bool:
-        """Whether the final evaluation has been played out; games of humans do not count."""
+        """Return whether all games of the final evaluation are finished; those of humans do not count."""
         others = any(not is_human(self._state, ticket) for ticket in self._state.open.values())
         return not others and self._final.done()
 
     def _await_last(self, now: float) -> None:
-        """Let the final evaluation begin when the last candidates are there that it is about."""
+        """Hold back the tickets of the final evaluation until the last candidates have arrived."""
         if self._state.phase != FINAL:
             self._last.forget()
             self._final.waiting = False
@@ -75,7 +75,7 @@ class Phases:
         self._final.waiting = bool(self._last.awaited(assigned, now))
 
     def _time_final(self, elapsed: float) -> None:
-        """Hand out no more games of a final evaluation that takes longer than it may; a new term counts from 0."""
+        """Stop handing out games when the final evaluation exceeds its time limit, which restarts in each term."""
         if self._state.phase != FINAL or self._final.waiting:
             self._final_since, self._final.closing = None, False
             return
@@ -85,4 +85,4 @@ class Phases:
         self._final.closing = allowed is not None and lasted >= allowed
         if allowed is not None and lasted >= allowed + self._tickets.leases.seconds:
             for number in [n for n, ticket in self._state.open.items() if not is_human(self._state, ticket)]:
-                self._tickets.withdraw(number)  # whoever holds it makes progress, but nobody knows for how long
+                self._tickets.withdraw(number)  # its holder makes progress, but may take any time

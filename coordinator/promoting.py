@@ -1,30 +1,65 @@
 """What follows from a new candidate: a freeze, a reset, old candidates pruned. Pure: state in, events out."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from league.events import Event, PlayerFrozen, PlayerReset, SnapshotPruned
 from league.ids import PlayerId, derive_seed
-from league.player import Kind, Player
-from league.promotion import due, resets
+from league.player import Player
+from league.promotion import Case, due, resets
+from league.rulebook import lenders
 from league.state import LeagueState
 
 KEPT_CANDIDATES = 3  # of each learning player; frozen ones and those in use stay anyway
 
 
-def promote(state: LeagueState, player: Player) -> list[Event]:
+def promote(state: LeagueState, player: Player, allow: Collection[str] = ()) -> list[Event]:
     """Freeze the newest candidate if that is due, and only then perhaps reset the player."""
-    if player.kind == Kind.MAIN and not state.population.frozen_of(player.id):
-        return [_freeze(state, player, "the pool starts with one frozen player for every main")]
-    assert state.env is not None
-    decisions, rules = state.since_freeze(player.id), state.config.promotion
-    why = due(player, decisions, state.population, state.training, state.evaluation, rules, state.env)
+    rules = state.config.rules(player.kind).promotion
+    if rules.freeze_first and not state.population.frozen_of(player.id):
+        return [_freeze(state, player, "its first candidate joins the pool at once")]
+    why = due(freeze_case(state, player), rules, allow)
     if why is None:
         return []
     freeze = _freeze(state, player, why)
     rng = np.random.Generator(np.random.Philox(key=derive_seed(state.seed, "reset", freeze.player.id)))
-    if not resets(player, state.config.promotion, rng):
-        return [freeze]
-    return [freeze, PlayerReset(player=player.id, incarnation=state.incarnations[player.id] + 1)]
+    resetting = [reset(state, player, rng)] if resets(rules, rng) else []
+    return [freeze, *resetting, *first_starts(state, player, rng)]
+
+
+def first_starts(state: LeagueState, lender: Player, rng: np.random.Generator) -> list[Event]:
+    """Let players that take the weights of this one, and have waited for some worth taking, begin from them.
+
+    At the beginning of a league nobody has learned anything, so their first incarnation began at random weights.
+    """
+    learning = state.population.learning()
+    waiting = [p for p in learning if not state.incarnations[p.id] and state.candidate(p.id) is not None]
+    return [reset(state, p, rng) for p in waiting if lender in lenders(state.config, p, state.population)]
+
+
+def freeze_case(state: LeagueState, player: Player) -> Case:
+    """Return what a freeze rule looks at for this player."""
+    return Case(
+        player=player,
+        decisions=state.since_freeze(player.id),
+        population=state.population,
+        training=state.training,
+        evaluation=state.evaluation,
+        env=state.env,
+        games=state.proofs.get(player.id),
+    )
+
+
+def reset(state: LeagueState, player: Player, rng: np.random.Generator) -> PlayerReset:
+    """Return the event by which a player begins again: from the newest weights of a player that its rules name.
+
+    If they name nobody, or nobody of that kind has weights, it takes its own initial weights.
+    """
+    newest = [state.candidate(p.id) for p in lenders(state.config, player, state.population)]
+    offered = [candidate.snapshot for candidate in newest if candidate is not None]
+    start = offered[int(rng.integers(len(offered)))] if offered else None
+    return PlayerReset(player=player.id, incarnation=state.incarnations[player.id] + 1, start=start)
 
 
 def prune(state: LeagueState, player: PlayerId) -> list[Event]:
@@ -40,7 +75,7 @@ def _freeze(state: LeagueState, player: Player, why: str) -> PlayerFrozen:
     newest = state.candidates[player.id]
     frozen = Player(
         id=PlayerId(f"{player.id}.{len(state.population.frozen_of(player.id))}"),
-        kind=Kind.FROZEN,
+        kind=player.kind,
         role=player.role,
         parent=player.id,
         snapshot=newest.snapshot,

@@ -1,12 +1,12 @@
-"""The replica: a process that serves viewers and trackers, so that play does not notice how many there are.
+"""The replica: a process that serves viewers and trackers, so that their number does not affect the league.
 
 replica = Replica(feed, server, rules, clock)
 while True:
     replica.step(timeout)
 
-It talks to the coordinator through the feed, with one request under way: most often for the newest events, which it
-folds, now and then for an older page that somebody wants, or for a tracker's note. An answer is at least as new as its
-question. If the coordinator is silent, so is the replica.
+It sends requests to the coordinator's feed, one at a time: mostly for the newest events, which it folds, sometimes for
+an older page that a viewer requests, or with a tracker's note. An answer is at least as new as its request. While the
+coordinator does not answer, requests for the newest events wait.
 """
 
 import logging
@@ -24,13 +24,13 @@ from league.wire.ports import Client, Incoming, Server
 
 log = logging.getLogger("ludus.replica")
 
-POLL = 0.25  # seconds between two looks at the ledger if nobody asks
-ASK_AGAIN_SECONDS = 1.0  # seconds after which the coordinator is asked again
+POLL = 0.25  # seconds between two requests for the newest events, if no viewer waits for them
+ASK_AGAIN_SECONDS = 1.0  # seconds after which an unanswered request is followed by another
 
 
 @dataclass(frozen=True, slots=True)
 class _Flight:
-    """The request to the coordinator that is under way; without `waiting` it is for the newest events."""
+    """The request to the coordinator that is under way. If `waiting` is None, it is for the newest events."""
 
     question: Follow | Note
     sent: float
@@ -38,7 +38,7 @@ class _Flight:
 
 
 class Replica:
-    """Between the coordinator's feed and the audience."""
+    """Answers the audience from its mirror and from the coordinator's feed."""
 
     def __init__(
         self,
@@ -50,29 +50,29 @@ class Replica:
         trackers: Collection[str] | None = None,
     ) -> None:
         self._feed, self._server, self._clock = feed, server, clock
-        self._trackers = trackers  # who may keep notes; None: anybody with the right key
+        self._trackers = trackers  # names that may store notes; None: any name
         self.mirror, self.audience = Mirror(rules, checkpoint), Audience()
         self._flight: _Flight | None = None
         self._request = 0
-        self._polled = self._fresh = float("-inf")  # when the newest events were asked for, and were all here
+        self._polled = self._fresh = float("-inf")  # when the newest events were last requested, and were last complete
         self._polled_last = False
-        self.slow = 0  # answers that their peers had no room for
+        self.slow = 0  # answers that could not be sent, because their peers do not read
 
     @property
     def ready(self) -> bool:
-        """Whether it has caught up with the ledger once."""
+        """Whether it has ever had all events of the ledger."""
         return self._fresh > float("-inf")
 
     @property
     def term(self) -> int:
-        """The coordinator's term, as far as it is known."""
+        """The coordinator's term, 0 if it is not known yet."""
         return 0 if self.mirror.status is None else self.mirror.status.term
 
     def step(self, timeout: float) -> None:
-        """Serve once: receive from audience and feed, answer whom we can, ask for what is missing."""
+        """Run one step: receive requests and the feed's answer, answer what it can, request what is missing."""
         asking = self._flight is not None
         for incoming in self._server.receive(0.0 if asking else timeout):
-            self._hear(incoming)
+            self._queue(incoming)
         for message, _ in self._feed.receive(timeout if asking else 0.0):
             self._take(message)
         now = self._clock()
@@ -80,11 +80,12 @@ class Replica:
             reply = self._reply(waiting, now)
             if reply is not None:
                 self._send(waiting, reply, now)
-        self._ask(now)
+        self._request_next(now)
 
     # --- the audience ----------------------------------------------------------------------------------------
 
-    def _hear(self, incoming: Incoming) -> None:
+    def _queue(self, incoming: Incoming) -> None:
+        """Queue a request; refuse it if the audience does, or if it is a note of an unknown tracker."""
         message = incoming.message
         if isinstance(message, Note) and self._trackers is not None and message.name not in self._trackers:
             reason = f"track.to names no tracker {message.name[:64]!r}"
@@ -94,7 +95,7 @@ class Replica:
             self._server.send(incoming.peer, Refused(reason=reason))
 
     def _reply(self, waiting: Waiting, now: float) -> Message | None:
-        """Return the answer to a wish, if all that it needs is here."""
+        """Return the answer to a request, if the mirror has it, else None."""
         match waiting.wish:
             case Follow() as follow if self.mirror.has(follow):
                 return self.mirror.page(follow) if self._fresh >= waiting.at else None
@@ -112,12 +113,12 @@ class Replica:
 
     # --- the feed --------------------------------------------------------------------------------------------
 
-    def _ask(self, now: float) -> None:
-        """Ask the coordinator for the newest events, or for what somebody waits for, in turns."""
+    def _request_next(self, now: float) -> None:
+        """Send the next request to the coordinator: for the newest events or on behalf of a peer, in turns."""
         if self._flight is not None and now - self._flight.sent < ASK_AGAIN_SECONDS:
             return
         wanted = next((w for w in self.audience.waiting(now) if self.ready and self._needs_feed(w)), None)
-        poll = now - self._polled >= POLL or not self.mirror.complete or self._asked_for_news(now)
+        poll = now - self._polled >= POLL or not self.mirror.complete or self._newest_wanted(now)
         if poll and not (wanted is not None and self._polled_last):
             wanted, self._polled = None, now
         elif wanted is None:
@@ -138,14 +139,15 @@ class Replica:
             return not self.mirror.has(wish) and self.mirror.cached(wish) is None
         return isinstance(wish, Note)
 
-    def _asked_for_news(self, now: float) -> bool:
+    def _newest_wanted(self, now: float) -> bool:
+        """Return whether a request waits for events that are newer than the last poll."""
         return any(
             self._fresh < w.at and isinstance(w.wish, Follow) and self.mirror.has(w.wish)
             for w in self.audience.waiting(now)
         )
 
     def _take(self, message: Message) -> None:
-        """Take in what the coordinator answers; what was asked before the last request is late."""
+        """Handle an answer of the coordinator; ignore late answers to earlier requests."""
         flight = self._flight
         if flight is None or getattr(message, "request", flight.question.request) != flight.question.request:
             return
@@ -163,7 +165,7 @@ class Replica:
             log.error("the feed answered with %s", message)
 
     def _pass_on(self, flight: _Flight, first: Waiting, message: Message) -> None:
-        """Answer the one for whom the coordinator was asked, and all who waited for the same page by then."""
+        """Forward an answer to its peer; a page also to all peers that requested it before `flight` was sent."""
         now, receivers = self._clock(), [first]
         if isinstance(message, Page) and isinstance(first.wish, Follow):
             self.mirror.keep(first.wish, message)
@@ -174,7 +176,7 @@ class Replica:
 
 
 def _same(waiting: Waiting, other: Waiting) -> bool:
-    """Whether somebody else waits for the same page."""
+    """Return whether two different requests are for the same page."""
     a, b = waiting.wish, other.wish
     same = isinstance(a, Follow) and isinstance(b, Follow) and (a.since, a.measured) == (b.since, b.measured)
     return same and waiting is not other

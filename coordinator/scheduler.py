@@ -1,7 +1,7 @@
-"""The scheduler: which ticket comes next. Pure: it reads the state, and random numbers follow from the ticket's number.
+"""The scheduler: chooses the next ticket. Pure: it reads the state, and random numbers derive from the ticket number.
 
-Evaluation gets its share of env steps by deficit; training episodes are shared out among the learning players
-by their rates, and a matchmaker names the opponents.
+Evaluation is due when it is behind its share of env steps. Training episodes are divided among the learning players by
+their rates, and a matchmaker chooses the opponents.
 """
 
 from collections.abc import Collection, Iterator
@@ -22,16 +22,16 @@ from league.ticket import Entry, Ticket
 class Scheduler:
     """Chooses the next ticket of a league: one for training, evaluation, or the final evaluation."""
 
-    def __init__(self, state: LeagueState) -> None:
+    def __init__(self, state: LeagueState, allow: Collection[str] = ()) -> None:
         self._state = state
         self._randomness = TicketRandomness()
         seats, self.resting = Seats(state), RestingPairs()
-        self._training = TrainingTickets(state, seats, self.resting)
+        self._training = TrainingTickets(state, seats, self.resting, allow)
         self._evaluation = EvaluationTickets(state, seats, self.resting)
         self.final = FinalTickets(state, seats, self.resting)
 
     def next(self, now: float, starved: Collection[PlayerId] = ()) -> Ticket | None:
-        """Return a new ticket, or None if there is nothing to play."""
+        """Return a new ticket, or None if there is nothing to play. No ticket trains a player in `starved`."""
         state = self._state
         if state.paused or state.env is None:
             return None
@@ -46,15 +46,15 @@ class Scheduler:
         return self._training.next(number, rng, now, starved)
 
     def choices(self, player: Player, roles: frozenset[str] | None = None, mates: bool = False) -> list[Choice]:
-        """Return whom the player would meet now, or play with, with exact probabilities and reasons."""
+        """Return the player's possible opponents, or its mates, with exact probabilities and reasons."""
         return self._training.choices(player, roles, mates)
 
     def forget(self) -> None:
-        """Ask matchmakers again from now on: a batch of messages is over, or the pool has changed."""
+        """Drop cached probabilities of matchmakers: a batch of messages has ended, or the pool has changed."""
         self._training.forget()
 
     def contestants(self) -> list[Entry]:
-        """Return all that can be evaluated."""
+        """Return an entry for each player that can be evaluated."""
         return contestants(self._state)
 
     def final_pairings(self) -> Iterator[tuple[Entry, Entry, int]]:
@@ -62,5 +62,5 @@ class Scheduler:
         return self.final.pairings()
 
     def final_games(self) -> tuple[int, int]:
-        """Return how many games of the final evaluation are played, and how many are wanted."""
+        """Return the number of games of the final evaluation that are played, and the number wanted."""
         return self.final.games()

@@ -1,7 +1,7 @@
-"""The service: drain the socket, decide, commit once, then answer. No decision is made here.
+"""The service: drain the socket, let the coordinator decide, commit once, then answer. It decides nothing itself.
 
-Viewers and trackers are not served here but by the replica. Only the replica talks to the `feed`, with one request
-under way, and at most one is answered in FEED_REST: the cost does not depend on how many people watch.
+The replica serves viewers and trackers. It is the only client of the `feed`, with one request under way, and gets at
+most one answer in FEED_REST seconds: the cost does not depend on the number of viewers.
 """
 
 import logging
@@ -19,6 +19,7 @@ from coordinator.pages import first_page
 from league.events import LedgerDamaged, SnapshotPruned
 from league.ids import Hash
 from league.metrics import BUSY_SHARE, LOAD_PER_CORE, LONGEST_STEP_MS, OPEN_TICKETS, WAITING_TICKETS
+from league.plugins import PluginError
 from league.store.chain import to_text
 from league.store.fold import encode_fold, publish_fold
 from league.store.ledger import Ledger, LedgerError, LedgerFull, Measured
@@ -28,19 +29,19 @@ from league.wire.ports import Incoming, Server
 
 log = logging.getLogger("ludus.coordinator")
 
-DRAIN = 1000  # messages in one group commit at most
-TICK = 0.1  # seconds between two looks at leases and budget
+DRAIN = 1000  # messages in one commit, at most
+TICK = 0.1  # seconds between two checks of leases and budget
 METRICS = (2.0, 5.0)  # seconds between two rows of metrics of one process: at first, and after some minutes
-LATE = 10.0  # seconds for which rows of metrics wait for a collector that has reported none since the last ones
-GROWTH = 90.0  # one second more for each of these seconds of play
+LATE = 10.0  # seconds for which rows of metrics wait for a collector that has not reported any since the last rows
+GROWTH = 90.0  # seconds of play after which the interval of metrics is one second longer
 FEED_REST = 0.02  # seconds between two answers to the replica, at least
-ROWS = 500  # of metrics in one page
-NOTES = 32  # of trackers that are kept
+ROWS = 500  # rows of metrics in one page, at most
+NOTES = 32  # notes of trackers, at most
 CHECKPOINT = 50_000  # events between two checkpoints of the fold
-SCRUB, SCRUB_SHARE = 1.0, 0.01  # seconds between two looks at old rows, and the share of all time that they may take
-ARCHIVE_AGAIN = 60.0  # seconds after which old events that could not be archived are tried again
-VACUUM, SPARE = 256, 4096  # unused pages of the ledger that are given back at a time, and how many it may keep
-BROKEN = 1.0  # seconds to wait before a ledger that could not be written is tried again
+SCRUB, SCRUB_SHARE = 1.0, 0.01  # seconds between two scrubs, at least, and the share of time that they may take
+ARCHIVE_AGAIN = 60.0  # seconds until archiving is tried again after a failure
+VACUUM, SPARE = 256, 4096  # unused pages of the ledger that are freed at a time, and that it may keep
+BROKEN = 1.0  # seconds until a commit is tried again after a failure
 
 
 class Service:
@@ -57,27 +58,30 @@ class Service:
         feed: Server | None = None,
     ) -> None:
         self.coordinator = coordinator
-        self.metrics_every = METRICS[0]  # seconds between two rows of metrics at first, by this clock
+        self.metrics_every = METRICS[0]  # seconds between two rows of metrics at first
         self._feed, self._fed_at = feed, float("-inf")
         self._ledger, self._server, self._clock, self._delete = ledger, server, clock, delete
         self._played = coordinator.elapsed = float(ledger.meta("elapsed") or 0.0)
-        self._begun: float | None = None  # when the first ticket of this term could be handed out
+        self._begun: float | None = None  # since when tickets can be handed out; None: they cannot
         self._ticked = self._measured = clock()
-        self._broken_until, self._broken = 0.0, ""  # until when nothing is tried, and why
-        self._checkpoint, self._checkpointed = checkpoint, 0  # what is on the disk may be old, or of no use
-        self._fold: bytes | None = None  # the newest checkpoint: what a commit that fails falls back to
+        self._broken_until, self._broken = 0.0, ""  # until when no commit is tried, and why
+        self._checkpoint, self._checkpointed = checkpoint, 0  # 0: the one on disk may be old, or unusable
+        self._fold: bytes | None = None  # the newest checkpoint, to which a failed commit rolls back
         self._notes = ledger.notes()
         self._new_notes: dict[str, str] = {}
         self._scrub, self._scrub_at = Scrub(ledger), clock() + SCRUB
-        self._archive_at = 0.0  # before which nothing is archived
-        self._damage: set[str] = set()  # what was found to be wrong with the ledger in this term
+        self._archive_at = 0.0  # when archiving may be tried next
+        self._damage: set[str] = set()  # damage of the ledger that this term has reported
         if not ledger.sealed:
             self._report_damage("the facts about the ledger (table meta) are not those that were sealed")
-        self._busy = self._longest = 0.0  # seconds of work since the last metrics: in all, and in one step
+        self._busy = self._longest = 0.0  # seconds of work since the last metrics: in total, and in the longest step
         self.commits = 0
 
     def elapsed(self, now: float) -> float:
-        """Return the seconds of play, all terms together; waiting for the first candidate is not play."""
+        """Return the seconds of play in all terms; play starts with the first candidate, and rests in a pause."""
+        if self.coordinator.state.paused:
+            self._played, self._begun = self._played + (0.0 if self._begun is None else now - self._begun), None
+            return self._played
         if self._begun is None:
             if not self.coordinator.state.candidates:
                 return self._played
@@ -85,7 +89,7 @@ class Service:
         return self._played + now - self._begun
 
     def step(self, timeout: float) -> None:
-        """Serve once: wait up to `timeout` seconds for messages, then decide, commit and answer."""
+        """Run one step: wait up to `timeout` seconds for messages, then decide, commit and answer."""
         incoming = self._server.receive(timeout, DRAIN)
         now = self._clock()
         broken = now < self._broken_until
@@ -109,9 +113,9 @@ class Service:
         self._busy, self._longest = self._busy + worked, max(self._longest, worked)
 
     def _write_checkpoint(self) -> None:
-        """Keep a checkpoint of the fold. Writing it may fail: it only saves time."""
+        """Write a checkpoint of the fold. A failure is only logged, because a checkpoint only saves time."""
         if self.coordinator.unsaved:
-            return  # a state that is ahead of its ledger must never be taken for the fold of it
+            return  # the state is ahead of the ledger, so it is not the ledger's fold
         self._checkpointed = self._ledger.head
         self._fold = self._encoded()
         if self._checkpoint is None:
@@ -122,7 +126,7 @@ class Service:
             log.warning("no checkpoint of the fold was written: %s", error)
 
     def _archive_some(self, now: float) -> None:
-        """Move old events into the archive, a segment at a time, and give what they took back to the disk."""
+        """Move a segment of old events into the archive if one is due; else free unused pages of the ledger."""
         if now < self._archive_at:
             return
         rules, ledger = self.coordinator.state.config.archive, self._ledger
@@ -139,7 +143,7 @@ class Service:
             self._report_damage(str(error))
 
     def _scrub_some(self, now: float) -> None:
-        """Read some old rows of the ledger again, for a bounded share of the time."""
+        """Re-read some old rows of the ledger, for at most SCRUB_SHARE of the time."""
         if now < self._scrub_at:
             return
         problem, then = self._scrub.look(), self._clock()
@@ -158,15 +162,20 @@ class Service:
         return encode_fold(self.coordinator.state, head, self._ledger.mark(head))
 
     def _answer(self, incoming: Incoming, now: float) -> Message | None:
-        """Decide what a message means. A message that cannot be handled is refused."""
+        """Return the coordinator's answer to a message; a refusal if handling it raises.
+
+        A rule of the league that cannot be loaded is raised: every later message would fail in the same way.
+        """
         try:
             return self.coordinator.handle(incoming.role, incoming.message, now, incoming.name)
+        except PluginError:
+            raise
         except Exception:
             log.exception("could not handle %s", type(incoming.message).__name__)
             return Refused(reason="the coordinator could not handle this message; see its log")
 
     def _take_feed(self, broken: bool, now: float) -> list[tuple[bytes, Message | None]]:
-        """Return what to answer the replica, if it is time to: at most one answer. Notes need a ledger that works."""
+        """Return the answer to the replica, at most one in FEED_REST. Notes wait while the ledger cannot be written."""
         if self._feed is None or now - self._fed_at < FEED_REST:
             return []
         incoming = self._feed.receive(0.0, 1)
@@ -190,7 +199,7 @@ class Service:
         state = self.coordinator.state
         budget = state.config.budget.minutes
         events, metrics = self._events(follow.since), self._rows(follow)
-        if len(metrics) == ROWS:  # no event may overtake a row that belongs before it
+        if len(metrics) == ROWS:  # leave out events after the last row: more rows may precede them
             events = events[: max(0, metrics[-1].seq - follow.since)]
         return Page(
             term=state.term,
@@ -216,7 +225,7 @@ class Service:
         return self._ledger.metrics(follow.measured, self._ledger.head, ROWS)
 
     def _note(self, note: Note) -> Message:
-        """Keep a note with the next commit; the answer goes out after it, as all answers do."""
+        """Store a note with the next commit; the answer is sent after it, as all answers are."""
         if len({*self._notes, note.name}) > NOTES:
             return Refused(reason=f"there are {NOTES} notes already")
         self._notes[note.name] = self._new_notes[note.name] = note.text
@@ -225,7 +234,7 @@ class Service:
     def _metrics(self, now: float) -> list[tuple[float, str, dict[str, float]]]:
         waited = now - self._measured - pace(self.elapsed(now), self.metrics_every)
         if waited < 0 or (waited < LATE and self.coordinator.processes.behind(now, LATE)):
-            return []  # the speed of the league is a sum over collectors: without one of them it would be too low
+            return []  # the speed of the league is a sum over collectors, and would be too low without one of them
         fresh = self.coordinator.take_metrics()
         if fresh:
             fresh.append(("coordinator", self._own_metrics(now - self._measured)))
@@ -233,7 +242,7 @@ class Service:
         return [(self.elapsed(now), name, values) for name, values in fresh]
 
     def _own_metrics(self, seconds: float) -> dict[str, float]:
-        """Return how busy this loop is, how much waits, and the load of the machine."""
+        """Return the load of this loop, the numbers of open and queued tickets, and the load of the machine."""
         busy, longest = self._busy, self._longest
         self._busy = self._longest = 0.0
         return {
@@ -245,7 +254,7 @@ class Service:
         }
 
     def _commit(self, metrics: Sequence[tuple[float, str, dict[str, float]]], now: float) -> bool:
-        """Make what was decided durable. If that fails: no replies, no leases, back to what is on the disk."""
+        """Commit the decided events; if that fails, roll back to the ledger and return False: no reply may be sent."""
         batch = self.coordinator.take()
         notes, self._new_notes = self._new_notes, {}
         if not batch and not metrics and not notes:
@@ -267,31 +276,32 @@ class Service:
         return True
 
     def _roll_back(self, now: float) -> None:
-        """Forget what could not be written: back to the newest checkpoint, and on from there to the ledger's end."""
-        self._damage.clear()  # what was reported is forgotten, too
+        """Discard what could not be written: fold the ledger from the newest checkpoint to its end."""
+        self._damage.clear()  # its events may be discarded: report it again
         before = self.coordinator
         checkpoint = self._checkpoint if self._fold is None else self._fold
         state = refold(self._ledger, before.state.config, checkpoint)
-        self.coordinator = Coordinator(state, before.learners, now, before.processes.roster, before.inspect)
+        admitted, allow = before.processes.admitted, before.league.allow
+        self.coordinator = Coordinator(state, before.learners, now, admitted, before.inspect, allow)
         self.coordinator.stopping, self.coordinator.elapsed = before.stopping, before.elapsed
-        self._fold = self._encoded()  # the next attempt may fail as well, and then there is nothing to fold
+        self._fold = self._encoded()  # if the next commit fails as well, there is nothing to fold
 
     def _remove(self, snapshot: Hash) -> None:
         try:
             self._delete(snapshot)
-        except Exception:  # a file that cannot be deleted costs room, and nothing else
+        except Exception:  # a file that cannot be deleted only takes disk space
             log.exception("could not delete the snapshot %s", snapshot)
 
     def _send(self, server: Server, replies: Sequence[tuple[bytes, Message | None]]) -> None:
         head = to_text(self._ledger.end)
         for peer, reply in replies:
-            if isinstance(reply, Orders) and reply.acks:  # its journal is a witness of the ledger
+            if isinstance(reply, Orders) and reply.acks:  # its journal records the ledger's head
                 server.send(peer, msgspec.structs.replace(reply, head=head))
             elif reply is not None:
                 server.send(peer, reply)
 
     def close(self) -> None:
-        """Keep the time of play and the fold, and let go of ledger and socket."""
+        """Write the time of play and a checkpoint, then close the ledger and the sockets."""
         self._write_checkpoint()
         try:
             self._ledger.set_meta("elapsed", repr(self.elapsed(self._clock())))
@@ -304,7 +314,9 @@ class Service:
 
 
 def pace(elapsed: float, least: float = METRICS[0]) -> float:
-    """Return the seconds between two rows of metrics: short leagues want tens of points, long ones not thousands.
+    """Return the seconds between two rows of metrics, which increase with the time of play, between two bounds.
+
+    A short league needs tens of points, a long one fewer than thousands.
 
     >>> pace(0.0), pace(270.0), pace(3600.0)
     (2.0, 3.0, 5.0)

@@ -1,1 +1,1 @@
-"""Which ticket comes next: training, evaluation, and the final evaluation."""
+"""Chooses the next ticket: training, evaluation, and the final evaluation."""

@@ -6,48 +6,49 @@ from coordinator.scheduling.evaluation import contestants, evaluation_ticket
 from coordinator.scheduling.resting import RestingPairs
 from coordinator.scheduling.seat_choices import Seats
 from league.ids import PlayerId, TicketNumber
-from league.player import Kind
+from league.player import Status
 from league.state import LeagueState
 from league.ticket import Entry, Ticket
 
 
 class FinalTickets:
-    """Chooses the tickets of the final evaluation, and counts how many of its games are left."""
+    """Chooses the tickets of the final evaluation, and counts its games."""
 
     def __init__(self, state: LeagueState, seats: Seats, resting: RestingPairs) -> None:
         self._state, self._seats, self._resting = state, seats, resting
-        self._shared: dict[tuple[PlayerId, PlayerId], list[int]] = {}  # where a player can sit opposite another one
-        self.waiting = False  # for last candidates, before which there are no tickets
-        self.closing = False  # its time is up: no more tickets
+        self._shared: dict[tuple[PlayerId, PlayerId], list[int]] = {}  # the result of `_places` for each pair
+        self.waiting = False  # no tickets yet: last candidates are awaited
+        self.closing = False  # no more tickets: the time is up
 
     def next(self, number: TicketNumber, now: float) -> Ticket | None:
-        """Return a ticket, or None if nothing is left to play, or nothing may be handed out."""
+        """Return a ticket; None if no games are left, or none may be handed out now."""
         pairings = [] if self.waiting or self.closing else list(self.pairings())
         if not pairings:
             return None
         rested = [p for p in pairings if not self._resting.rests(p[0].player, p[1].player, now)] or pairings
-        # Where time may end it early, all pairings come along together: the one with the most left is next.
+        # If time may end it early, all pairings advance together: the one with the most episodes left is next.
         bounded = self._state.config.final_seconds() is not None
         candidate, other, left = max(rested, key=lambda p: p[2]) if bounded else rested[0]
         places = self._places(candidate, other)
-        entries = self._seats.lineup(candidate, other, places[number % len(places)])  # in every role in turn
+        entries = self._seats.lineup(candidate, other, places[number % len(places)])  # every role in turn
         assert entries is not None
-        return evaluation_ticket(number, entries, min(left, self._state.config.evaluation.episodes))
+        episodes = min(left, self._state.config.evaluation.episodes)
+        return evaluation_ticket(number, entries, episodes, self._seats.turn)
 
     def done(self) -> bool:
-        """Whether no more tickets will be handed out."""
+        """Return whether no more tickets will be handed out."""
         return not self.waiting and (self.closing or not any(self.pairings()))
 
     def pairings(self) -> Iterator[tuple[Entry, Entry, int]]:
         """Yield (candidate, other, episodes still to be handed out)."""
-        games = max(1, len(set(self._seats.sides)) - 1)  # in one episode: the other has all other sides
+        games = max(1, len(set(self._seats.sides)) - 1)  # of a pair in one episode: `other` has all other sides
         for entry, other, wanted, played in self._wanted():
             left = -(-(wanted - played) // games) - self._state.pending[frozenset((entry.player, other.player))]
             if left > 0:
                 yield entry, other, left
 
     def games(self) -> tuple[int, int]:
-        """Return how many games are played, and how many are wanted."""
+        """Return the number of games played, and the number wanted."""
         done = total = 0
         for _, _, wanted, played in self._wanted():
             done += min(wanted, played)
@@ -59,14 +60,15 @@ class FinalTickets:
         state, found = self._state, contestants(self._state)
         for entry in (e for e in found if state.population[e.player].learning):
             for other, wanted in self._quotas(entry, found):
-                yield entry, other, wanted, sum(state.latest[entry.player].get(other.player, ()))
+                yield entry, other, wanted, state.games_of_newest(entry.player, other.player)
 
     def _quotas(self, entry: Entry, found: Sequence[Entry]) -> list[tuple[Entry, int]]:
-        """Return whom a candidate meets in the final evaluation, and how often.
+        """Return the other players that a candidate meets in the final evaluation, and the number of games with each.
 
-        The anchors, so that its score against each is worth its digits; and as often in all, shared out evenly, the
-        frozen players. These met each other about as often as anchors, and where players beat each other in circles
-        only those who met the same can be compared. In co-operation it plays with itself and the other candidates.
+        It plays `final_games` against each anchor, for a precise score, and as many as against all anchors together, in
+        equal shares, against the frozen players and the other candidates, live exploiters among them: ratings of
+        non-transitive players are comparable only if they met the same opponents. In co-operative environments it plays
+        with itself, the other candidates and the anchors.
         """
         everybody, enough = self._state.population, self._state.config.evaluation.final_games
         fitting = [e for e in found if self._places(entry, e)]
@@ -76,11 +78,13 @@ class FinalTickets:
             others = candidates + anchors if len(self._seats.roles) > 1 else [entry]
             return [(other, enough) for other in others]
         whole = enough * len(anchors)
-        frozen = [e for e in fitting if everybody[e.player].kind == Kind.FROZEN and e not in anchors][-whole:]
-        return [(e, enough) for e in anchors] + [(e, min(enough, whole // len(frozen))) for e in frozen if whole]
+        live = [e for e in fitting if everybody[e.player].learning and e.player != entry.player]
+        frozen = [e for e in fitting if everybody[e.player].status == Status.FROZEN and e not in anchors]
+        others = [*frozen, *live][-whole:] if whole else []
+        return [(e, enough) for e in anchors] + [(e, min(enough, whole // len(others))) for e in others]
 
     def _places(self, entry: Entry, other: Entry) -> list[int]:
-        """Return where a player can sit so that the other can have the rest."""
+        """Return the seats that a player can take such that the other can take the rest."""
         pair = (entry.player, other.player)
         if pair not in self._shared:
             places = self._seats.places(entry.player)

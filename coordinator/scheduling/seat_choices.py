@@ -1,15 +1,17 @@
-"""Where players can sit, alone and in pairs, by their roles. Pure: it reads the state."""
+"""The seats that players can take, alone and in pairs, by their roles. Pure: it reads the state."""
+
+from functools import cached_property
 
 from league.ids import PlayerId
 from league.lineup import pair_lineup
 from league.matchmaking.pool import fits
 from league.spec import EnvSpec
 from league.state import LeagueState
-from league.ticket import Entry
+from league.ticket import Entry, turns
 
 
 class Seats:
-    """The seats of a league's environment. What a player can take never changes, so it is computed once."""
+    """The seats of a league's environment. Those that a player can take never change, so they are computed once."""
 
     def __init__(self, state: LeagueState) -> None:
         self._state = state
@@ -17,7 +19,7 @@ class Seats:
 
     @property
     def env(self) -> EnvSpec:
-        """The environment; a league has one as soon as it is founded."""
+        """The environment, which every founded league has."""
         assert self._state.env is not None
         return self._state.env
 
@@ -31,17 +33,25 @@ class Seats:
         """The side of every seat."""
         return self.env.sides
 
+    @cached_property
+    def turn(self) -> int:
+        """After how many episodes everybody has had every seat that it can have."""
+        return turns(self.roles, self.sides)
+
     @property
     def cooperative(self) -> bool:
         """Whether all seats are on one side."""
         return self.env.cooperative
 
     def fits(self, player: PlayerId, role: str) -> bool:
-        """Whether a player can take a role."""
+        """Return whether a player can take a role."""
         return fits(self._state.population[player], frozenset({role}))
 
     def places(self, player: PlayerId) -> list[int]:
-        """Return where a player can sit: one seat of each kind, as entries rotate among those of a kind."""
+        """Return one seat of each kind that a player can take: entries rotate among seats of the same kind.
+
+        Seats are of the same kind if their roles, and the roles on their sides, are equal.
+        """
         if player in self._places:
             return self._places[player]
         roles, sides = self.roles, self.sides
@@ -54,9 +64,9 @@ class Seats:
         return self._places[player]
 
     def lineup(self, first: Entry, second: Entry, place: int) -> list[Entry] | None:
-        """Return a match of two, as `pair_lineup` seats them; None if somebody's role does not allow it.
+        """Return the entries of a match between two, seated by `pair_lineup`; None if their roles do not allow it.
 
-        Where all are on one side, seats whose role neither of them has go to the newest candidate of that role.
+        If all seats are on one side, the newest candidate of another player takes a role that neither can take.
         """
         entries = []
         pair = pair_lineup(self.env, place, first, second, lambda entry, role: self.fits(entry.player, role))
@@ -70,6 +80,6 @@ class Seats:
         return entries if second in entries else None
 
     def _newest(self, role: str) -> Entry | None:
-        """Return the newest candidate of the first learning player that has a role and a candidate."""
+        """Return the newest candidate of the first learning player that fits a role and has a candidate."""
         bound = (player.id for player in self._state.population.learning() if self.fits(player.id, role))
         return next((entry for entry in map(self._state.contestant, bound) if entry is not None), None)

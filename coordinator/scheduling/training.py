@@ -1,6 +1,6 @@
 """Training tickets: whose turn it is by the rates of the players, and with whom by matchmaking."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 import numpy as np
 
@@ -8,9 +8,10 @@ from coordinator.scheduling.choosing import any_of
 from coordinator.scheduling.resting import RestingPairs
 from coordinator.scheduling.seat_choices import Seats
 from league.ids import PlayerId, TicketNumber
+from league.kinds import kind_matchmaker
+from league.matchmaking.asking import Matchmaker
 from league.matchmaking.choice import Choice, sample
-from league.matchmaking.recipes import matchmaker
-from league.player import Player
+from league.player import Player, Status
 from league.state import LeagueState
 from league.ticket import Entry, Purpose, Ticket
 
@@ -20,15 +21,17 @@ LEAD = 64  # tickets of the whole league by which a player may be ahead of its r
 class TrainingTickets:
     """Chooses the next training ticket."""
 
-    def __init__(self, state: LeagueState, seats: Seats, resting: RestingPairs) -> None:
-        self._state, self._seats, self._resting = state, seats, resting
-        self._matchmaker: Callable[..., list[Choice]] = matchmaker(state.config.matchmaking)
+    def __init__(self, state: LeagueState, seats: Seats, resting: RestingPairs, allow: Collection[str] = ()) -> None:
+        self._state, self._seats, self._resting, self._allow = state, seats, resting, allow
+        self._matchmakers: dict[str, Matchmaker] = {}  # by kind
         self._cached: dict[tuple[PlayerId, str, bool], list[Choice]] = {}  # choices that hold for this batch
         self._ready: list[Player] | None = None  # learning players that could train, in this batch as well
 
     def choices(self, player: Player, roles: frozenset[str] | None = None, mates: bool = False) -> list[Choice]:
         """Return whom the player would meet now, or play with, with exact probabilities and reasons."""
-        return self._matchmaker(player, self._state.population, self._state.training, roles, mates)
+        if player.kind not in self._matchmakers:
+            self._matchmakers[player.kind] = kind_matchmaker(self._state.config.rules(player.kind), self._allow)
+        return self._matchmakers[player.kind](player, self._state.population, self._state.training, roles, mates)
 
     def next(
         self, number: TicketNumber, rng: np.random.Generator, now: float, starved: Collection[PlayerId]
@@ -102,8 +105,13 @@ class TrainingTickets:
         return found
 
     def _playable(self, choice: Choice) -> bool:
-        return not choice.live or self._state.candidate(choice.opponent) is not None
+        """Whether an opponent has weights: a live one its first candidate, a mixture those of all its members."""
+        if choice.live:
+            return self._state.candidate(choice.opponent) is not None
+        mixture = self._state.population[choice.opponent].status == Status.MIXTURE
+        return not mixture or self._state.contestant(choice.opponent) is not None
 
     def _entry(self, player: PlayerId) -> Entry:
         found = self._state.population[player]
-        return Entry(player, found.snapshot, found.bot)
+        members = self._state.members(found) if found.status == Status.MIXTURE else ()
+        return Entry(player, found.snapshot, found.bot, members)

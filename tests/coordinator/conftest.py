@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from shipped_kinds import shipped_kinds
 
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league, refold
@@ -31,7 +32,8 @@ def make_config(**players):
             "main": PlayerConfig(kind="main"),
             "exploiter": PlayerConfig(kind="main_exploiter"),
             "random": PlayerConfig(kind="scripted", bot="random", anchor=0.0),
-        }
+        },
+        kinds=shipped_kinds(),
     )
     config.episodes = 2
     config.evaluation.episodes = 2

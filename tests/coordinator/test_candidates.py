@@ -42,6 +42,13 @@ def test_versions_and_decisions_go_on_in_steps(league, version, decisions, right
     assert written(league) == ([0, version] if right else [0])
 
 
+@pytest.mark.parametrize(("decisions", "right"), [(99, False), (0, False), (100, True)])
+def test_decisions_never_fall(league, decisions, right):
+    league.write("main", version=1, decisions=100)
+    league.progress(league.candidate("main", 2, decisions))
+    assert written(league) == ([0, 1, 2] if right else [0, 1])
+
+
 def test_a_candidate_whose_file_is_not_there_yet_is_asked_about_again(league):
     found = []
     league.coordinator.inspect = lambda candidate: found.append(candidate) or ("" if len(found) > 2 else None)

@@ -4,7 +4,6 @@ import pytest
 
 from coordinator.challenging import ChallengeError, is_human, take_up
 from league.events import PlayerAdded, TicketIssued, TicketWithdrawn
-from league.player import Kind
 from league.ticket import Purpose
 from league.wire.messages import Challenge
 
@@ -16,7 +15,7 @@ def challenge(name="ada", opponent="random", role=None):
 def test_a_new_human_joins_and_gets_a_game_of_one_episode(league):
     joined, issued = take_up(league.state, challenge())
     assert isinstance(joined, PlayerAdded)
-    assert (joined.player.id, joined.player.kind) == ("ada", Kind.HUMAN)
+    assert (joined.player.id, joined.player.kind) == ("ada", "human")
     assert [entry.player for entry in issued.ticket.entries] == ["ada", "random"]
     assert (issued.ticket.purpose, issued.ticket.episodes, issued.ticket.number) == (Purpose.EVALUATE, 1, 1)
 

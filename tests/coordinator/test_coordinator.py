@@ -117,7 +117,17 @@ def test_a_paused_league_hands_out_nothing_not_even_a_second_attempt(league):
     league.crash()
     league.write()
     assert league.report(want=3).tickets == ()
-    league.handle(Command(request=4, action="resume"))
+    league.handle(Command(request=4, action="unpause"))
+    assert len(league.report(want=3).tickets) == 3
+
+
+@pytest.mark.parametrize("action", ["drain", "stop"])
+def test_a_paused_league_that_is_stopped_plays_when_it_is_resumed(league, action):
+    league.handle(Command(request=3, action="pause"))
+    league.handle(Command(request=4, action=action))
+    assert league.report(want=3).tickets == ()
+    league.crash()
+    league.write()
     assert len(league.report(want=3).tickets) == 3
 
 
@@ -132,7 +142,7 @@ def test_everybody_is_told_to_stop(league, action):
 
 def test_an_unknown_command_says_what_there_is(league):
     done = league.handle(Command(request=3, action="explode"))
-    assert done.error == "unknown command 'explode'; there are pause, resume, drain, stop"
+    assert done.error == "unknown command 'explode'; there are pause, unpause, drain, stop"
     assert kinds(league, OperatorActed) == []
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from shipped_kinds import shipped_kinds
 
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league, refold
@@ -32,6 +33,7 @@ def rules():
             "exploiter": PlayerConfig(kind="main_exploiter"),
             "random": PlayerConfig(kind="scripted", bot="random", anchor=0.0),
         },
+        kinds=shipped_kinds(),
         episodes=1,
     )
     config.evaluation.episodes = 1

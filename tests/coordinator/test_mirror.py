@@ -8,7 +8,8 @@ from league.events import OperatorActed, TermBegan
 from league.wire.messages import Follow, Page
 
 BODIES = tuple(
-    events.encode(event) for event in (TermBegan(term=1), OperatorActed(action="pause"), OperatorActed(action="resume"))
+    events.encode(event)
+    for event in (TermBegan(term=1), OperatorActed(action="pause"), OperatorActed(action="unpause"))
 )
 
 

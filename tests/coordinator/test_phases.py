@@ -94,7 +94,7 @@ def test_a_last_candidate_is_evaluated_but_not_frozen(bench, config):
     assert len(league.state.population.frozen()) == frozen
     tickets = league.play(100)
     assert "main-0-9" in {entry.snapshot for t in tickets for entry in t.entries}
-    assert sum(league.state.latest["main"]["random"]) == 4
+    assert league.state.games_of_newest("main", "random") == 4
     league.tick()
     assert league.state.phase == OVER
     league.write("main", version=10, decisions=10**6)

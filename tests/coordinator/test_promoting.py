@@ -21,16 +21,51 @@ def test_the_pool_starts_with_one_frozen_player_for_every_main(bench, config):
     assert league.state.population["a.0"].snapshot == "a-0-0"
 
 
-def test_an_exploiter_is_frozen_first_then_reset_to_its_initial_weights(league):
+def test_an_exploiter_is_frozen_first_then_reset_to_the_newest_weights_of_the_main(league):
+    league.write("main", version=1, decisions=10)
     league.write("exploiter", version=5, decisions=2000)
     tail = [event for _, event in league.ledger.events()][-3:]
     assert [type(event) for event in tail] == [CandidateWritten, PlayerFrozen, PlayerReset]
     assert (tail[1].player.id, tail[1].player.snapshot) == ("exploiter.0", "exploiter-0-5")
-    assert tail[2].incarnation == 1
+    assert tail[1].player.kind == "main_exploiter"
+    assert (tail[2].incarnation, tail[2].start) == (1, "main-0-1")
     row = next(row for row in league.progress().players if row.player == "exploiter")
-    assert (row.incarnation, row.start) == (1, "exploiter-0-0")
+    assert (row.incarnation, row.start) == (1, "main-0-1")
     hosts = {host.player: host.incarnation for host in league.report().hosts}
     assert hosts == {"main": 0, "exploiter": 1}
+
+
+def test_exploiters_begin_from_the_main_once_it_has_learned_something(league):
+    league.write("main", version=1, decisions=2000)
+    tail = [event for _, event in league.ledger.events()][-3:]
+    assert [type(event) for event in tail] == [CandidateWritten, PlayerFrozen, PlayerReset]
+    assert (tail[2].player, tail[2].incarnation, tail[2].start) == ("exploiter", 1, "main-0-1")
+    league.write("exploiter", version=0, decisions=0)
+    league.write("main", version=2, decisions=4000)
+    assert [event.player for event in kinds(league, PlayerReset)] == ["exploiter"], "only once"
+
+
+def test_where_a_player_began_stays_in_the_store_and_survives_a_restart(league):
+    league.write("main", version=1, decisions=10)
+    league.write("exploiter", version=5, decisions=2000)
+    for version in range(2, 9):
+        league.write("main", version=version, decisions=10 * version)
+    assert "main-0-1" in league.state.kept["main"]
+    assert "main-0-2" not in league.state.kept["main"]
+    league.crash()
+    row = next(row for row in league.progress().players if row.player == "exploiter")
+    assert (row.incarnation, row.start) == (1, "main-0-1")
+
+
+def test_a_reset_to_the_initial_weights(bench, config):
+    rules = config()
+    rules.kinds["main_exploiter"].promotion["reset"] = "initial"
+    league = bench(config=rules)
+    league.write()
+    league.write("exploiter", version=5, decisions=2000)
+    assert kinds(league, PlayerReset)[-1].start is None
+    row = next(row for row in league.progress().players if row.player == "exploiter")
+    assert (row.incarnation, row.start) == (1, "exploiter-0-0")
 
 
 def test_a_main_is_frozen_and_goes_on(league):

@@ -18,6 +18,7 @@ from launch.viewers.tables import status_json
 from launch.viewers.view import View
 from league import events
 from league.events import ResultCounted, SnapshotPruned, TicketIssued
+from league.plugins import PluginError
 from league.store.fold import encode_fold, read_fold, resume_fold
 from league.store.ledger import Ledger
 from league.ticket import Episode, Purpose, Result
@@ -144,6 +145,14 @@ def test_many_messages_are_one_commit(world):
     assert world.service.commits == before + 1
     tickets = [t.number for number in range(50) for (orders,) in [world.replies(f"c{number}")] for t in orders.tickets]
     assert sorted(tickets) == list(range(1, 101))
+
+
+def test_a_rule_that_is_not_allowed_ends_the_service_with_its_message(world):
+    world.begin()
+    world.state.config.matchmaking.name = "my_rules:mine"
+    world.send("c0", world.report(want=1))
+    with pytest.raises(PluginError, match="--allow my_rules"):
+        world.service.step(0.0)
 
 
 def test_a_step_without_news_commits_nothing(world):
@@ -448,6 +457,25 @@ def test_the_time_of_play_begins_with_the_first_candidate_and_goes_on_in_the_nex
     world.now += 5.0
     assert world.service.elapsed(world.now) == pytest.approx(65.0, abs=5.0)
     assert world.service.elapsed(world.now) >= 65.0 - 1e-9
+
+
+def test_a_pause_takes_nothing_from_the_budget_of_time(world):
+    world.begin()
+    world.service.elapsed(world.now)
+    world.now += 10.0
+    (done,) = world.ask("operator", Command(request=1, action="pause"))
+    assert done.error == ""
+    for _ in range(3):
+        world.now += 1000.0
+        world.service.step(0.0)
+        assert world.service.elapsed(world.now) == pytest.approx(10.0)
+    world.reopen()
+    world.service.step(0.0)
+    world.now += 1000.0
+    assert world.service.elapsed(world.now) == pytest.approx(10.0)
+    world.ask("operator", Command(request=2, action="unpause"))
+    world.now += 5.0
+    assert world.service.elapsed(world.now) == pytest.approx(15.0)
 
 
 def test_pruned_snapshots_are_deleted_and_one_that_cannot_be_stops_nothing(tmp_path, config, env):

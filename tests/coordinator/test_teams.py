@@ -6,7 +6,7 @@ import pytest
 
 from coordinator.opening import OpeningError, check_seats
 from coordinator.promoting import promote
-from league.player import Kind, Player
+from league.player import Player
 from league.promotion import opponent_roles
 from league.rulebook import PlayerConfig
 from league.spec import Array, EnvSpec, Seat
@@ -56,7 +56,7 @@ def test_team_mates_are_drawn_as_configured(bench, config, own, low, high):
 
 def test_hard_partners_are_those_with_low_returns(bench, config):
     rules = config(main=PlayerConfig(), bot=PlayerConfig(**BOT))
-    rules.matchmaking.partner_self, rules.matchmaking.partner_weighting = 0.0, "hard"
+    rules.matchmaking.partner_self, rules.matchmaking.partner_weighting, rules.matchmaking.floor = 0.0, "hard", 0.0
     league = bench(config=rules, env=PAIR)
     league.write()
     league.write(version=1, decisions=5000)
@@ -98,10 +98,10 @@ def test_a_player_alone_against_a_pair_trains_on_both_sides(bench, config):
 
 def test_targets_sit_on_other_sides():
     env = table(("lead", "red"), ("wing", "red"), ("prey", "blue"))
-    assert opponent_roles(env, Player(id="a", kind=Kind.MAIN, role="wing")) == {"prey"}
-    assert opponent_roles(env, Player(id="a", kind=Kind.MAIN, role="prey")) == {"lead", "wing"}
-    assert opponent_roles(env, Player(id="a", kind=Kind.MAIN)) == {"lead", "wing", "prey"}
-    assert opponent_roles(TWO_V_TWO, Player(id="a", kind=Kind.MAIN)) == {"player"}
+    assert opponent_roles(env, Player(id="a", kind="main", role="wing")) == {"prey"}
+    assert opponent_roles(env, Player(id="a", kind="main", role="prey")) == {"lead", "wing"}
+    assert opponent_roles(env, Player(id="a", kind="main")) == {"lead", "wing", "prey"}
+    assert opponent_roles(TWO_V_TWO, Player(id="a", kind="main")) == {"player"}
 
 
 # --- co-operation --------------------------------------------------------------------------------------------
@@ -144,7 +144,8 @@ def test_the_final_evaluation_is_cross_play(bench, config):
         tickets += league.report(want=1).tickets
         finish(league, tickets[-1], (0, 0))
     assert league.state.phase == "over"
-    counts = {player: {who: sum(t) for who, t in tally.items()} for player, tally in league.state.latest.items()}
+    everybody = ("main", "other", "bot")
+    counts = {a: {b: league.state.games_of_newest(a, b) for b in everybody} for a in ("main", "other")}
     assert counts == {"main": {"main": 6, "other": 6, "bot": 6}, "other": {"main": 6, "other": 6, "bot": 6}}
 
 

@@ -30,7 +30,7 @@ def note(workers, name="collector-0", session="s", now=0.0, **metrics):
         ("human-ada", "collector-0", False),
     ],
 )
-def test_a_name_is_admitted_by_its_key_or_by_the_roster(workers, name, proven, heard):
+def test_a_name_is_admitted_by_its_key_or_by_the_launcher(workers, name, proven, heard):
     assert (workers.refusal(name, "s", proven) == "") == heard
 
 

@@ -17,7 +17,7 @@ def test_the_final_evaluation_plays_exactly_its_games_with_the_newest_candidates
     everybody = league.coordinator.scheduler.contestants()
     assert {entry for t in tickets for entry in t.entries} == set(everybody)
     assert [t.entries for t in tickets if not {"main", "exploiter"} & {e.player for e in t.entries}] == []
-    assert [sum(tally["random"]) for tally in league.state.latest.values()] == [5, 5]
+    assert [league.state.games_of_newest(player, "random") for player in ("main", "exploiter")] == [5, 5]
     assert not league.report(want=1).stop
     league.tick()
     assert league.state.phase == OVER
@@ -43,7 +43,8 @@ def test_the_final_evaluation_hands_out_no_game_too_many_while_others_are_under_
     league.end_training(60.0)
     tickets = league.report(want=50).tickets
     frozen = len(league.state.population.frozen())
-    assert sum(t.episodes for t in tickets) == 2 * (7 + frozen * (7 // frozen))
+    each = 7 // (frozen + 1)  # the other candidate is met like a frozen player, and both count these games
+    assert sum(t.episodes for t in tickets) == 2 * (7 + frozen * each) + each
     league.tick()
     assert league.state.phase == FINAL, "not before they are played"
     league.now = 30.0
@@ -53,6 +54,26 @@ def test_the_final_evaluation_hands_out_no_game_too_many_while_others_are_under_
     league.report(results=[league.result(t) for t in again])
     league.tick()
     assert league.state.phase == OVER
+
+
+def test_candidates_meet_live_exploiters_in_the_final_evaluation(bench, config):
+    league = budgeted(bench, config, final_games=30, minutes=1.0)
+    league.end_training(60.0)
+    league.play(200)
+    games = league.state.games_of_newest
+    assert games("main", "exploiter") == games("exploiter", "main") == 15
+
+
+def test_kinds_that_are_not_rated_are_not_evaluated(bench, config):
+    rules = config()
+    rules.kinds["main_exploiter"].rated = False
+    rules.evaluation.share = 0.5
+    league = bench(config=rules)
+    league.write()
+    league.write("exploiter", version=1, decisions=2000)
+    assert "exploiter.0" in league.state.population
+    evaluations = [t for t in league.play(60) if t.purpose == Purpose.EVALUATE]
+    assert {entry.player for t in evaluations for entry in t.entries} == {"main", "main.0", "random"}
 
 
 def final(bench, config, env, players, final_games=6):
@@ -70,7 +91,7 @@ def test_the_final_evaluation_with_three_seats_counts_games_not_episodes(bench, 
     )
     tickets = league.play(50)
     assert sum(t.episodes for t in tickets) == 3 + 3
-    assert {other: sum(tally) for other, tally in league.state.latest["main"].items()} == {"bot": 6, "main.0": 6}
+    assert [league.state.games_of_newest("main", other) for other in ("bot", "main.0")] == [6, 6]
     league.tick()
     assert league.state.phase == "over"
 
@@ -87,7 +108,7 @@ def test_in_the_final_evaluation_candidates_meet_pasts_as_often_as_anchors(bench
     assert len(pasts) == frozen
     league.end_training(60.0)
     league.play(100)
-    met = {player: sum(tally) for player, tally in league.state.latest["main"].items()}
+    met = {p.id: games for p in league.state.population if (games := league.state.games_of_newest("main", p.id))}
     assert met == {"bot": 6, "other": 6} | dict.fromkeys(pasts[-12:], each)
     league.tick()
     assert league.state.phase == "over"
@@ -103,9 +124,13 @@ def test_the_final_evaluation_keeps_to_roles_and_takes_all_of_them(bench, config
     assert taken["fox"] == {"fox"}
     assert taken["main"] == {"fox", "hound"}
     assert taken["hunter"] == {"hound"}
-    assert {player: sorted(tally) for player, tally in league.state.latest.items()} == {
-        "fox": ["bot", "hunter", "main.0"],
-        "main": ["bot", "fox.0", "hunter", "main.0"],
+    everybody = sorted(player.id for player in league.state.population)
+    assert {
+        player: [other for other in everybody if league.state.games_of_newest(player, other)]
+        for player in ("fox", "main")
+    } == {
+        "fox": ["bot", "hunter", "main", "main.0"],
+        "main": ["bot", "fox", "fox.0", "hunter", "main.0"],
     }
     league.tick()
     assert league.state.phase == "over"

@@ -94,3 +94,23 @@ def test_a_player_for_all_roles_trains_in_all_of_them(bench, config, env):
     alone = [t for t in live if any(entry.snapshot for entry in t.entries)]
     places = Counter(next(i for i, entry in enumerate(t.entries) if entry.snapshot is None) for t in alone)
     assert min(places[0], places[1]) > 3
+
+
+def test_a_mixture_is_met_when_all_its_members_have_weights(bench, config):
+    blend = PlayerConfig(kind="mixture", members=["b", "bot"], shares=[0.75, 0.25], anchor=0.0)
+    rules = config(a=PlayerConfig(), b=PlayerConfig(), bot=PlayerConfig(**BOT), blend=blend)
+    rules.matchmaking.name, rules.matchmaking.train_against_anchors = "pfsp", True
+    league = bench(config=rules)
+    league.write("a")
+
+    def met(tickets):
+        return [e for t in tickets if t.trains for e in t.entries if e.player == "blend"]
+
+    assert met(league.play(60)) == [], "b has no candidate yet"
+    league.write("b")
+    entries = met(league.play(60))
+    assert entries
+    for entry in entries:
+        assert [(member.player, member.share) for member in entry.members] == [("b", 0.75), ("bot", 0.25)]
+        assert entry.members[0].snapshot is not None
+        assert entry.snapshot is None
