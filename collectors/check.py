@@ -3,16 +3,21 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from collectors.conformance import Findings, Problem, Transcript, conform
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, planned
+from collectors.envs.known import NoEnvironmentError
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
-from collectors.envs.rows import CanRehearse, Environment, IntArray, Rows
+from collectors.envs.return_sums import ReturnSums
+from collectors.envs.rows import CanRehearse, Ends, Environment, Rows
 from collectors.envs.watched import Tell, silent, watched
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
@@ -24,6 +29,7 @@ SPEED_SECONDS = 0.5
 SPACE_EPISODES = 4  # in which each observation is compared with its space
 EPISODE_SECONDS = 60.0  # within which an episode must end, or `ludus check-env` leaves out all checks that need one
 TRIAL_SECONDS = 1.0  # of random play before a run
+MAKER = "Name a class or function that makes an environment, as package.module:name"
 OUTCOME_FACTOR = 10  # times as long a trial may take if only a real episode can test env.outcome
 
 T = TypeVar("T")
@@ -81,6 +87,7 @@ def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mappin
         return work()
     except Exception as error:
         better = "" if kwargs is None else constructor_remedy(error, kwargs)
+        better = MAKER if isinstance(error, NoEnvironmentError) else better
         what = f"{type(error).__name__}: {str(error) or 'it gave no reason'}"
         report.problems.append(Problem(what, f"{better}." if better else remedy))
         return None
@@ -183,23 +190,59 @@ def speed(env: Environment) -> float:
     return decisions / spent
 
 
-def try_out(env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = ()) -> None:
-    """Play at random in all slots until an episode is over, or time is up; raise EnvError if one breaks.
+@dataclass(frozen=True, slots=True)
+class RandomPlay:
+    """What a moment of random play showed.
+
+    A margin is by how much one side led at the end of an episode: 1 where the environment or env.outcome names a
+    winner, 0 where there are not two sides.
+    """
+
+    margins: list[float]  # of each episode that ended
+    ticks: int
+
+
+def try_out(
+    env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = (), enough: Callable[[list[float]], bool] = bool
+) -> RandomPlay:
+    """Play at random in all slots until that is enough, or time is up; raise EnvError if an episode breaks.
 
     Slots that are over begin again, so that an environment whose agents change between episodes, or an invalid outcome,
-    is refused before there is a run. In every position the bots choose a move as well. If only a real episode can test
-    the outcome, there is more time for one.
+    is refused before there is a run. In every position of the first episodes the bots choose a move as well. If only a
+    real episode can test the outcome, there is more time for one.
+
+    `enough` gets the margins of the episodes that ended. An episode is enough by default.
     """
-    if not _outcome_is_known(env):
-        seconds *= OUTCOME_FACTOR
-    rng, slots, until = np.random.default_rng(0), np.arange(env.slots, dtype=np.int32), time.monotonic() + seconds
-    env.start(slots, slots.astype(np.int64) + 1)
-    over = _random_tick(env, rng, bots)
-    while not len(over) and time.monotonic() < until:
-        over = _random_tick(env, rng, bots)
-    if len(over):
-        env.start(over, over.astype(np.int64) + env.slots + 1)
-        _random_tick(env, rng)
+    patience = seconds if _outcome_is_known(env) else seconds * OUTCOME_FACTOR
+    rng, begin = np.random.default_rng(0), time.monotonic()
+    free, begun, margins = np.arange(env.slots, dtype=np.int32), 0, list[float]()
+    earned = ReturnSums(env.slots, len(env.spec.agents))
+    for ticks in count(1):  # noqa: B007  (it is needed after the loop)
+        env.start(free, np.arange(begun + 1, begun + len(free) + 1, dtype=np.int64))
+        begun += len(free)
+        earned.clear(free)
+        ends = _random_tick(env, rng, earned, () if margins else bots)
+        spent = time.monotonic() - begin
+        if margins and (enough(margins) or spent >= seconds):
+            break
+        margins += _margins(env.spec, earned.totals[ends.over], ends.ranks)
+        if not margins and spent >= patience:
+            break
+        free = ends.over.astype(np.int32)
+    return RandomPlay(margins, ticks)
+
+
+def _margins(spec: EnvSpec, returns: npt.NDArray[np.float64], ranks: npt.NDArray[np.int64] | None) -> list[float]:
+    """Return half the lead of the first side over the second one, by the mean return of its seats, in each episode."""
+    if len(set(spec.sides)) != 2:
+        return [0.0] * len(returns)
+    first, second = ([seat for seat, side in enumerate(spec.sides) if side == which] for which in (0, 1))
+    if ranks is not None:
+        ahead: list[float] = np.sign(ranks[:, second[0]] - ranks[:, first[0]]).astype(float).tolist()
+        return ahead
+    seats = np.stack([returns[:, list(seat.agents)].sum(axis=1) for seat in spec.seats], axis=1)
+    leads: list[float] = ((seats[:, first].mean(axis=1) - seats[:, second].mean(axis=1)) / 2).tolist()
+    return leads
 
 
 def _outcome_is_known(env: Environment) -> bool:
@@ -210,16 +253,18 @@ def _outcome_is_known(env: Environment) -> bool:
         raise EnvError(f"{env.spec.name}: {error}") from error
 
 
-def _random_tick(env: Environment, rng: np.random.Generator, bots: Bots = ()) -> IntArray:
-    """Move in every slot; return those that are over."""
+def _random_tick(env: Environment, rng: np.random.Generator, earned: ReturnSums, bots: Bots) -> Ends:
+    """Move in every slot; return what ended."""
     rows = env.rows()
+    earned.add_rows(rows)
     for player, bot in bots:
         _try_bot(player, bot, rows, env.spec, rng)
     actions, _ = RandomBot(env.spec).act(rows.observation, rows.mask, rng)
     ends = env.step(actions)
     if ends.faults:
         raise EnvError(f"an episode of random play broke: {ends.faults[0].reason}. More: ludus check-env")
-    return ends.over
+    earned.add_ends(ends)
+    return ends
 
 
 def _try_bot(player: Player, bot: Actor, rows: Rows, spec: EnvSpec, rng: np.random.Generator) -> None:

@@ -29,7 +29,16 @@ from collectors.tick_player import TickPlayer
 from collectors.training_credit import TrainingCredit
 from collectors.turn_player import TurnPlayer
 from league.ids import derive_seed
-from league.metrics import DROPPED_DECISIONS, ENV_STEPS, ENV_STEPS_PER_SECOND, EPISODES, SECONDS, SLOTS_BUSY, WAIT_SHARE
+from league.metrics import (
+    DROPPED_DECISIONS,
+    ENV_STEPS,
+    ENV_STEPS_PER_SECOND,
+    EPISODES,
+    LONGEST_EPISODE,
+    SECONDS,
+    SLOTS_BUSY,
+    WAIT_SHARE,
+)
 from league.wire.messages import Ack, Orders
 from league.wire.ports import Client
 
@@ -82,7 +91,7 @@ class Collector:
             self._turns = TurnPlayer(env, inference_client, self._player, recorder)
         self._received_at = -1e9
         self._resting = False  # until learners grant more credit
-        self.ticks = 0
+        self.progress = 0  # steps in which the environment did not stand still: what renews leases
         self.waited = 0.0  # seconds
         self._reported = (clock(), 0, 0.0)  # time, env steps and wait at the last metrics
 
@@ -94,7 +103,6 @@ class Collector:
     def step(self, timeout: float = 0.05) -> bool:
         """Play one tick; return False when the coordinator ordered a stop."""
         now = self._clock()
-        self.ticks += 1
         if now - self._received_at >= RECEIVE_SECONDS:
             self._receive(0.0, now)
         if self._tickets.stop:
@@ -102,22 +110,28 @@ class Collector:
             return False
         self._filler.fill(self._player.ticks, now)
         self._report(now)
-        self._play(now, timeout)
+        self.progress += self._play(now, timeout)
         flush = self._config.flush_decisions, self._config.flush_seconds
         self._learner_client.send(self._recorder.take(now, *flush))
         return True
 
-    def _play(self, now: float, timeout: float) -> None:
-        """Play one tick, or one turn; wait for messages if nothing can be played."""
+    def _play(self, now: float, timeout: float) -> bool:
+        """Play one tick, or one turn; wait if nothing can be played. Return False if the environment stands still.
+
+        It stands still if episodes are under way, none goes on, and there is nobody else to wait for: no learner that
+        must grant credit, no inference process.
+        """
         if self._resting:
             self._wait(timeout)
-        elif self._turns is None:
-            if not self._player.tick(now):
-                self._wait(timeout)
+            return True
+        if self._turns is None:
+            played, awaits_outputs = self._player.tick(now), False
         else:
             self._turns.play(now)
-            if self._turns.stalled:
-                self._wait(timeout, for_outputs=self._turns.awaits_outputs)
+            played, awaits_outputs = not self._turns.stalled, self._turns.awaits_outputs
+        if not played:
+            self._wait(timeout, for_outputs=awaits_outputs)
+        return played or awaits_outputs or self._seating.room == self._slots
 
     def _wait(self, timeout: float, for_outputs: bool = False) -> None:
         """Wait for a message: from an inference process, or from the coordinator."""
@@ -155,13 +169,13 @@ class Collector:
         if self._tickets.due(now):
             metrics = self._metrics(now) if now - self._reported[0] >= self._config.heartbeat else {}
             want, starved = self._tickets.want(now), self._credit.starved()
-            self._coordinator.send(self._tickets.report(now, want, self.ticks, starved, metrics))
+            self._coordinator.send(self._tickets.report(now, want, self.progress, starved, metrics))
 
     def _report_last(self, now: float) -> None:
         """Report what is finished and ask for nothing; others will play the rest."""
         self._closer.close_waiting()
         starved, metrics = self._credit.starved(), self._metrics(now)
-        self._coordinator.send(self._tickets.report(now, 0, self.ticks, starved, metrics))
+        self._coordinator.send(self._tickets.report(now, 0, self.progress, starved, metrics))
 
     def _metrics(self, now: float) -> dict[str, float]:
         before, steps, waited = self._reported
@@ -174,5 +188,6 @@ class Collector:
             WAIT_SHARE: (self.waited - waited) / wall,
             EPISODES: float(self._closer.episodes),
             SLOTS_BUSY: float(self._slots - self._seating.room),
+            LONGEST_EPISODE: float(self._seating.longest),
             DROPPED_DECISIONS: float(self._learner_client.dropped),
         }

@@ -13,7 +13,7 @@ class CollectorConfig:
 
     slots: int = 256  # episodes played at once in one collector
     ahead: int = 1  # episodes to hold beyond those that play, times slots; 2 keeps the slots of very fast games full
-    ticks: int = 32  # decisions in a segment
+    ticks: int = 32  # in a segment: it holds the decisions of so many ticks
     flush_decisions: int = 1000  # send segments of a player when there are this many decisions,
     flush_seconds: float = 0.2  # or when the oldest has waited this long
     heartbeat: float = 1.0  # seconds between reports when there is nothing else to say

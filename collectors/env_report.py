@@ -1,7 +1,10 @@
-"""The report of `ludus check-env`, as text."""
+"""The report of `ludus check-env`, as text and as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
 
 from collectors.conformance import Problem
 from league.spec import EnvSpec
@@ -27,6 +30,11 @@ class EnvReport:
     def fit(self) -> bool:
         """Whether a league can be trained on it."""
         return self.spec is not None and not self.problems
+
+    def plain(self) -> dict[str, Any]:
+        """Return the report for programs: `fit`, and every field of this class under its name."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return {"name": self.name, "fit": self.fit, **plain}
 
     def lines(self) -> list[str]:
         """Return the report as text."""

@@ -8,19 +8,22 @@ Replay resets with the same seed and feeds the recorded actions. No network acts
 bit, so it might choose other actions.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from collectors.envs.rows import Environment, IntArray, Rows
-from collectors.seating import HeldTicket, Seating, unpack_actions
+from collectors.seating import ActorNumbers, Cast, HeldTicket, Seating, same_cast, unpack_actions
 from league.errors import InputError
 from league.policies.actions import Actions, legal
 from league.ticket import Episode, Ticket, episode_seed
 
 Choose = Callable[[Rows, IntArray], Actions]
 """From the rows, and the entry of the ticket that each row plays for, to an action for each row."""
+Act = Callable[[Rows, ActorNumbers], Actions]
+"""From the rows, and the number of the actor of each row, to an action for each row."""
 
 
 class ReplayError(InputError):
@@ -51,7 +54,7 @@ def play(env: Environment, ticket: Ticket, episode: int, seed: int, choose: Choo
     """Play one episode of a ticket in slot 0; yield every position, return the outcome, actions included."""
     seats = Seating(env.spec, 1)
     held = HeldTicket(ticket, record=ticket.episodes, started=episode)
-    slot = seats.begin([seats.reserve(held, range(len(ticket.entries)), room=1)])
+    slot = seats.begin([seats.reserve(held, same_cast(range(len(ticket.entries))), room=1)])
     env.start(slot, np.array([seed], np.int64))
     yield Frame((), env.render(0))
     while not held.finished:
@@ -69,6 +72,30 @@ def play(env: Environment, ticket: Ticket, episode: int, seed: int, choose: Choo
     return held.finished[episode]
 
 
+def play_all(env: Environment, ticket: Ticket, seeds: Sequence[int], cast: Cast, act: Act) -> list[Episode]:
+    """Play an episode of a ticket with each of these seeds, in all slots at once; return the outcomes in order.
+
+    All of them are played to their end: who stops at the first results has counted more short episodes than long ones.
+    """
+    seats = Seating(env.spec, env.slots)
+    held, every = HeldTicket(msgspec.structs.replace(ticket, episodes=len(seeds)), record=0), np.array(seeds, np.int64)
+    while len(held.finished) < len(seeds):
+        if held.unstarted and seats.room:
+            start = seats.reserve(held, cast, seats.room)
+            env.start(seats.begin([start]), every[list(start.episodes)])
+        rows = env.rows()
+        actors = seats.actor[rows.slot, rows.agent]
+        actions = act(rows, actors) if len(rows) else np.zeros((0, *env.spec.action.shape), env.spec.action.dtype)
+        seats.add_moves(rows, actions)
+        ends = env.step(actions)
+        if ends.faults:
+            raise ReplayError(f"the environment broke: {ends.faults[0].reason}")
+        if not len(rows) and not len(ends.over):
+            raise ReplayError(f"{env.spec.name}: no agent is to act, but the episode is not over")
+        seats.finish(ends)
+    return [held.finished[episode] for episode in range(len(seeds))]
+
+
 def replay(env: Environment, ticket: Ticket, attempt: int, episode: int, packed: bytes, run_seed: int) -> Frames:
     """Play a recorded episode again; yield every position, return the outcome, which must equal the record."""
     left = unpack_actions(packed, env.spec)
@@ -84,7 +111,7 @@ def replay(env: Environment, ticket: Ticket, attempt: int, episode: int, packed:
             raise ReplayError(_strayed(env, f"a recorded action of {actions.tolist()} is illegal here"))
         return actions
 
-    outcome = yield from play(env, ticket, episode, episode_seed(run_seed, ticket.number, attempt, episode), recorded)
+    outcome = yield from play(env, ticket, episode, episode_seed(run_seed, ticket, attempt, episode), recorded)
     if len(left):
         raise ReplayError(_strayed(env, f"the episode is over, but {len(left)} recorded actions are left"))
     return outcome

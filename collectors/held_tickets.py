@@ -107,7 +107,7 @@ class HeldTickets:
         return True
 
     def _hold(self, ticket: Ticket) -> None:
-        seeds = episode_seeds(self._run_seed, ticket.number, ticket.attempt, range(ticket.episodes))
+        seeds = episode_seeds(self._run_seed, ticket, ticket.attempt, range(ticket.episodes))
         held = HeldTicket(ticket, episodes_to_record(ticket, self._config.record_share), seeds)
         if held.key not in self._held:
             self._held[held.key] = held
@@ -159,9 +159,9 @@ class HeldTickets:
         return min(64, -(-(ahead - unstarted) // each))
 
     def report(
-        self, now: float, want: int, ticks: int, starved: tuple[PlayerId, ...], metrics: Mapping[str, float]
+        self, now: float, want: int, progress: int, starved: tuple[PlayerId, ...], metrics: Mapping[str, float]
     ) -> Report:
-        """Return the next report; `ticks` proves the progress of all held tickets."""
+        """Return the next report; `progress` is that of the collector, and renews all its leases."""
         request = self._request
         request.number += 1
         request.at, request.answered, request.wanted = now, False, want
@@ -170,7 +170,7 @@ class HeldTickets:
             name=self._name,
             session=self._session,
             want=want,
-            held=tuple(Held(number, attempt, ticks) for number, attempt in self._held),
+            held=tuple(Held(number, attempt, progress) for number, attempt in self._held),
             results=self._oldest_results(),
             faults=tuple(self._faults.values()),
             starved=starved,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from league.store.files import open_append
 from league.wire.messages import Ack
 
 log = logging.getLogger("ludus.collector")
@@ -26,7 +27,7 @@ class Journal:
         if lines and head:
             lines[-1]["head"] = head
         try:
-            with self._path.open("ab") as file:
+            with open_append(self._path) as file:
                 file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
         except OSError as error:  # a full disk must not stop play
             log.warning("tickets %s are not in the journal: %s", [ack.ticket for ack in acks], error)

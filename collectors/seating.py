@@ -1,7 +1,7 @@
 """Seating: which episode of which ticket each slot plays, who acts for each agent, and the outcomes."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -18,6 +18,9 @@ from league.policies.actions import Actions
 from league.spec import EnvSpec
 from league.ticket import Episode, Purpose, Result, Ticket, seating, turns
 
+ActorNumbers = npt.NDArray[np.int16]
+Cast = Callable[[Sequence[int]], ActorNumbers]
+"""From episodes of a ticket to the actor of each of its entries: [episodes, entries]."""
 RowsOrEnds = TypeVar("RowsOrEnds", Rows, Ends)
 ACTION_BYTES = 1 << 17  # of one result: a report must fit on the wire; episodes beyond keep no actions
 
@@ -56,10 +59,10 @@ class HeldTicket:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Episodes of a ticket that begin now, each in a slot; `actors` has one for each entry."""
+    """Episodes of a ticket that begin now, each in a slot; `actors` has one for each episode and entry."""
 
     held: HeldTicket
-    actors: Sequence[int]
+    actors: npt.NDArray[np.int16]  # [episodes, entries]
     episodes: range
     slots: list[int]
 
@@ -104,11 +107,17 @@ class Seating:
         """The slots without an episode."""
         return [slot for pool in self._free.values() for slot in pool]
 
+    @property
+    def longest(self) -> int:
+        """The env steps of the longest episode under way."""
+        busy = [slot for slot, held in enumerate(self.tickets) if held is not None]
+        return int(self._length[busy].max(initial=0))
+
     def room_beside(self, player: PlayerId | None) -> int:
         """Return how many free slots trained this player last: its lanes can run on there."""
         return len(self._free.get(player, ()))
 
-    def reserve(self, held: HeldTicket, actors: Sequence[int], room: int) -> Start:
+    def reserve(self, held: HeldTicket, cast: Cast, room: int) -> Start:
         """Take slots for the next episodes of a ticket, at most `room`; those that trained its player come first."""
         episodes = range(held.started, held.started + min(held.unstarted, room))
         held.started = episodes.stop
@@ -117,7 +126,7 @@ class Seating:
         for pool in (self._free.setdefault(held.ticket.trains, deque()), *self._free.values()):
             while pool and len(slots) < len(episodes):
                 slots.append(pool.popleft())
-        return Start(held, actors, episodes, slots)
+        return Start(held, cast(episodes), episodes, slots)
 
     def begin(self, starts: Sequence[Start]) -> IntArray:
         """Seat the reserved episodes; return their slots, in order."""
@@ -132,14 +141,14 @@ class Seating:
                 self.tickets[slot] = start.held
         slots, index = np.array(taken, np.intp), np.array(episodes)
         entry = self._orders[index % len(self._orders)]
-        actors = np.array([start.actors for start in starts], np.int16)
-        which = np.arange(len(starts)).repeat([len(start.slots) for start in starts])
+        actors = np.concatenate([start.actors for start in starts])
         self._episode[slots] = index
         self.entry[slots] = entry
-        self.actor[slots] = actors[which[:, None], entry]
+        self.actor[slots] = np.take_along_axis(actors, entry, axis=1)
         self._spirited = self._spirited or any(start.held.ticket.spirit for start in starts)
         if self._spirited:
-            self._spirit[slots] = np.array([start.held.ticket.spirit for start in starts], np.float32)[which]
+            spirit = np.array([start.held.ticket.spirit for start in starts], np.float32)
+            self._spirit[slots] = spirit.repeat([len(start.slots) for start in starts])
         self._returns.clear(slots)
         self._length[slots] = 0
         self._written[slots] = 0
@@ -227,6 +236,12 @@ class Seating:
         ranked = np.zeros(earned.shape, np.int64)
         np.put_along_axis(ranked, seated, ranks, axis=1)
         return ranked
+
+
+def same_cast(actors: Sequence[int]) -> Cast:
+    """Return the cast in which each entry has the same actor in all episodes."""
+    row = np.array(actors, np.int16)[None]
+    return lambda episodes: row.repeat(len(episodes), axis=0)
 
 
 def pack_actions(actions: Actions, spec: EnvSpec) -> bytes:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from collectors.actors import Actors
+from collectors.casting import cast_of
 from collectors.envs.rows import Environment
 from collectors.episode_closer import EpisodeCloser
 from collectors.held_tickets import HeldTickets
 from collectors.recorder import Owner, Recorder
-from collectors.seating import HeldTicket, Seating, Start
+from collectors.seating import Cast, HeldTicket, Seating, Start
 from collectors.training_credit import TrainingCredit
 from league.store.snapshots import SnapshotError
 from league.ticket import Ticket
@@ -53,9 +54,9 @@ class SlotFiller:
             for held in self._tickets.queue:
                 room = self._seating.room if anywhere else self._seating.room_beside(held.ticket.trains)
                 if room and held.unstarted and held.ticket.trains not in starved:
-                    actors = self._actors_of(held, starts)
-                    if actors is not None:
-                        starts.append(self._seating.reserve(held, actors, room))
+                    cast = self._cast_of(held, starts)
+                    if cast is not None:
+                        starts.append(self._seating.reserve(held, cast, room))
                 if not self._seating.room:
                     break
         if starts:
@@ -75,24 +76,19 @@ class SlotFiller:
         self._recorder.assign(slots, owners, [len(start.slots) for start in starts], now)
         self._env.start(slots, np.array(seeds, np.int64))
 
-    def _actors_of(self, held: HeldTicket, starts: Sequence[Start]) -> list[int] | None:
-        """Return the actors of a ticket; None if one of them has not arrived. Those of `starts` keep their numbers."""
-        found: list[int] = []
-        for entry in held.ticket.entries:
-            try:
-                number = self._actors.number(entry, lambda: self._in_use(starts).union(found))
-            except (ValueError, OSError, SnapshotError) as error:
-                self._tickets.fail(held, f"{error}", again=False)  # each ticket with a damaged snapshot fails so
-                return None
-            if number is None:
-                return None
-            found.append(number)
-        return found
+    def _cast_of(self, held: HeldTicket, starts: Sequence[Start]) -> Cast | None:
+        """Return who acts in a ticket; None if somebody has not arrived. Actors of `starts` keep their numbers."""
+        try:
+            return cast_of(held.ticket, held.seeds, self._actors, lambda: self._in_use(starts))
+        except (ValueError, OSError, SnapshotError) as error:
+            self._tickets.fail(held, f"{error}", again=False)  # each ticket with a damaged snapshot fails so
+            return None
 
     def _in_use(self, starts: Sequence[Start]) -> set[int]:
         """Return the numbers of actors in slots that play or are about to begin."""
         busy = [slot for slot, held in enumerate(self._seating.tickets) if held is not None]
-        return {*np.unique(self._seating.actor[busy]).tolist(), *(n for start in starts for n in start.actors)}
+        begun = [np.unique(start.actors).tolist() for start in starts]
+        return {*np.unique(self._seating.actor[busy]).tolist(), *(number for some in begun for number in some)}
 
     def _owners(self, ticket: Ticket) -> list[Owner | None]:
         """Return who owns the lane of each entry: the trained player where it plays live, else nobody."""

@@ -1,7 +1,5 @@
 """Training credit: for whom episodes may start, and whether those under way must rest."""
 
-from collections.abc import Iterator
-
 from collectors.held_tickets import HeldTickets
 from collectors.learner_client import LearnerClient
 from collectors.recorder import Owner, Recorder
@@ -36,7 +34,9 @@ class TrainingCredit:
         """Return a live player with its current incarnation."""
         return player, self._learner_client.live[player].host.incarnation
 
-    def _credits(self) -> Iterator[tuple[PlayerId, int]]:
-        unsent = self._recorder.unsent
-        for player in self._learner_client.live:
-            yield player, self._learner_client.credit(player, unsent.get(self.owner(player), 0))
+    def _credits(self) -> list[tuple[PlayerId, int]]:
+        client, unsent = self._learner_client, self._recorder.unsent
+        return [
+            (player, client.credit(player, unsent.get((player, live.host.incarnation), 0)))
+            for player, live in client.live.items()
+        ]

@@ -15,12 +15,17 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+from league.errors import InputError
 from league.plugins import PluginError, load, package_of, resolve
 
 MAKERS = frozenset({"env", "raw_env", "parallel_env"})  # what modules of PettingZoo call their environments
 FAMILIES = re.compile(r"(?:pettingzoo\.(?:atari|butterfly|classic|magent|mpe|sisl)|mpe2)(?:\.\w+)+", re.ASCII)
 GYMS = re.compile(r"gymnasium\.envs(?:\.\w+)+|ale_py\.env", re.ASCII)
 CONVERSIONS = "pettingzoo.utils.conversions"  # its functions make most of the parallel environments
+
+
+class NoEnvironmentError(InputError):
+    """A name that leads to something that is no environment, and makes none."""
 
 
 def _names(text: str) -> frozenset[str]:

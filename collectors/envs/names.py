@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from collectors.envs.known import is_known
+from collectors.envs.known import NoEnvironmentError, is_known
 from collectors.envs.rows import Environment
 from league.plugins import BUILTIN, names, resolve
 
@@ -76,4 +76,7 @@ def batch_maker(name: str, allow: Collection[str] = ()) -> Callable[..., Environ
 
 
 def _takes_slots(maker: Callable[..., object]) -> bool:
-    return "slots" in inspect.signature(maker).parameters
+    try:
+        return "slots" in inspect.signature(maker).parameters
+    except (TypeError, ValueError) as error:  # no class or function, or one that Python cannot look into
+        raise NoEnvironmentError(f"{maker!r} is no class or function that makes an environment") from error

@@ -18,7 +18,7 @@ A collector drives it like this, and needs nothing else:
 >>> env.close()
 
 What only some environments can do is declared in Protocols of its own, which a caller asks for with isinstance:
-`HasInfos`, `HasRenderModes`, `HasPicture` and `CanRehearse`.
+`HasInfos`, `HasRenderModes`, `HasPicture`, `ShowsPositions` and `CanRehearse`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -152,6 +152,16 @@ class HasPicture(Protocol):
 
     def picture(self, slot: int) -> npt.NDArray[Any] | None:
         """Return the position as [height, width, 3]; None if its render mode is another one."""
+
+
+@runtime_checkable
+class ShowsPositions(Protocol):
+    """An environment that says whether it has no chance and shows the whole position: such games can be enumerated.
+
+    Seeds change nothing, and the rows of a tick, together with what each agent did before, leave nothing hidden.
+    """
+
+    shows_positions: bool
 
 
 @runtime_checkable

@@ -18,6 +18,7 @@ from league.policies.actions import Actions, legal
 from league.policies.actor import Actor
 from league.spec import EnvSpec
 
+SHOWN = 10  # legal actions that a message lists
 WANTED = "return two arrays, an action for each row and its log-probability (zeros will do)"
 
 
@@ -113,5 +114,6 @@ class Scripted:
                 f"the bot {self._name!r}: act chose {action.tolist()}; choose options that the mask allows, and "
                 "numbers between -1 and 1"
             )
-        some = np.flatnonzero(mask)[:10].tolist()
-        return f"the bot {self._name!r}: act chose {action}, which is illegal; the mask allows {some}"
+        allowed = np.flatnonzero(mask).tolist()
+        some = ", ".join(map(str, allowed[:SHOWN])) + ", ..." * (len(allowed) > SHOWN)
+        return f"the bot {self._name!r}: act chose {action}, which is illegal; the mask allows [{some}]"

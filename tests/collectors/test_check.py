@@ -63,6 +63,13 @@ def test_names_that_lead_nowhere():
     assert "unknown PettingZoo environment" in problems("classic/nothing_v0")
 
 
+def test_what_makes_no_environment_gets_the_right_remedy():
+    found = "\n".join(check("pettingzoo", kwargs={"id": "os:getcwd"}, allow=["os"]).lines())
+    assert "expected a PettingZoo environment (AEC or Parallel), got a str" in found
+    assert "Name a class or function that makes an environment" in found
+    assert "env.seats" not in found
+
+
 @pytest.mark.usefixtures("odd")
 @pytest.mark.parametrize(
     ("how", "expected"),
@@ -208,9 +215,12 @@ def test_an_outcome_that_needs_a_real_episode_is_not_refused_for_want_of_one(jud
 
 
 def test_what_works_is_tried_and_let_through():
-    try_out(make_environment(EnvConfig(name="connect_four"), 2))
+    played = try_out(make_environment(EnvConfig(name="connect_four"), 2))
+    assert played.margins
+    assert 7 <= played.ticks <= 42
     endless = make_environment(EnvConfig(name="recall", kwargs={"blanks": 10**6}), 2)
-    try_out(endless, seconds=0.01)
+    played = try_out(endless, seconds=0.01)
+    assert (played.margins, played.ticks > 1) == ([], True)
     assert endless.active
 
 

@@ -9,6 +9,7 @@ from collectors.envs.native.connect_four import ConnectFour
 from collectors.envs.native.rock_paper_scissors import RockPaperScissors
 from collectors.envs.native.tic_tac_toe import TicTacToe
 from collectors.episode import ReplayError, outcome_of, replay
+from coordinator.leases import Leases
 from league.ticket import Entry
 
 
@@ -97,8 +98,58 @@ def test_a_heartbeat_tells_metrics_and_wait_share(tmp_path):
     reports = [world.play(until=lambda report: report.metrics) for _ in range(2)]
     metrics = reports[-1].metrics
     assert metrics["slots_busy"] == 2
+    assert 1 <= metrics["longest_episode"] <= 9
     assert metrics["env_steps_per_second"] == pytest.approx(2 / 0.05, rel=0.2)
     assert metrics["wait_share"] == 0
     assert metrics["dropped_decisions"] == 0
     steps = metrics["env_steps"] - reports[0].metrics["env_steps"]
     assert metrics["env_steps_per_second"] * metrics["seconds"] == pytest.approx(steps)
+
+
+class Standstill(TicTacToe):
+    """Episodes start, and nobody ever has to act in them."""
+
+    def rows(self):
+        return TicTacToe(slots=1).rows()
+
+    def step(self, actions):
+        return TicTacToe(slots=1).step(actions)
+
+
+def expired_after(world, seconds, *tickets):
+    """Whether the leases of tickets expire within some seconds in which their collector reports and is answered."""
+    leases = Leases(3.0)
+    world.begin(*tickets)
+    for ticket in tickets:
+        leases.grant(ticket.number, ticket.attempt, "collector-0", world.now)
+    until = world.now + seconds
+    while world.now < until:
+        for report in world.step():
+            for held in report.held:
+                leases.renew(held.ticket, held.attempt, "collector-0", held.progress, world.now)
+            world.answer(report)
+        if leases.expired(world.now):
+            return True
+    return False
+
+
+def test_the_leases_of_an_environment_that_stands_still_expire(tmp_path):
+    world = World(tmp_path, Standstill(slots=4))
+    assert expired_after(world, 6.0, evaluation(episodes=4))
+
+
+def test_the_leases_of_a_collector_that_plays_do_not_expire(tmp_path):
+    world = World(tmp_path, RockPaperScissors(slots=4, max_cycles=1000))
+    assert not expired_after(world, 6.0, evaluation(episodes=4))
+    assert world.collector.env_steps > 100
+
+
+def test_the_leases_of_a_collector_that_waits_for_a_learner_do_not_expire(tmp_path):
+    """First for weights and credit, then in the middle of long episodes."""
+    world = World(tmp_path / "none", TicTacToe(slots=4), allowance=0)
+    assert not expired_after(world, 6.0, training())
+    assert world.collector.env_steps == 0
+    world = World(tmp_path / "some", RockPaperScissors(slots=4, max_cycles=1000), allowance=40, flush_seconds=0.1)
+    world.trains = False
+    assert not expired_after(world, 12.0, training())
+    assert 0 < world.collector.env_steps < 100, "it rests"

@@ -10,8 +10,9 @@ from collectors.actors import Actors
 from collectors.collector import Collector
 from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig, make_environment
-from collectors.episode import Frame, ReplayError, difference, outcome_of, play, replay
+from collectors.episode import Frame, ReplayError, difference, outcome_of, play, play_all, replay
 from collectors.learner_client import LearnerClient
+from collectors.seating import same_cast
 from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig, initial
 from league.store.snapshots import Manifest, SnapshotStore
@@ -165,3 +166,26 @@ def test_a_difference_is_named(tmp_path):
     other = msgspec.structs.replace(episode, length=episode.length + 1)
     assert difference(episode, other) == f"length {episode.length} became {other.length}"
     assert difference(episode, episode) == ""
+
+
+def first_legal(rows, entry):
+    return rows.mask.argmax(axis=1).astype(np.int32)
+
+
+@pytest.mark.parametrize("slots", [1, 3, 20])
+def test_episodes_in_many_slots_are_those_of_one_slot_in_order(slots):
+    ticket = Ticket(number=0, purpose=Purpose.EVALUATE, entries=(Entry("a"), Entry("b")), episodes=1)
+    env = make_environment(GAMES["connect_four"], slots)
+    found = play_all(env, ticket, range(7), same_cast([0, 1]), first_legal)
+    assert [outcome.ranks.index(0) for outcome in found] == [0, 1, 0, 1, 0, 1, 0]  # the first to move wins: seats swap
+    whole = msgspec.structs.replace(ticket, episodes=7)
+    single = make_environment(GAMES["connect_four"], 1)
+    one_by_one = [outcome_of(play(single, whole, i, i, first_legal)) for i in range(7)]
+    assert [(o.ranks, o.returns, o.length) for o in found] == [(o.ranks, o.returns, o.length) for o in one_by_one]
+
+
+def test_an_environment_that_breaks_ends_many_episodes_with_its_reason():
+    env = make_environment(EnvConfig(name="pettingzoo", id="faulty_env:env", kwargs={"raises": 1.0}), 2, ["faulty_env"])
+    ticket = Ticket(number=0, purpose=Purpose.EVALUATE, entries=(Entry("a"), Entry("b")), episodes=1)
+    with pytest.raises(ReplayError, match="the environment broke"):
+        play_all(env, ticket, range(1000), same_cast([0, 1]), first_legal)

@@ -86,7 +86,7 @@ def test_what_is_held_is_told_with_progress(world):
     reports = [r for _ in range(5) for r in [world.play(until=lambda report: report.held)]]
     held = [r.held[0] for r in reports]
     assert {(h.ticket, h.attempt) for h in held} == {(1, 0)}
-    assert held[0].steps < held[-1].steps
+    assert held[0].progress < held[-1].progress
 
 
 def test_a_revoked_ticket_is_not_reported(world):

@@ -26,3 +26,11 @@ def test_a_journal_opens_nothing_before_its_first_line(tmp_path):
 def test_a_journal_that_cannot_be_written_stops_nobody(tmp_path, caplog):
     Journal(tmp_path / "nowhere" / "collector-0.journal").note([Ack(7, 0, Verdict.ACCEPTED)])
     assert "tickets [7] are not in the journal" in caplog.text
+
+
+def test_a_journal_that_is_a_link_is_not_written(tmp_path, caplog):
+    path, target = tmp_path / "collector-0.journal", tmp_path / "target"
+    path.symlink_to(target)
+    Journal(path).note([Ack(1, 0, Verdict.ACCEPTED)])
+    assert not target.exists()
+    assert "not in the journal" in caplog.text

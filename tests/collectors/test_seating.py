@@ -14,6 +14,7 @@ from collectors.seating import (
     Seating,
     episodes_to_record,
     pack_actions,
+    same_cast,
     unpack_actions,
 )
 from league.spec import Array, EnvSpec, Seat
@@ -77,7 +78,7 @@ def seated(spec, episodes, slots=None, record=None):
 def begin(seating, playing, room):
     """Seat the next episodes of a ticket in as many free slots."""
     actors = [10 + i for i in range(len(seating.spec.seats))]
-    seating.begin([seating.reserve(playing, actors, room)])
+    seating.begin([seating.reserve(playing, same_cast(actors), room)])
 
 
 def act(seating, *rows, actions=None):
@@ -93,7 +94,9 @@ def test_two_interchangeable_seats_are_swapped_in_every_other_episode():
 def test_episodes_of_several_tickets_begin_at_once():
     seating = Seating(DUEL, 4)
     one, two = HeldTicket(ticket_of(DUEL, 2), record=0), HeldTicket(ticket_of(DUEL, 4), record=1)
-    slots = seating.begin([seating.reserve(one, [10, 11], room=4), seating.reserve(two, [12, 13], room=2)])
+    slots = seating.begin(
+        [seating.reserve(one, same_cast([10, 11]), room=4), seating.reserve(two, same_cast([12, 13]), room=2)]
+    )
     assert slots.tolist() == [0, 1, 2, 3]
     assert seating.actor.tolist() == [[10, 11], [11, 10], [12, 13], [13, 12]]
     assert all(found is one for found in seating.tickets[:2])
@@ -278,7 +281,7 @@ def test_with_team_spirit_the_rewards_of_a_side_are_mixed_for_learning_and_not_f
     seating = Seating(spec_of(*seats), slots=1)
     entries = tuple(Entry(f"player_{i}") for i in range(3))
     ticket = Ticket(number=1, purpose=Purpose.TRAIN, entries=entries, episodes=1, trains="player_0", spirit=spirit)
-    seating.begin([seating.reserve(HeldTicket(ticket, record=0), [0, 1, 2], room=1)])
+    seating.begin([seating.reserve(HeldTicket(ticket, record=0), same_cast([0, 1, 2]), room=1)])
     rows = rows_of((0, 0, 4.0), (0, 1, 0.0), (0, 2, 9.0))
     assert seating.with_training_rewards(rows).reward.tolist() == mixed
     seating.add_moves(rows, np.zeros(3, np.int32))

@@ -46,7 +46,6 @@ def test_long_episodes_rest_while_their_learner_is_busy(tmp_path):
     played, lanes = world.collector.env_steps, 4 * 8 * 2
     assert 40 < world.sent <= 40 + lanes
     assert world.collector.env_steps == played
-    assert world.collector.ticks > 400, "its heartbeats tell that it lives"
     world.trains = True
     world.step(400)
     assert world.collector.env_steps > played + 100

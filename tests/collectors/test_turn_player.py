@@ -20,6 +20,9 @@ def test_while_one_turn_waits_the_other_plays(tmp_path):
         world.step(answering=False)
     assert turns.awaits_outputs
     assert turns.stalled, "nobody answers, so no turn can go on"
+    progress = world.collector.progress
+    world.step(answering=False)
+    assert world.collector.progress > progress, "the wait for another process does not cost its leases"
     world.step()
     world.step()
     assert not turns.stalled

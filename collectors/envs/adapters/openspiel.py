@@ -5,14 +5,17 @@ env = make(slots=64, id="leduc_poker", kwargs={"players": 3})
 
 In a game with hidden information an agent sees its information state (all that it knows), in an open game the
 observation (the position); `env.kwargs.observation` chooses `information_state` or `observation` instead. Planes are in
-the order rows, columns, planes, like PettingZoo's boards.
+the order rows, columns, planes, like PettingZoo's boards. `env.state=true` gives critics the whole game: what every
+agent sees, so all hands, and who is to move.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyspiel
 from gymnasium.spaces import Discrete
 
@@ -22,6 +25,7 @@ from collectors.envs.adapters.observation_spaces import Row
 from collectors.envs.adapters.seats import SeatLayout, agent_roles, guess_layout, make_seats
 from collectors.envs.adapters.slot_writer import SlotWriter
 from collectors.envs.known import plain
+from league.limits import LARGEST_RETURN
 from league.plugins import PluginError
 from league.spec import Array, EnvSpec
 
@@ -44,6 +48,23 @@ class LoadedGame:
     def shape(self) -> tuple[int, ...]:
         """The shape of the tensor, as OpenSpiel has it."""
         return tuple(getattr(self.game, f"{self.kind}_tensor_shape")())
+
+    @property
+    def state_size(self) -> int:
+        """How many numbers the state of the whole game has."""
+        return len(self.agents) * (math.prod(self.shape) + 1)
+
+    def whole(self, state: Any) -> npt.NDArray[np.float32]:
+        """Return what every agent sees, one after the other, and a one-hot vector of who is to move (zeros: all)."""
+        tensors = [getattr(state, f"{self.kind}_tensor")(player) for player in range(len(self.agents))]
+        mover = np.arange(len(self.agents)) == state.current_player()
+        return np.concatenate([*tensors, mover], dtype=np.float32)
+
+    @property
+    def board(self) -> tuple[int, ...]:
+        """The shape of an observation: planes come last."""
+        shape = self.shape
+        return (*shape[1:], shape[0]) if len(shape) == 3 else shape
 
     def close(self) -> None:
         """Nothing is held."""
@@ -115,29 +136,32 @@ def adapt(
 ) -> Adapter:
     """Return a batch of slots of the game that `build` loads; every episode is a fresh state of it anyway."""
     first = build()
-    if state:
-        raise ValueError(f"{name}: env.state=true, but OpenSpiel games have no global state. Leave it out.")
     agents, short = list(first.agents), first.game.get_type().short_name
     actions = read_actions(name, {agent: Discrete(first.game.num_distinct_actions()) for agent in agents})
     shared = first.game.get_type().utility == pyspiel.GameType.Utility.IDENTICAL
     layout = SeatLayout(cooperative=True) if shared else guess_layout(short, agents, turn_based=True)
     kinds = agent_roles(dict.fromkeys(agents), turn_based=True)
+    seats = make_seats(name, kinds, layout, **seating)
     spec = EnvSpec(
         name=name,
         agents=tuple(agents),
-        seats=make_seats(name, kinds, layout, **seating),
-        observation=Array(_board(first.shape), "float32"),
+        seats=seats,
+        observation=Array(first.board, "float32"),
         actions=actions.options,
+        state=Array((first.state_size,), "float32") if state else None,
+        returns=_returns(first.game, max(len(seat.agents) for seat in seats)),
     )
-    readers = {agent: _reader(first, player) for player, agent in enumerate(agents)}
+    readers = {agent: reader(first, player) for player, agent in enumerate(agents)}
     return Adapter(Blueprint(spec, SpielGame, readers, actions.plays), build, slots, first)
 
 
-def _board(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return (*shape[1:], shape[0]) if len(shape) == 3 else shape
+def _returns(game: Any, agents: int) -> tuple[float, float] | None:
+    """Return the least and the most that a seat of so many agents can return; None where the game has no bounds."""
+    low, high = agents * float(game.min_utility()), agents * float(game.max_utility())
+    return (low, high) if max(abs(low), abs(high)) <= LARGEST_RETURN and low < high else None
 
 
-def _reader(spiel: LoadedGame, player: int) -> Callable[[Any, Mapping[str, Any], Row, Row], None]:
+def reader(spiel: LoadedGame, player: int) -> Callable[[Any, Mapping[str, Any], Row, Row], None]:
     """Return the function that writes what a player sees in a state, and what it may do there."""
     shape, tensor = spiel.shape, f"{spiel.kind}_tensor"
 
@@ -199,6 +223,8 @@ class SpielGame:
         self._movers = [player for player in players if state.legal_actions(player)]
         for player in self._movers:
             writer.ready(writer.agents[player], state, {})
+        if writer.buffer.state is not None:
+            writer.buffer.state[writer.slot] = self.env.whole(state)
         return None
 
 

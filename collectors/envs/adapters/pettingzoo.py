@@ -5,6 +5,8 @@ env = make(slots=16, id="mpe2/simple_tag_v3", seats=[["adversary_0", "adversary_
 env = make(slots=16, id="my_package.my_module:parallel_env", kwargs={"size": 8})
 """
 
+import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,6 +14,7 @@ from typing import Any
 
 import pettingzoo
 from gymnasium.spaces import Box
+from pettingzoo import aec_registry, parallel_registry
 from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
 from collectors.envs.adapters.action_spaces import read_actions
@@ -20,7 +23,7 @@ from collectors.envs.adapters.aec import AecGame
 from collectors.envs.adapters.observation_spaces import box_array, mask_writer, observation_layout, reader, without_mask
 from collectors.envs.adapters.parallel import ParallelGame
 from collectors.envs.adapters.seats import agent_roles, guess_layout, make_seats
-from collectors.envs.known import maker, plain, registered
+from collectors.envs.known import NoEnvironmentError, maker, plain, registered
 from league.plugins import PluginError
 from league.spec import Array, EnvSpec, Seat
 
@@ -48,7 +51,9 @@ def adapt(
     first = build()
     name = name or str(first)
     if not isinstance(first, pettingzoo.AECEnv | pettingzoo.ParallelEnv):
-        raise ValueError(f"{name}: expected a PettingZoo environment (AEC or Parallel), got a {type(first).__name__}")
+        raise NoEnvironmentError(
+            f"{name}: expected a PettingZoo environment (AEC or Parallel), got a {type(first).__name__}"
+        )
     blueprint = _blueprint(first, name, partial(make_seats, **seating), state)
     leaky = str(getattr(first, "metadata", {}).get("name")).startswith(LEAKY)
     return Adapter(replace(blueprint, fresh=leaky if fresh is None else fresh), build, slots, first)
@@ -71,7 +76,10 @@ def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[st
     try:
         return partial(_registered("aec", id, allow), **options)
     except PettingZooRegistryError as error:
-        raise PluginError(f"unknown PettingZoo environment {id!r}: {error}") from error
+        known = sorted({re.sub(r"-(v\d+)$", r"_\1", name) for name in (*aec_registry, *parallel_registry)})
+        close = difflib.get_close_matches(id, known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known ones are {', '.join(known)}"
+        raise PluginError(f"unknown PettingZoo environment {id!r}; {hint}") from error
 
 
 def _registered(kind: Any, id: str, allow: Sequence[str]) -> Callable[..., Any]:

@@ -48,11 +48,14 @@ def board_spec(name: str, agents: tuple[str, str], shape: tuple[int, int], actio
         seats=(Seat(agents=(0,)), Seat(agents=(1,))),
         observation=Array(shape=(*shape, 2), dtype="int8"),
         actions=actions,
+        returns=(-1.0, 1.0),
     )
 
 
 class AlternatingBoard(NativeGame):
     """An `Environment` of board games. The first agent moves first; a win is +1 and -1, a draw 0 and 0."""
+
+    shows_positions = True
 
     def __init__(self, spec: EnvSpec, rules: Rules, slots: int) -> None:
         super().__init__(spec, slots)

@@ -15,13 +15,14 @@ from league.spec import Array, EnvSpec, Seat
 NAMES = ("ROCK", "PAPER", "SCISSORS", "SPOCK", "LIZARD")
 
 
-def _spec(actions: int) -> EnvSpec:
+def _spec(actions: int, rounds: int) -> EnvSpec:
     return EnvSpec(
         name="rock_paper_scissors",
         agents=("player_0", "player_1"),
         seats=(Seat(agents=(0,)), Seat(agents=(1,))),
         observation=Array(shape=(actions + 1,), dtype="float32"),
         actions=actions,
+        returns=(-float(rounds), float(rounds)),
     )
 
 
@@ -47,12 +48,14 @@ class RockPaperScissors(SimultaneousGame):
     8
     """
 
+    shows_positions = True
+
     def __init__(self, slots: int = 256, num_actions: int = 3, max_cycles: int = 15) -> None:
         if num_actions < 3 or num_actions % 2 == 0:
             raise ValueError(f"rock_paper_scissors: num_actions must be odd and at least 3, got {num_actions}")
         if max_cycles < 1:
             raise ValueError(f"rock_paper_scissors: max_cycles must be at least 1, got {max_cycles}")
-        super().__init__(_spec(num_actions), slots, length=max_cycles, truncates=True)
+        super().__init__(_spec(num_actions, max_cycles), slots, length=max_cycles, truncates=True)
         self._payoffs = payoffs(num_actions)
         self._one_hot = np.eye(num_actions + 1, dtype=np.float32)
         self._last = np.full((slots, 2), num_actions, dtype=np.intp)  # each agent's last action

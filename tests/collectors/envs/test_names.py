@@ -2,6 +2,7 @@
 
 import pytest
 
+from collectors.envs.known import NoEnvironmentError
 from collectors.envs.names import BACKENDS, EnvName, batch_maker, check_id, is_ours, read_name
 from league.plugins import BUILTIN, PluginError
 
@@ -38,6 +39,12 @@ def test_an_attribute_is_a_batch_if_it_takes_slots_and_else_a_pettingzoo_environ
 def test_what_nobody_registered_or_allowed_is_refused(text):
     with pytest.raises(PluginError):
         read_name(text)
+
+
+@pytest.mark.parametrize("text", ["os:sep", "collections:OrderedDict"])
+def test_what_makes_no_environment_is_refused(text):
+    with pytest.raises(NoEnvironmentError, match="is no class or function that makes an environment"):
+        read_name(text, ["os", "collections"])
 
 
 def test_a_config_is_taken_at_its_word():

@@ -5,7 +5,7 @@ import pytest
 
 from collectors.envs.config import EnvConfig, EnvError, make_environment
 from collectors.envs.referee import Referee
-from collectors.seating import HeldTicket, Seating
+from collectors.seating import HeldTicket, Seating, same_cast
 from league.plugins import PluginError
 from league.ticket import Entry, Purpose, Ticket
 
@@ -143,7 +143,7 @@ def test_ranks_are_told_for_entries_wherever_they_sit():
     ticket = Ticket(number=1, purpose=Purpose.EVALUATE, entries=entries, episodes=2)
     seating, playing = Seating(env.spec, 1), HeldTicket(ticket, record=0)
     for _ in range(2):
-        seating.begin([seating.reserve(playing, [0, 1], room=1)])
+        seating.begin([seating.reserve(playing, same_cast([0, 1]), room=1)])
         env.start(np.array([0], np.int32), np.array([1]))
         while seating.tickets[0] is not None:
             rows = env.rows()

@@ -10,7 +10,7 @@ from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError, make_bot
 from launch.config.compose import compose
 from launch.start import rehearse
-from league.player import Kind, Player
+from league.player import Player
 from league.plugins import PluginError
 from league.spec import Array, EnvSpec, Seat
 
@@ -106,6 +106,16 @@ def test_a_move_that_is_none_is_an_error_that_names_the_bot(name, message):
         stranger(name).act(*rows(2))
 
 
+def test_a_long_list_of_legal_moves_is_marked_as_cut():
+    with pytest.raises(BotError, match=r"the mask allows \[0, 1, 2, 3, 4, 5, 6, 7, 8\]"):
+        make_bot("strangers:Wild", TicTacToe(1).spec, ["strangers"]).act(*rows(1))
+    many = EnvSpec("many", ("a",), (Seat((0,)),), Array((1,), "float32"), actions=20)
+    with pytest.raises(BotError, match=r"the mask allows \[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.\]"):
+        make_bot("strangers:Wild", many, ["strangers"]).act(
+            np.zeros((1, 1), np.float32), np.ones((1, 20), bool), np.random.default_rng(0)
+        )
+
+
 def test_what_a_good_bot_returns_has_the_types_of_the_environment():
     actions, log_probs = stranger("Good").act(*rows(3))
     assert (actions.dtype, log_probs.dtype, actions.tolist()) == (np.int32, np.float32, [0, 0, 0])
@@ -124,7 +134,7 @@ def test_bots_of_our_own_are_what_they_are():
 
 @pytest.mark.parametrize(("name", "message"), [*BAD_MOVES, ("Cheats", r"act chose \d, which is illegal")])
 def test_a_bot_is_tried_before_there_is_a_run(name, message):
-    player = Player(id="ada", kind=Kind.SCRIPTED, bot=f"strangers:{name}")
+    player = Player(id="ada", kind="scripted", bot=f"strangers:{name}")
     env = make_environment(EnvConfig(name="tic_tac_toe"), 2)
     with pytest.raises(BotError, match=f"league.players.ada: the bot 'strangers:{name}': .*{message}"):
         try_out(env, bots=[(player, stranger(name))])
@@ -138,7 +148,7 @@ def test_a_bot_is_asked_only_where_its_role_acts():
         def act(self, observation, mask, rng):
             asked.append(len(mask))
 
-    try_out(env, seconds=0.01, bots=[(Player(id="a", kind=Kind.SCRIPTED, bot="a", role="adversary"), Counts())])
+    try_out(env, seconds=0.01, bots=[(Player(id="a", kind="scripted", bot="a", role="adversary"), Counts())])
     env.close()
     assert set(asked) == {3}
 

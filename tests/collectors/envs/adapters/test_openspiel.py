@@ -77,10 +77,31 @@ def test_a_game_whose_players_share_all_rewards_is_cooperative():
         ("mfg_crowd_modelling", {}, "mean-field"),
         ("kuhn_poker", {"kwargs": {"observation": "everything"}}, "choose one of information_state, observation"),
         ("kuhn_poker", {"wrappers": ["collectors.check:check"]}, "take no wrappers"),
-        ("kuhn_poker", {"state": True}, "env.state=true"),
     ],
 )
 def test_wrong_games_are_one_clear_line(id, settings, message):
     with pytest.raises((EnvError, PluginError), match=message) as caught:
         open_env("openspiel", id, **settings)
     assert "\n" not in str(caught.value)
+
+
+def test_the_state_is_what_all_players_see_and_who_is_to_move():
+    env = open_env("openspiel", "kuhn_poker", slots=1, state=True)
+    env.start(np.array([0], np.int32), np.array([3]))
+    size = env.spec.observation.size
+    assert env.spec.state.shape == (2 * (size + 1),)
+    for mover, action in ((0, 0), (1, 1), (0, 0)):  # pass, bet, pass
+        rows = env.rows()
+        assert rows.agent.tolist() == [mover]
+        hands = rows.state[0, :-2].reshape(2, size)
+        np.testing.assert_array_equal(hands[mover], rows.observation[0])
+        assert hands[0, 2:5].argmax() != hands[1, 2:5].argmax(), "both cards are there, and they differ"
+        assert rows.state[0, -2:].tolist() == [mover == 0, mover == 1]
+        ends = env.step(np.array([action], np.int32))
+    assert len(ends.over) == 1
+
+
+def test_in_a_simultaneous_game_nobody_is_to_move_alone():
+    env = open_env("openspiel", "matrix_rps", slots=1, state=True)
+    env.start(np.array([0], np.int32), np.array([0]))
+    assert env.rows().state[:, -2:].tolist() == [[0, 0], [0, 0]]

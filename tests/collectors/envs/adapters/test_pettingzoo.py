@@ -26,7 +26,8 @@ def test_ids_of_every_kind():
     ("id", "message"),
     [
         ("", "env.id is missing"),
-        ("classic/connect_five_v3", "unknown PettingZoo environment"),
+        ("classic/connect_five_v3", r"'classic/connect_five_v3'; did you mean 'classic/connect_four_v3'\?$"),
+        ("nothing/like_it", "known ones are atari/.* classic/go_v5, "),
         ("mpe2/simple_nothing_v9", "cannot load 'mpe2/simple_nothing_v9'"),
         ("odd_envs:OddAec", "--allow odd_envs"),
         ("os:system", "not allowed"),
