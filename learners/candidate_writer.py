@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from league.ids import PlayerId
+from league.wire.messages import Candidate
 from learners.config import WRITTEN
 from learners.progress_reporter import ProgressReporter
 from learners.trainee import Trainee
@@ -13,6 +14,8 @@ from learners.trainee_store import TraineeStore
 log = logging.getLogger("ludus.learner")
 
 NEVER = float("-inf")
+Measure = Callable[[Candidate, bool], dict[str, float]]
+"""From a written candidate, and whether it is the last one of its player, to metrics of it; it may be called twice."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,6 +29,8 @@ class CandidateWriter:
     store: TraineeStore
     reporter: ProgressReporter
     clock: Callable[[], float]
+    measure: Measure | None = None
+    measured: dict[str, float] = field(default_factory=dict)  # what it found of the newest candidates
     failures: int = 0
     _retry_at: float = NEVER
     _failing: set[PlayerId] = field(default_factory=set)  # players whose newest candidate could not be written
@@ -38,11 +43,14 @@ class CandidateWriter:
 
     def write_last(self, trainee: Trainee) -> None:
         """Write the newest version, unless its candidate is there; log a failure even if an earlier one was."""
-        newest = trainee.candidate is not None and trainee.candidate.version >= trainee.version
-        if self.store.group.rank == 0 and not newest:
-            self._retry_at = NEVER
-            self._failing.discard(trainee.player)
-            self._write(trainee)
+        if self.store.group.rank != 0:
+            return
+        if trainee.candidate is not None and trainee.candidate.version >= trainee.version:
+            self._measure(trainee.candidate, last=True)
+            return
+        self._retry_at = NEVER
+        self._failing.discard(trainee.player)
+        self._write(trainee, last=True)
 
     def finished(self, trainee: Trainee) -> bool:
         """Whether a player no longer trains, and its last candidate is written."""
@@ -57,11 +65,11 @@ class CandidateWriter:
         enough = trainee.behind >= self.store.config.candidate_decisions
         return enough and self.reporter.is_known(trainee.player)
 
-    def _write(self, trainee: Trainee) -> None:
+    def _write(self, trainee: Trainee, last: bool = False) -> None:
         if self.clock() < self._retry_at:
             return
         try:
-            self.store.write(trainee)
+            candidate = self.store.write(trainee)
         except OSError as error:  # a full disk: train on, and try again later
             self._failed(trainee, error)
             return
@@ -69,7 +77,12 @@ class CandidateWriter:
         self._failing.discard(trainee.player)
         level, what = (logging.WARNING, f"{WRITTEN}, which failed before") if failed_before else (logging.INFO, WRITTEN)
         log.log(level, "player %s: version %d %s", trainee.player, trainee.version, what)
+        self._measure(candidate, last or not trainee.train)
         self.reporter.new_candidate(trainee.player)
+
+    def _measure(self, candidate: Candidate, last: bool) -> None:
+        if self.measure is not None:
+            self.measured |= self.measure(candidate, last)
 
     def _failed(self, trainee: Trainee, error: OSError) -> None:
         """Try again after a heartbeat; log only the first failure in a row."""

@@ -18,6 +18,7 @@ class LearnerConfig:
     max_rollbacks: int = 10  # updates in a row that are rolled back, after which a player's training stops
     max_weight: float = 1e6  # an update that makes a larger weight is rolled back, and so is one
     max_growth: float = 100.0  # after which the largest weight is so many times that of the last version (at least 1)
+    ema: float = 0.0  # candidates are averages of versions, each weighs this share of the next one; 0: the newest one
     replay_in: str = "learner"  # where replays are: "learner" inside it; "buffer" in a process beside it
 
     def __post_init__(self) -> None:
@@ -25,6 +26,8 @@ class LearnerConfig:
         for name in ("heartbeat", "candidate_decisions", "join_seconds", "max_rollbacks", "max_weight", "max_growth"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"learner.{name} must be positive, got {getattr(self, name)}")
+        if not 0 <= self.ema < 1:
+            raise ValueError(f"learner.ema must be at least 0 and less than 1, got {self.ema}")
         if self.device not in DEVICES:
             raise ValueError(f"learner.device: unknown {self.device!r}; choose one of {', '.join(DEVICES)}")
         if self.replay_in not in REPLAYS:

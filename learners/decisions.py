@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from league.policies.distribution import Distribution
 from league.policies.layout import PolicyConfig
 from league.policies.torch_policy import Lanes, Observed
 from league.segment import CONTINUES, Segments
@@ -34,6 +35,7 @@ class Decisions:
     joint: Tensor | None = None  # [B, A, X] observations of all agents of the seat, or the state of the whole game
     lane: Tensor | None = None  # with a memory: the lane of each decision,
     lanes: Lanes | None = None  # and how decisions follow each other
+    magnet: Distribution | None = None  # what the magnet would do
 
     def __len__(self) -> int:
         return len(self.action)
@@ -92,7 +94,7 @@ T = TypeVar("T")
 
 def moved(thing: T, device: torch.device) -> T:
     """Return a tensor, or a dataclass of them, on a device; copies to a GPU are asynchronous, from pinned memory."""
-    if device.type == "cpu" or not isinstance(thing, Tensor | Decisions | Observed | Lanes):
+    if device.type == "cpu" or not isinstance(thing, Tensor | Decisions | Observed | Lanes | Distribution):
         return thing
     if isinstance(thing, Tensor):
         pinned = thing.pin_memory() if thing.device.type == "cpu" else thing

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Protocol
 
-import numpy as np
 import numpy.typing as npt
 import torch
 import torch.distributed as dist
@@ -52,7 +51,7 @@ class Group(Protocol):
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Replace the tensor by its weighted mean over all ranks, and return it."""
 
-    def maximum(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def maximum(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the elementwise maximum over all ranks."""
 
     def total(self, number: int) -> int:
@@ -77,7 +76,7 @@ class Alone:
         """Return the tensor as it is."""
         return tensor
 
-    def maximum(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def maximum(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the numbers as they are."""
         return numbers
 
@@ -115,11 +114,11 @@ class Ranks:
         dist.all_reduce(flat, group=self._gpus if flat.is_cuda else None)
         return tensor.copy_((flat[:-1] / flat[-1]).view_as(tensor))
 
-    def maximum(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def maximum(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the elementwise maximum over all ranks."""
         tensor = torch.from_numpy(numbers.copy())
         dist.all_reduce(tensor, op=dist.ReduceOp.MAX)
-        found: npt.NDArray[np.int64] = tensor.numpy()
+        found: npt.NDArray[Any] = tensor.numpy()
         return found
 
     def total(self, number: int) -> int:

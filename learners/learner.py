@@ -14,7 +14,7 @@ from league.metrics import SECONDS, UPDATES_PER_SECOND, WAIT_SHARE, WRITE_FAILUR
 from league.wire.messages import Assignment, Roster
 from league.wire.ports import Client, Server
 from learners.agreement import agree, share_rosters
-from learners.candidate_writer import CandidateWriter
+from learners.candidate_writer import CandidateWriter, Measure
 from learners.intake import Intake
 from learners.progress_reporter import UNKNOWN, LearnerAddresses, ProgressReporter, Trained
 from learners.remote_replay import AHEAD, BufferClient, RemoteReplay
@@ -37,6 +37,7 @@ class Learner:
     clock: Callable[[], float]
     buffer: Client | None = None  # the buffer process beside it; None: replays are in this process
     ahead: int = AHEAD  # minibatches to request ahead from the buffer process
+    measure: Measure | None = None  # what to measure of each new candidate
 
     _trainees: dict[PlayerId, Trainee] = field(default_factory=dict, init=False)
     _intake: Intake = field(init=False)
@@ -65,7 +66,9 @@ class Learner:
         )
         if buffer is not None:
             self.store = replace(self.store, remote_replay=self._remote_replay)
-        self._writer = CandidateWriter(store=self.store, reporter=self._reporter, clock=self.clock)
+        self._writer = CandidateWriter(
+            store=self.store, reporter=self._reporter, clock=self.clock, measure=self.measure
+        )
 
     def step(self, timeout: float) -> bool:
         """Do what there is to do, waiting up to `timeout` seconds for data; False: the learner has stopped."""
@@ -220,7 +223,7 @@ class Learner:
             self._intake.waited, self._updates = 0.0, 0
 
     def _metrics(self, now: float) -> dict[str, float]:
-        metrics = self._intake.metrics() | {WRITE_FAILURES: float(self._writer.failures)}
+        metrics = self._intake.metrics() | {WRITE_FAILURES: float(self._writer.failures)} | self._writer.measured
         elapsed = self._reporter.elapsed(now)
         if elapsed is not None and elapsed > 0:
             shares = {WAIT_SHARE: self._intake.waited / elapsed, UPDATES_PER_SECOND: self._updates / elapsed}

@@ -11,9 +11,10 @@ from league.ids import Hash
 from league.metrics import LAG_MAX, LAG_MEAN, LAG_P95, REFUSED_WEIGHTS, ROLLBACKS, player_metric
 from league.policies.layout import FloatArray
 from league.wire.messages import Candidate
-from learners.algorithms.algorithm import Algorithm
+from learners.algorithms.algorithm import Algorithm, check_metrics
 from learners.distributed import ALONE, Group
 from learners.fed_player import FedPlayer
+from learners.weight_average import WeightAverage
 from learners.weight_check import WeightCheck
 
 
@@ -33,6 +34,7 @@ class Trainee(FedPlayer):
     refused: int = 0  # of these, the ones in which all was finite, but the weight check refused the weights
     trouble: str = ""  # why the last update was rolled back
     weight_check: WeightCheck | None = None  # None: whatever is finite is published
+    average: WeightAverage | None = None  # what candidates are made of; None: of the newest weights
     group: Group = ALONE
     _losses: dict[str, float] = field(default_factory=dict)
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
@@ -55,6 +57,8 @@ class Trainee(FedPlayer):
         self.in_a_row = 0
         self.version += 1
         self.weights = weights
+        if self.average is not None:
+            self.average.add(weights)
         self.decisions += self.group.total(len(lag))
         self.batcher.expire(self.version)
         return True
@@ -77,7 +81,7 @@ class Trainee(FedPlayer):
         if self.weight_check is not None:
             self.weight_check.sample_observations(batch)
         self.training = batch.sessions
-        metrics = self.algorithm.update(batch, self.rng, between)
+        metrics = check_metrics(self.algorithm, self.algorithm.update(batch, self.rng, between))
         self.training = {}
         return metrics, batch.lag
 

@@ -10,7 +10,7 @@ import torch
 
 from league.ids import Hash, derive_seed
 from league.per_player import PerPlayer
-from league.policies.layout import FloatArray, PolicyConfig, initial, policy_from
+from league.policies.layout import FloatArray, PolicyConfig, describe, initial, policy_from
 from league.spec import EnvSpec
 from league.store.snapshots import Manifest, SnapshotStore
 from league.wire.messages import Assignment, Candidate
@@ -23,6 +23,7 @@ from learners.distributed import ALONE, Group
 from learners.player_settings import PlayerSettings
 from learners.remote_replay import RemoteReplay, RemoteTrainee
 from learners.trainee import Trainee
+from learners.weight_average import WeightAverage
 from learners.weight_check import WeightCheck
 
 MakeAlgorithm = Callable[[AlgoConfig, PolicyConfig, EnvSpec, FloatArray, Group], Algorithm]
@@ -66,7 +67,10 @@ class TraineeStore:
 
     def write(self, trainee: Trainee) -> Candidate:
         """Write a candidate, then the checkpoint that names it."""
-        state = trainee.algorithm.state()
+        state, average = trainee.algorithm.state(), trainee.average
+        flat = state["flat"] if average is None else average.read(state["flat"])
+        if average is not None:
+            state |= average.state()
         manifest = Manifest(
             player=trainee.player,
             incarnation=trainee.incarnation,
@@ -77,7 +81,7 @@ class TraineeStore:
             parent=trainee.parent,
             versions={"numpy": np.__version__, "torch": str(torch.__version__)},
         )
-        snapshot = self.snapshots.put({"flat": state["flat"]}, manifest)
+        snapshot = self.snapshots.put({"flat": flat}, manifest)
         save(self.checkpoint_path(trainee.player), self._checkpoint(trainee, snapshot, state))
         trainee.parent = snapshot
         trainee.candidate = _candidate(trainee, snapshot)
@@ -104,6 +108,7 @@ class TraineeStore:
             "rng": np.random.default_rng(derive_seed(*parts)),
             "group": self.group,
             "weight_check": WeightCheck(policy, self.spec, self.config),
+            "average": WeightAverage(self.config.ema, describe(policy, self.spec)) if self.config.ema else None,
         }
         if self.remote_replay is None or not self.players[player].replays:
             return Trainee(**common)
@@ -130,6 +135,8 @@ class TraineeStore:
         trainee = self._trainee(assignment, checkpoint.arrays["flat"])
         try:
             trainee.algorithm.restore(checkpoint.arrays)
+            if trainee.average is not None:
+                trainee.average.restore(checkpoint.arrays)
         except KeyError as error:
             raise CheckpointError(
                 f"the checkpoint of player {checkpoint.player!r} lacks {error}: an older version of Ludus wrote it. "

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from league.metrics import APPROX_KL, GRADIENT_STEPS, LEARNING_RATE, ROLLBACKS
+from league.metrics import APPROX_KL, GRADIENT_STEPS, LEARNING_RATE, MAGNET_KL, ROLLBACKS
 from league.policies.distribution import Distribution
 from league.policies.layout import FloatArray, PolicyConfig
 from league.policies.torch_policy import TorchPolicy
@@ -28,6 +28,7 @@ from league.segment import Segments
 from league.spec import EnvSpec
 from learners.algorithms.algorithm import State, nothing
 from learners.algorithms.config import ActorCriticConfig
+from learners.algorithms.magnet import Magnet
 from learners.batcher import Batch
 from learners.decisions import Decisions, moved, seen_in, seen_in_tails
 from learners.distributed import ALONE, Group
@@ -55,6 +56,7 @@ class ActorCritic:
         self.policy = TorchPolicy(policy, spec).to(group.device)
         self._values = Normaliser()
         self.policy.write(flat)
+        self._magnet = Magnet(config, policy, spec, flat).to(group.device) if config.magnet != "none" else None
         self.decisions, self.spent = 0, 0.0
         self.trouble = ""  # the reason of the last rollback
         weights = self.policy.flat
@@ -80,6 +82,10 @@ class ActorCritic:
         """Return the loss of a minibatch, a mean over its decisions, and metrics, including `losses/approx_kl`."""
         raise NotImplementedError
 
+    def regularised(self, reward_LTA: Tensor, log_ratio_LTA: Tensor) -> Tensor:
+        """Return the rewards to learn from; `log_ratio_LTA` is log policy(a) - log magnet(a) of each action."""
+        return reward_LTA
+
     # --- an update -------------------------------------------------------------------------------------------
 
     def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
@@ -100,6 +106,8 @@ class ActorCritic:
             self.trouble = str(error)
             return {ROLLBACKS: 1.0}
         self.decisions += self._group.total(len(data))
+        if self._magnet is not None:
+            self._magnet.follow(self.flat())
         metrics["losses/explained_variance"] = _explained_variance(data)
         return metrics | {ROLLBACKS: 0.0, LEARNING_RATE: learning_rate}
 
@@ -121,13 +129,10 @@ class ActorCritic:
         else:
             old_value_B, memory_BM = self.policy.values(seen)
         value_B = self._stretched(old_value_B.cpu())
+        magnet = None if self._magnet is None else self._magnet.judge(seen, mask_BN)
+        apart_B = None if magnet is None else log_prob_B - magnet.log_prob(action_B).cpu()
         target_LTA, advantage_LTA = self.estimate(
-            Trajectories(
-                reward=torch.from_numpy(segments.reward),
-                end=torch.from_numpy(segments.end),
-                present=present_LTA,
-                tail_value=self._tail_values(segments, memory_BM),
-            ),
+            self._trajectories(segments, apart_B, self._tail_values(segments, memory_BM)),
             _spread(value_B, present_LTA),
             _spread(log_prob_B - decided_B, present_LTA),
         )
@@ -145,8 +150,16 @@ class ActorCritic:
             joint=seen.joint,
             lane=present_LTA.nonzero()[:, 0] if seen.lanes is not None else None,
             lanes=seen.lanes,
+            magnet=magnet,
         )
         return moved(decisions, device)
+
+    def _trajectories(self, segments: Segments, apart_B: Tensor | None, tail_value_LTA: Tensor) -> Trajectories:
+        """Return rewards and ends; `apart_B` is log policy(a) - log magnet(a) of each decision, if it has a magnet."""
+        reward_LTA, present_LTA = torch.from_numpy(segments.reward), torch.from_numpy(segments.present)
+        if apart_B is not None:
+            reward_LTA = self.regularised(reward_LTA, _spread(apart_B, present_LTA))
+        return Trajectories(reward_LTA, torch.from_numpy(segments.end), present_LTA, tail_value_LTA)
 
     def _tail_values(self, segments: Segments, memory_BM: Tensor | None) -> Tensor:
         value_LTA = torch.zeros(segments.present.shape)
@@ -181,6 +194,10 @@ class ActorCritic:
             if learned_B is not None:
                 actions, value_B, part = actions[learned_B], value_B[learned_B], part[learned_B]
             loss, metrics = self.loss(actions, value_B, part, entropy_coef)
+            if part.magnet is not None:
+                divergence = actions.divergence(part.magnet).mean()
+                loss = loss + self.config.magnet_weight(self.decisions, self.spent) * divergence
+                metrics[MAGNET_KL] = divergence.detach()
             (loss * share if share < 1 else loss).backward()
             for name, value in metrics.items():
                 found[name] = found.get(name, 0.0) + share * float(value)
@@ -236,7 +253,8 @@ class ActorCritic:
         """Return a copy of weights, moments and counters."""
         moments = {name: moment.cpu().numpy().copy() for name, moment in self._moments.items()}
         decisions = np.array(self.decisions, dtype=np.int64)
-        return {"flat": self.flat(), "decisions": decisions, "values": self._values.state(), **moments}
+        magnet = {} if self._magnet is None else self._magnet.state()
+        return {"flat": self.flat(), "decisions": decisions, "values": self._values.state(), **moments, **magnet}
 
     def restore(self, state: State) -> None:
         """Continue from a state."""
@@ -245,6 +263,8 @@ class ActorCritic:
         self._values.restore(state["values"])
         for name, moment in self._moments.items():
             moment.copy_(torch.from_numpy(np.array(state[name])))
+        if self._magnet is not None:
+            self._magnet.restore(state)
 
     # --- statistics of the batches of all ranks --------------------------------------------------------------
 

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from league.errors import LudusError
+from league.metrics import ROLLBACKS
 from league.plugins import load
 from league.policies.layout import FloatArray, PolicyConfig
 from league.spec import EnvSpec
@@ -47,6 +49,37 @@ class Algorithm(Protocol):
 
     def restore(self, state: State) -> None:
         """Continue from a state."""
+
+
+class AlgorithmError(LudusError):
+    """An algorithm that returned what a learner cannot use; the message names the algorithm and the remedy."""
+
+
+def check_metrics(algorithm: Algorithm, returned: object) -> dict[str, float]:
+    """Return the metrics that an update returned, as plain numbers; raise AlgorithmError if they are not usable."""
+    who = f"{type(algorithm).__module__}:{type(algorithm).__qualname__}.update()"
+    if not isinstance(returned, Mapping):
+        raise AlgorithmError(f"{who} returned {type(returned).__name__}, not a dict of metrics: fix the algorithm")
+    if ROLLBACKS not in returned:
+        found = ", ".join(map(repr, returned)) or "an empty dict"
+        raise AlgorithmError(
+            f"{who} returned no {ROLLBACKS!r}, only {found}. Return 0.0 there, "
+            "or 1.0 if something was not finite and everything is as before the update"
+        )
+    return {_name(who, name): _number(who, name, value) for name, value in returned.items()}
+
+
+def _name(who: str, name: object) -> str:
+    if not isinstance(name, str):
+        raise AlgorithmError(f"{who} returned a metric called {name!r}: names are strings, such as 'losses/entropy'")
+    return name
+
+
+def _number(who: str, name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, RuntimeError) as error:  # torch raises a RuntimeError for a tensor of several
+        raise AlgorithmError(f"{who} returned {value!r} as {name!r}, not a number: {error}") from error
 
 
 def make_algorithm(

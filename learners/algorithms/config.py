@@ -10,11 +10,13 @@ A config class names its algorithm, which only a learner loads:
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from league.policies.layout import PolicyConfig
 
 SCHEDULES = ("constant", "linear")
+MAGNETS = ("none", "uniform", "copy")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -77,6 +79,10 @@ class ActorCriticConfig(AlgoConfig):
 
     entropy: float = 0.01  # weight of the entropy bonus at the start
     entropy_final: float | None = None  # its weight at the end of the anneal; None: constant
+    magnet: str = "none"  # policy to stay near: "uniform"; "copy" of the own weights; a snapshot file; "none"
+    magnet_coef: float = 0.0  # weight of the KL divergence from the magnet at the start
+    magnet_final: float | None = None  # its weight at the end of the anneal; None: constant
+    magnet_every: int = 100  # updates after which a copy is refreshed
     value_coef: float = 0.5  # weight of the value loss
     normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch
     normalise_values: bool = False  # learn values at a running mean of 0 and deviation of 1
@@ -90,6 +96,19 @@ class ActorCriticConfig(AlgoConfig):
             raise ValueError("algo.accumulate must be at least 1, algo.burn_in at least 0")
         if min(self.entropy, self.entropy_final or 0.0, self.value_coef) < 0:
             raise ValueError("algo: entropy, entropy_final and value_coef must not be negative")
+        if min(self.magnet_coef, self.magnet_final or 0.0) < 0 or self.magnet_every < 1:
+            raise ValueError("algo: magnet_coef and magnet_final must not be negative, magnet_every at least 1")
+        if self.magnet == "none" and (self.magnet_coef or self.magnet_final):
+            raise ValueError("algo.magnet_coef has no effect with algo.magnet=none. Set algo.magnet=uniform or copy.")
+
+    def refuse(self, policy: PolicyConfig) -> None:
+        """Raise ValueError if this algorithm cannot train such a network, or its magnet is a file that is missing."""
+        AlgoConfig.refuse(self, policy)
+        if self.magnet not in MAGNETS and not Path(self.magnet).is_file():
+            raise ValueError(
+                f"algo.magnet: {self.magnet!r} is neither {', '.join(MAGNETS)} nor a snapshot file "
+                "(RUN/snapshots/HASH.safetensors)"
+            )
 
     @property
     def passes(self) -> tuple[int, int]:
@@ -106,6 +125,8 @@ class ActorCriticConfig(AlgoConfig):
         """The setting that requires an anneal, if any."""
         if self.entropy_final is not None:
             return f"entropy_final={self.entropy_final:g}"
+        if self.magnet_final is not None:
+            return f"magnet_final={self.magnet_final:g}"
         return "lr_schedule=linear" if self.lr_schedule == "linear" else ""
 
     def entropy_coef(self, decisions: int, spent: float | None = None) -> float:
@@ -113,3 +134,9 @@ class ActorCriticConfig(AlgoConfig):
         if self.entropy_final is None:
             return self.entropy
         return self.entropy + (self.entropy_final - self.entropy) * self._annealed(decisions, spent)
+
+    def magnet_weight(self, decisions: int, spent: float | None = None) -> float:
+        """Return the weight of the divergence from the magnet after this many decisions."""
+        if self.magnet_final is None:
+            return self.magnet_coef
+        return self.magnet_coef + (self.magnet_final - self.magnet_coef) * self._annealed(decisions, spent)

@@ -245,7 +245,7 @@ def test_a_buffer_that_comes_back_begins_anew(world):
         feeder.feed(world.play(seed))
     world.step()
     ((head, arrays),) = world.drawn()
-    assert set(arrays) == {"lag"}, "the warm-up counts anew"
+    assert set(arrays) == {"lag"}, "the warm-up counts from zero again"
     assert head.ring == "b2/0"
 
 

@@ -36,6 +36,28 @@ def test_candidates_follow_every_so_many_decisions(hero, play):
     assert parents == [None, *(c.snapshot for c in found[:-1])]
 
 
+def test_new_candidates_are_measured_and_reported_with_the_metrics(hero, play):
+    world, _ = hero
+    seen = []
+
+    def measure(candidate, last):
+        seen.append((candidate.snapshot, last))
+        return {"player/hero/league/nash_conv": float(len(seen))}
+
+    world.restart(measure=measure)
+    world.run(HERO, steps=3)
+    assert seen == []  # the candidate that a restart goes on from was measured before
+    collector = world.collector("two")
+    collector.pull()
+    world.run(HERO)
+    collector.hear()
+    feed(world, collector, play, batches=3)
+    world.run(HERO, steps=2)
+    world.run(replace_train(HERO), steps=4)
+    assert seen == [(c.snapshot, last) for c, last in zip(world.candidates()[-2:], (False, True), strict=True)]
+    assert world.metrics["player/hero/league/nash_conv"] == 2
+
+
 def test_no_candidate_is_written_that_the_coordinator_never_hears_of(hero, play):
     world, collector = hero
     for number in range(12):  # the coordinator is down: nobody answers

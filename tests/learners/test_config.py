@@ -9,3 +9,9 @@ from learners.config import LearnerConfig
 def test_a_wrong_config_is_refused(wrong):
     with pytest.raises(ValueError, match="must be positive"):
         LearnerConfig(**wrong)
+
+
+@pytest.mark.parametrize("ema", [-0.1, 1.0])
+def test_an_average_that_forgets_nothing_or_all_is_refused(ema):
+    with pytest.raises(ValueError, match=r"learner\.ema must be at least 0 and less than 1"):
+        LearnerConfig(ema=ema)

@@ -172,6 +172,7 @@ def test_a_team_that_replays_ticks_cannot_remember():
     DQNConfig().refuse(GRU)
 
 
+@pytest.mark.slow
 def test_only_a_memory_solves_recall_by_values():
     returns = {}
     algo = DQNConfig(

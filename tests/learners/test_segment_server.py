@@ -49,6 +49,7 @@ def test_a_key_speaks_for_its_own_process(key, name, answer):
     assert Door().pull(key, name) == [answer]
 
 
+@pytest.mark.slow
 def test_sessions_are_bounded():
     door = Door()
     answers = [door.pull(None, "collector-1", f"s{number}") for number in range(SESSIONS + 3)]

@@ -9,6 +9,7 @@ from league.wire.messages import (
     Credit,
     Weights,
 )
+from learners.algorithms.algorithm import AlgorithmError
 from learners.algorithms.ppo import PPO
 
 
@@ -40,6 +41,21 @@ def test_the_anneal_follows_the_budget_from_the_start_of_an_incarnation_through_
     assert rate(1.0, again) == 0
     world.restart()  # with twice the budget: it began at 0.3 of it, and 0.7 are left after that
     assert rate(0.5, again) == pytest.approx(1 - 0.2 / 0.7)
+
+
+def test_an_algorithm_without_rollbacks_in_its_metrics_is_named(world, play):
+    class Silent(PPO):
+        def update(self, batch, rng, between):
+            super().update(batch, rng, between)
+            return {"losses/policy_loss": 0.5}
+
+    world.restart(algorithm=Silent)
+    world.run(HERO, steps=3)
+    collector = world.collector()
+    collector.pull()
+    world.run(HERO)
+    with pytest.raises(AlgorithmError, match=r"Silent\.update\(\) returned no 'losses/rollbacks'"):
+        feed(world, collector, play)
 
 
 def test_rolled_back_updates_are_counted_and_never_published(world, play):

@@ -101,3 +101,52 @@ def test_another_algorithm_is_not_resumed(hero, play):
     world.answer(HERO)
     with pytest.raises(CheckpointError, match="written under algorithm PPO, but the config says A2C"):
         world.learner.step(0)
+
+
+def averaged_world(path, spec, policy):
+    world = World(path, spec, policy, config={"ema": 0.5, "candidate_decisions": BATCH})
+    world.run(HERO, steps=3)
+    return world
+
+
+def publish_versions(world, play, count, session="one"):
+    """Train so many batches; return the weights of each version, as a collector gets them."""
+    collector, flats = world.collector(session), []
+    for _ in range(count):
+        collector.pull()
+        world.run(HERO)
+        feed(world, collector, play, batches=1)
+        world.run(HERO, steps=2)
+        collector.pull()
+        world.run(HERO)
+        collector.hear()
+        flats.append(collector.flat.copy())
+    return flats
+
+
+def test_a_candidate_is_the_average_of_versions_and_collectors_get_the_newest(tmp_path, spec, policy, play):
+    world = averaged_world(tmp_path, spec, policy)
+    one, two, three = publish_versions(world, play, 3)
+    newest = world.candidates()[-1]
+    assert newest.version == 3
+    stored = world.store.get(newest.snapshot).arrays["flat"]
+    np.testing.assert_allclose(stored, (one + 2 * two + 4 * three) / 7, atol=1e-6)
+    assert not np.array_equal(two, three)
+
+
+def test_an_average_survives_a_restart_and_not_a_reset(tmp_path, spec, policy, play):
+    world = averaged_world(tmp_path, spec, policy)
+    one, two = publish_versions(world, play, 2)
+    world.restart()
+    world.run(HERO, steps=2)
+    (three,) = publish_versions(world, play, 1, session="late")
+    stored = world.store.get(world.candidates()[-1].snapshot).arrays["flat"]
+    np.testing.assert_allclose(stored, (one + 2 * two + 4 * three) / 7, atol=1e-6)
+    again = Assignment(player="hero", incarnation=1)
+    world.run(again, steps=3)
+    fresh = world.store.get(world.candidates()[-1].snapshot).arrays["flat"]
+    late = world.collector("later")
+    late.pull(incarnation=1)
+    world.run(again)
+    late.hear()
+    np.testing.assert_array_equal(fresh, late.flat)

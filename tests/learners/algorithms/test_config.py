@@ -10,8 +10,10 @@ from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.appo_config import APPOConfig
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.impala_config import IMPALAConfig
+from learners.algorithms.mmd_config import MMDConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.algorithms.qmix_config import QMIXConfig
+from learners.algorithms.rnad_config import RNADConfig
 from learners.algorithms.vdn_config import VDNConfig
 
 
@@ -31,6 +33,13 @@ from learners.algorithms.vdn_config import VDNConfig
         lambda: VDNConfig(n_step=0),
         lambda: QMIXConfig(mixer_units=0),
         lambda: QMIXConfig(mixer_hidden=0),
+        lambda: PPOConfig(magnet="uniform", magnet_coef=-1.0),
+        lambda: PPOConfig(magnet="copy", magnet_every=0),
+        lambda: PPOConfig(magnet_coef=0.1),
+        lambda: MMDConfig(step_size=0.0),
+        lambda: MMDConfig(gae_lambda=2.0),
+        lambda: RNADConfig(eta=-0.1),
+        lambda: RNADConfig(magnet="none"),
     ],
 )
 def test_wrong_configs_are_refused(wrong):
@@ -38,7 +47,10 @@ def test_wrong_configs_are_refused(wrong):
         wrong()
 
 
-@pytest.mark.parametrize("kind", [A2CConfig, APPOConfig, DQNConfig, IMPALAConfig, PPOConfig, QMIXConfig, VDNConfig])
+KINDS = [A2CConfig, APPOConfig, DQNConfig, IMPALAConfig, MMDConfig, PPOConfig, QMIXConfig, RNADConfig, VDNConfig]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_config_names_its_algorithm(kind):
     name = kind().name
     assert kind.algorithm == f"learners.algorithms.{name}:{name.upper()}"
@@ -56,3 +68,15 @@ def test_a_config_names_its_algorithm(kind):
 def test_networks_that_do_not_fit_are_refused(spec, algo, policy, message):
     with pytest.raises(ValueError, match=message):
         make_algorithm(algo, policy, spec, initial(policy, spec, 0))
+
+
+def test_the_pull_of_a_magnet_is_annealed_between_two_values():
+    config = PPOConfig(magnet="uniform", magnet_coef=0.2, magnet_final=0.05, anneal_decisions=100)
+    assert [config.magnet_weight(decisions) for decisions in (0, 50, 100, 999)] == pytest.approx(
+        [0.2, 0.125, 0.05, 0.05]
+    )
+    assert config.anneals == "magnet_final=0.05"
+    assert PPOConfig(magnet="uniform", magnet_coef=0.2).magnet_weight(10**9) == 0.2
+    over_budget = MMDConfig(magnet_coef=0.2, magnet_final=0.0, lr=1e-3, lr_schedule="linear", lr_final=0.05)
+    assert over_budget.magnet_weight(0, spent=0.5) == pytest.approx(0.1)
+    assert over_budget.learning_rate(0, spent=1.0) == pytest.approx(5e-5)
