@@ -16,6 +16,8 @@ from launch.matches.score import Score
 from launch.spawn.exit_code import INTERRUPTED
 
 if TYPE_CHECKING:
+    from launch.matches.exploiting import Exploited
+    from launch.viewers.probe_reports import ProbeReport
     from league.player import Player
     from league.standings import PayoffTable, Standing
     from league.state import LeagueState
@@ -169,6 +171,46 @@ class League:
             )
         return found.score
 
+    def exploit(self, player: str | None = None, rounds: int | None = None) -> "Exploited":
+        """Return how exploitable a player is, exactly: what `ludus exploit` prints. By default the first main.
+
+        `player` may be `pool`, all frozen players with equal weights, or `nash`, their Nash mixture with the newest
+        candidates. Only small zero-sum games of two players have an exact figure.
+
+        league.exploit("main").figures.nash_conv
+        """
+        from launch.matches.exploiting import exploit
+
+        return exploit(self._run, player, rounds, self._allow)
+
+    def probe(
+        self,
+        player: str = "main",
+        steps: int | None = 200_000,
+        *,
+        seconds: float | None = None,
+        start: str | None = None,
+        games: int = 400,
+        seed: int = 1,
+        quiet: bool = True,
+    ) -> "ProbeReport":
+        """Train a best response against a frozen player, and return what it scores: what `ludus probe` does.
+
+        `start` is "self" (the player's own weights, the default), "scratch" or a snapshot file. The probe is a run of
+        its own inside this one, and the same call again goes on with it.
+
+        report = league.probe("main", steps=100_000)
+        report.score.low, report.exploitable
+        """
+        from launch.probes.probe_config import ProbeOrder
+        from launch.probes.probing import probe
+        from launch.terminal.clean import cleaned
+        from launch.terminal.spinner import hushed
+
+        order = ProbeOrder(steps=steps, seconds=seconds, start=start, games=games, seed=seed)
+        with cleaned(), hushed(quiet):
+            return probe(self._run, player, order, allow=self._allow, quiet=quiet)
+
     def verify(self) -> bool:
         """Print what `ludus verify` prints; return whether all is well. The league must not be alive."""
         from launch.verify.verify import verify
@@ -190,11 +232,13 @@ class League:
 
     def _launch(self, quiet: bool, given: bool) -> Self:
         """Run the league, whose lock is held."""
+        from launch.probes.after_league import conclude
         from launch.start import launch
         from launch.terminal.clean import cleaned
 
         with cleaned():
             code = launch(self._run, plain=False, quiet=quiet, allow=list(self._allow), given=given)
+            code = conclude(self._run, code, quiet=quiet, as_json=False, allow=self._allow)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         if code:

@@ -8,11 +8,13 @@ from typing import Any
 from launch.commands.command import RUN_HELP, CliCommand
 from launch.commands.contesting import CONTESTING
 from launch.commands.inspecting import INSPECTING
+from launch.commands.measuring import MEASURING
+from launch.commands.solving import SOLVING
 from launch.commands.starting import STARTING
 from launch.commands.steering import STEERING
 from launch.terminal.wording import TRACEBACK
 
-COMMANDS = {command.name: command for command in (*STARTING, *STEERING, *INSPECTING, *CONTESTING)}
+COMMANDS = {command.name: command for command in (*STARTING, *STEERING, *INSPECTING, *CONTESTING, *MEASURING, *SOLVING)}
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -46,6 +48,7 @@ def _add(parsers: Any, command: CliCommand) -> None:  # argparse keeps the type 
     if command.takes_run:
         parser.add_argument("run", metavar="RUN", help=RUN_HELP)
     command.add_arguments(parser)
+    parser.set_defaults(parser=parser)
 
 
 class Version(argparse.Action):
@@ -76,3 +79,12 @@ def refuse_unknown_command(parser: argparse.ArgumentParser, argv: Sequence[str])
     close = difflib.get_close_matches(argv[0], COMMANDS, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(COMMANDS)}"
     parser.error(f"there is no command {argv[0]!r}; {hint}")
+
+
+def refuse_unrecognized(arguments: argparse.Namespace, rest: Sequence[str]) -> None:
+    """Exit with the usage of the command; overrides belong to `ludus run`."""
+    told, words = arguments.parser, " ".join(rest)
+    if hasattr(arguments, "run") and all("=" in text and not text.startswith("-") for text in rest):
+        start = f"ludus run name={arguments.run} ... {words}"
+        told.error(f"unrecognized arguments: {words}; to change a config, repeat the command of its start: {start}")
+    told.error(f"unrecognized arguments: {words}")

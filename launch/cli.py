@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from launch.arguments import COMMANDS, build_parser, refuse_unknown_command
+from launch.arguments import COMMANDS, build_parser, refuse_unknown_command, refuse_unrecognized
 from launch.commands.command import print_note
 from launch.shadowing import ShadowedError, check_packages
 from launch.spawn.exit_code import INTERRUPTED, REFUSED
@@ -26,7 +26,7 @@ def _dispatch(argv: Sequence[str] | None) -> int:
     arguments, rest = parser.parse_known_args(argv)
     # argparse takes overrides only in one block; users may put them before and after options.
     if any(text.startswith("-") for text in rest) or (rest and not hasattr(arguments, "pairs")):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        refuse_unrecognized(arguments, rest)
     if rest:
         arguments.pairs += rest
     allow_local_modules(getattr(arguments, "allow", ()))

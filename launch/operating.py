@@ -1,4 +1,4 @@
-"""The commands that work on a run that is under way: attach, logs, stop, scale, keys. Each returns its exit code."""
+"""The commands on a run that is under way: attach, logs, pause, stop, scale, keys. Each returns its exit code."""
 
 import json
 import sys
@@ -10,8 +10,10 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from launch.config.config import stored
+from launch.config.foreign import with_foreign
 from launch.terminal.console import Console
 from launch.terminal.spinner import Spinner
+from launch.terminal.wording import allowing
 from launch.topology.endpoints import Endpoints
 from launch.viewers.live import LiveTable, final_report
 from launch.viewers.view import Viewer, ViewError, may_answer, read_offline
@@ -39,7 +41,7 @@ def attach(run: RunDirectory, plain: bool = False, quiet: bool = False, as_json:
         Endpoints(run, "viewer", config.launch.transport, PAGE_LIMIT) as endpoints,
     ):
         state = _follow(run, Viewer(endpoints.replica(), config.league), table)
-    final_report(state, run.name, as_json=as_json)
+    final_report(state, run.name, as_json=as_json, allow=with_foreign(config))
     return 0
 
 
@@ -74,8 +76,31 @@ def stop(run: RunDirectory) -> int:
         heard = may_answer(run.read_rendezvous()) and drain(config, run)
     if not heard:
         raise ViewError(f"no coordinator of the run {run.name} answers: it does not run")
-    print_line(f"everybody finishes; it goes on with: ludus resume {run.name}")
+    print_line(f"everybody finishes; it goes on with: ludus resume {run.name}{allowing(with_foreign(config))}")
     return 0
+
+
+def pause(run: RunDirectory) -> int:
+    """Hand out no more tickets until `unpause`; matches under way are finished, and the budget's clock stands."""
+    _command(run, "pause")
+    print_line(f"matches under way are finished, then everybody waits; it goes on with: ludus unpause {run.name}")
+    return 0
+
+
+def unpause(run: RunDirectory) -> int:
+    """Hand out tickets again."""
+    _command(run, "unpause")
+    print_line(f"{run.name} goes on; look at it: ludus attach {run.name}")
+    return 0
+
+
+def _command(run: RunDirectory, action: str) -> None:
+    from launch.topology.endpoints import command
+
+    with Spinner(f"asking the coordinator of {run.name}"):
+        done = may_answer(run.read_rendezvous()) and command(stored(run), run, action)
+    if not done:
+        raise ViewError(f"no coordinator of the run {run.name} answers: it does not run")
 
 
 def scale(run: RunDirectory, wanted: Sequence[str]) -> int:

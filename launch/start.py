@@ -9,24 +9,29 @@ Both hold the lock of the run: `begin` while its block runs, and for a run that 
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
-from collectors.check import try_out
 from collectors.envs.config import make_environment
 from collectors.envs.names import is_ours
 from collectors.envs.watched import silent
-from collectors.players.scripted import make_bots
 from coordinator.opening import check_seats
 from launch.config.changes import Change, differences
 from launch.config.config import Config, ConfigError, settings_of, stored, to_plain
+from launch.config.env_spec import check_rules
+from launch.config.foreign import refuse_foreign
+from launch.config.start_weights import check_weights, copy_weights, find_weights, with_hashes
 from launch.config.strings import leaked
+from launch.processes.nash_conv_meter import check_exploit_every
 from launch.sandbox.apart import Limit, apart
-from launch.sandbox.trial import Try
+from launch.sandbox.payoff_choice import choose_payoff
+from launch.sandbox.trial import Tried, Try, try_environment
 from launch.terminal.spinner import Spinner, hushed
 from launch.terminal.wording import allowing
 from launch.trackers.make_sink import check_trackers
+from league.payoff import AUTO, OUTCOME, RETURN
 from league.player import Player
 from league.plugins import load
 from league.policies.layout import describe
@@ -35,6 +40,7 @@ from league.spec import EnvSpec
 from league.store.ledger import Ledger, LedgerLocked
 from league.store.run_directory import RunDirectory, RunError
 from league.store.run_lock import RunLocked, locked
+from league.store.snapshots import SnapshotStore
 from learners.algorithms.config import AlgoConfig
 
 Notify = Callable[[str], None]
@@ -46,22 +52,29 @@ RELEASE_SECONDS = 5.0  # for the processes of a league whose `ludus run` was kil
 
 @contextmanager
 def held(run: RunDirectory, slurm: bool = False) -> Iterator[None]:
-    """Hold the lock of a run; raise RunError, with nothing changed, if its league is under way.
+    """Hold the lock of a run; raise RunError, with nothing changed, if its league is under way or lost its ledger.
 
     After a kill -9 the lock is free at once, but the coordinator needs a moment to end: its ledger is waited for. Jobs
     of Slurm outlive the command that submits them, which looks for them in the queue itself.
     """
     try:
         with locked(run):
+            run.refuse_lost_ledger()
             if run.ledger.exists() and not slurm:
                 with Spinner("waiting for the ledger"):
                     Ledger.open(run.ledger, RELEASE_SECONDS).close()
             yield
     except (RunLocked, LedgerLocked) as error:
         raise RunError(
-            f"the league {run.name} is under way already. Look at it: ludus attach {run.name}. Stop it: ludus stop "
-            f"{run.name}. Start another one: give another name="
+            f"the league {run.name} is under way already. {_how_to_reach(run)} Start another one: give another name="
         ) from error
+
+
+def _how_to_reach(run: RunDirectory) -> str:
+    """Return what can be done with a league that is under way; one in a single process serves nobody."""
+    if run.config.exists() and stored(run).launch.name == "inline":
+        return "It plays inside of the command that started it (launch=inline), and Ctrl-C there stops it."
+    return f"Look at it: ludus attach {run.name}. Stop it: ludus stop {run.name}."
 
 
 def launch(
@@ -78,6 +91,7 @@ def launch(
 
 def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as_json: bool, given: bool) -> int:
     config = stored(run)
+    refuse_foreign(to_plain(config), allow)
     if config.launch.transport == "tcp" and config.launch.name != "inline":
         from launch.slurm.trust import approve_keys
 
@@ -99,12 +113,13 @@ def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as
 
 def _submit(config: Config, run: RunDirectory, *, quiet: bool, allow: list[str], given: bool) -> int:
     """Launch a league as Slurm jobs, unless it is over and has no budget left."""
-    from launch.processes.ending import OVER_ALREADY, finished
+    from launch.processes.ending import finished
     from launch.slurm.submit import run as run_slurm
     from launch.slurm.trust import approve
 
     def over() -> str:
-        return "" if finished(run) is None else OVER_ALREADY
+        found = finished(run)
+        return "" if found is None else found.line
 
     approve(run, config, given)
     return run_slurm(config, run, over=over, notify=(lambda line: None) if quiet else _print, allow=allow)
@@ -130,16 +145,36 @@ def _print(line: str) -> None:
 def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notify) -> Iterator[RunDirectory]:
     """Hold the run of this config: made now, or found with the same config, or with changes that are allowed."""
     with Spinner("trying the environment") as progress:
-        rehearse(config, allow, progress.update)
+        tried = try_config(config, allow, progress.update)
+    if tried.endless:
+        notify(f"warning: {tried.endless}")
     _check_slurm(config)
     run = RunDirectory(Path(config.runs) / config.name)
+    run.refuse_links()
+    store = SnapshotStore(run.snapshots)
+    weights = find_weights(config, store)
+    check_weights(weights, config, tried.spec)
+    config = with_hashes(config, weights)
     with held(run, slurm=config.launch.name == "slurm"):
+        config = _decided(config, tried, run, notify)
         if exists(run):
-            run.refuse_links()
+            copy_weights(weights, store)  # of players that are new in the config
             _go_on(run, config, accept, notify, allow)
         else:
-            run.create().write_config(to_plain(config))
+            run.refuse_foreign_files()
+            run.create()
+            copy_weights(weights, store)
+            run.write_config(to_plain(config))
         yield run
+
+
+def _decided(config: Config, tried: Tried, run: RunDirectory, notify: Notify) -> Config:
+    """Return the config with what counts as better, and say why if the trial decided it."""
+    config, why = with_payoff(config, tried, run)
+    if why:
+        other = OUTCOME if config.league.payoff.by == RETURN else RETURN
+        notify(f"the league goes by {config.league.payoff.by}: {why} (league.payoff={other} to change that)")
+    return config
 
 
 def _check_slurm(config: Config) -> None:
@@ -154,10 +189,13 @@ def exists(run: RunDirectory) -> bool:
     """Return whether there is a run to go on with; raise RunError if there is half of one."""
     if run.layout.exists() and run.check().config.exists():
         return True
-    if run.ledger.exists():
-        raise RunError(
-            f"{run.root} has a ledger, but no {run.config.name}: it is not a whole run. Choose another name="
-        )
+    lacking = run.config if run.layout.exists() else run.layout
+    for path in (run.ledger, run.config):
+        if path.exists():
+            raise RunError(
+                f"{run.root} has a file {path.name}, but no file {lacking.name}: it is not a whole run. Choose another "
+                "name="
+            )
     return False
 
 
@@ -193,38 +231,59 @@ def _refusal(run: RunDirectory, changes: Sequence[Change], allow: Collection[str
 
 def rehearse(config: Config, allow: Collection[str] = (), progress: Notify = silent) -> EnvSpec:
     """Make every part once, so that a config that cannot work fails here, before there is a run directory."""
+    return try_config(config, allow, progress).spec
+
+
+def try_config(config: Config, allow: Collection[str] = (), progress: Notify = silent) -> Tried:
+    """Do what `rehearse` does; return all that the trial of the environment showed."""
     if secret := leaked(to_plain(config)):
         raise ConfigError(secret)
+    refuse_foreign(to_plain(config), allow)
     _founders(config)
     _check_device(config)
     check_trackers(config.track.to)
-    spec = _tried_apart(config, allow, progress)
-    if spec is not None:
-        _check_against(config, spec, allow)
-        return spec
+    tried = _tried_apart(config, allow, progress)
+    if tried is not None:
+        _check_against(config, tried.spec, allow)
+        return tried
     env = make_environment(config.env, TRIAL_SLOTS, allow)
     try:
         _check_against(config, env.spec, allow)
-        try_out(env, bots=make_bots(_founders(config, env.spec.roles), env.spec, allow))
-        return env.spec
+        return try_environment(env, _founders(config, env.spec.roles), config.league, allow)
     finally:
         env.close()
 
 
-def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> EnvSpec | None:
+def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tried | None:
     """Try foreign code in another process; None if that is not needed, or its error has to be raised here."""
     if is_ours(config.env.name) and config.env.outcome is None:
         return None
     order = Try(env=config.env, slots=TRIAL_SLOTS, league=config.league, allow=tuple(allow))
     who = config.env.id or config.env.name
     answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="), progress)
-    return None if answer is None else msgspec.json.decode(answer, type=EnvSpec)
+    return None if answer is None else msgspec.json.decode(answer, type=Tried)
+
+
+def with_payoff(config: Config, tried: Tried, run: RunDirectory) -> tuple[Config, str]:
+    """Return the config with what counts as better if the trial has to decide it, and why; a run keeps what it has."""
+    if config.league.payoff.by != AUTO:
+        return config, ""
+    if exists(run):
+        by, why = stored(run).league.payoff.by, ""
+    else:
+        by, why = choose_payoff(tried.margins, tried.spec)
+    league = replace(config.league, payoff=replace(config.league.payoff, by=by))
+    return replace(config, league=league), why
 
 
 def _check_against(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     check_seats(config.league, spec)
+    if config.league.probe.enabled and spec.cooperative:
+        raise ConfigError(f"league.probe: all seats of {spec.name} are on one side, so nobody can be exploited")
     _founders(config, spec.roles)
+    check_rules(config, spec, allow)
     _check_parts(config, spec, allow)
+    check_exploit_every(config, spec, allow)
 
 
 def _founders(config: Config, roles: Sequence[str] = ()) -> list[Player]:

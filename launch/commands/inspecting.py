@@ -49,13 +49,14 @@ def _matches(arguments: Namespace) -> int:
 
 
 def _add_explain(parser: ArgumentParser) -> None:
+    add_allow(parser)
     parser.add_argument("player", metavar="PLAYER")
 
 
 def _explain(arguments: Namespace) -> int:
     from launch.viewers.reading import explain
 
-    return explain(find_run(arguments), arguments.player)
+    return explain(find_run(arguments), arguments.player, arguments.allow)
 
 
 def _add_report(parser: ArgumentParser) -> None:

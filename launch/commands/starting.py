@@ -98,10 +98,11 @@ def _resume(arguments: Namespace) -> int:
 
 
 def _launch(run: "RunDirectory", arguments: Namespace, given: bool) -> int:
+    from launch.probes.after_league import conclude
     from launch.start import launch
 
-    show = {"plain": arguments.plain, "quiet": arguments.quiet, "as_json": arguments.json}
-    return launch(run, allow=arguments.allow, given=given, **show)
+    show = {"quiet": arguments.quiet, "as_json": arguments.json, "allow": arguments.allow}
+    return conclude(run, launch(run, plain=arguments.plain, given=given, **show), **show)
 
 
 STARTING = (

@@ -1,4 +1,4 @@
-"""The commands that work on a run that is under way: attach, logs, stop, scale, keys."""
+"""The commands that work on a run that is under way: attach, logs, pause, unpause, stop, scale, keys."""
 
 from argparse import ArgumentParser, Namespace
 
@@ -25,6 +25,18 @@ def _logs(arguments: Namespace) -> int:
     from launch.operating import logs
 
     return logs(find_run(arguments), arguments.role, arguments.follow, arguments.lines)
+
+
+def _pause(arguments: Namespace) -> int:
+    from launch.operating import pause
+
+    return pause(find_run(arguments))
+
+
+def _unpause(arguments: Namespace) -> int:
+    from launch.operating import unpause
+
+    return unpause(find_run(arguments))
 
 
 def _stop(arguments: Namespace) -> int:
@@ -70,6 +82,18 @@ STEERING = (
         example="ludus logs latest learner -f",
         handle=_logs,
         add_arguments=_add_logs,
+    ),
+    CliCommand(
+        name="pause",
+        help="let a run rest while its processes stay: no new matches, and its budget's clock stands",
+        example="ludus pause latest",
+        handle=_pause,
+    ),
+    CliCommand(
+        name="unpause",
+        help="let a paused run go on",
+        example="ludus unpause latest",
+        handle=_unpause,
     ),
     CliCommand(
         name="stop",

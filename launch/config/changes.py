@@ -19,7 +19,9 @@ HARMLESS = (
     "launch",  # how it is started
     "track",  # where its curves go
     "league.budget",  # when it ends
+    "league.probe",  # what follows its end
     "league.archive",  # where its old events are
+    "league.exploit_every",  # how often it is measured
     "collector.slots",  # how fast it plays
 )
 

@@ -27,17 +27,24 @@ from omegaconf.errors import ConfigKeyError, OmegaConfBaseException, ValidationE
 from yaml import YAMLError
 
 from launch.config.config import Config, ConfigError, algo_class, from_plain, settings_of, with_algo, wrong_name
-from launch.config.groups import file_of, find, groups_of, listed, opened, options, place
+from launch.config.foreign import refuse_foreign
+from launch.config.groups import SHORTHANDS, content_of, file_of, find, groups_of, listed, opened, options, place
 from launch.config.origins import COMMAND_LINE, Layer, below, origin
 from launch.config.schema import UNKNOWN, complaint, nearest, type_at, type_name
 from launch.config.strings import wrong_resolver
+from league.errors import InputError
 from league.plugins import PluginError, names
+from league.recipe_check import check_recipe
 from learners.algorithms.ppo_config import PPOConfig
 
 ALGO = "algo"
 SCHEMA = "ludus_schema"  # as conf/config.yaml calls it
 FREE = ("env.kwargs.", f"{ALGO}.")  # keys below these are not in the schema: they need no + to be added
-PLAYERS = "league.players."
+SWITCH = "league.probe"  # a group that is switched on by its name
+FREE_IN_ROW = re.compile(
+    r"league\.(players|kinds)\.[^.]+\.(matchmaking|promotion|policy|algo)\..+"
+)  # neither are these
+ROWS = {"league.players.": "player", "league.kinds.": "kind"}  # groups of rows, and what a row is
 ID = re.compile(r"(\+*env\.id)=([^'\"]*)")  # of an environment, not quoted
 GAME = re.compile(
     r"\b(?!(?:choice|range|interval|glob|sort|shuffle|tag|int|str|bool|float)\()"  # Hydra's own functions
@@ -65,7 +72,7 @@ def compose_layers(
 
 
 def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path | None) -> tuple[Config, Layers]:
-    parsed = [_parse(text) for text in overrides]
+    parsed = [_parse(in_full(text)) for text in overrides]
     with opened(config_dir) as loader:
         groups = groups_of(loader)
         parsed = [_named(override, loader) for override in parsed]
@@ -74,7 +81,8 @@ def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path 
         config, layers = _with_algorithm(parsed, _fitting_experiment(parsed, loader), allow, loader)
     try:
         settings_of(config, allow)
-    except (ConfigError, PluginError) as error:
+        check_recipe(config.league)
+    except InputError as error:
         raise ConfigError(_with_file(str(error), layers())) from error
     return config, layers
 
@@ -97,7 +105,11 @@ def _with_algorithm(
         source = (chosen, ["~experiment"])
         plain[ALGO] = _composed(Open, *source)[ALGO]
         layers = partial(_joined, layers, partial(_layers, *source, loader))
-    kind = _kind(str(name), allow)
+    try:
+        kind = _kind(str(name), allow)
+    except ConfigError:
+        refuse_foreign(plain, allow)  # the algorithm may not be all that needs permission
+        raise
     for override in chosen:
         _refuse_unknown(kind, override)
     try:
@@ -121,8 +133,7 @@ def _layers(overrides: Sequence[Override], experiment: list[str], loader: Config
         source = find(path, loader)
         if source is None or path == SCHEMA or package.split(".")[0] == "hydra":
             continue
-        content = OmegaConf.to_container(source.load_config(path).config, resolve=False)
-        assert isinstance(content, dict)
+        content = content_of(path, source)
         content.pop("defaults", None)
         layers.append(Layer(file_of(source, path), below(package, content)))
     groups = groups_of(loader)
@@ -177,6 +188,17 @@ def quoted(text: str) -> str:
     return text if found is None else found[1] + "=" + GAME.sub(r'"\g<0>"', found[2])
 
 
+def in_full(text: str) -> str:
+    """Return an override of a group as one of the key that a plain value stands for.
+
+    >>> in_full("league.payoff=return"), in_full("league.payoff={decay: 1}"), in_full("league.payoff.decay=1")
+    ('league.payoff.by=return', 'league.payoff={decay: 1}', 'league.payoff.decay=1')
+    """
+    key, equals, value = text.partition("=")
+    short = SHORTHANDS.get(key.lstrip("+"))
+    return f"{key}.{short}={value}" if short and equals and not value.lstrip().startswith("{") else text
+
+
 def _parse(text: str) -> Override:
     """Return the override; an error of Hydra's parser has several lines, the user gets one."""
     try:
@@ -193,8 +215,13 @@ def _parse(text: str) -> Override:
 
 
 def _named(override: Override, loader: ConfigLoader) -> Override:
-    """Return algo.name=X instead of algo=X where X is no option of the group, but the name of an algorithm."""
+    """Return algo.name=X instead of algo=X where X is no option of the group, but the name of an algorithm.
+
+    Likewise league.probe.enabled=true for league.probe=true.
+    """
     choice = str(override.value())
+    if override.key_or_group == SWITCH and isinstance(override.value(), bool):
+        return _parse(f"{SWITCH}.enabled={choice.lower()}")
     if override.key_or_group != ALGO or override.is_delete() or choice in options(ALGO, loader):
         return override
     plugged = isinstance(override.value(), str) and (":" in choice or choice in names("ludus.algorithms"))
@@ -206,14 +233,16 @@ def _line(override: Override) -> str:
     key, line = override.key_or_group, str(override.input_line)
     if key == "experiment" and override.value() is None:
         return "~experiment"
-    if override.type == OverrideType.CHANGE and key != ALGO and f"{key}.".startswith(FREE):
+    free = f"{key}.".startswith(FREE) or FREE_IN_ROW.fullmatch(key)
+    if override.type == OverrideType.CHANGE and key != ALGO and free:
         return f"++{line}"
-    if override.is_add() and f"{key}.".startswith(PLAYERS):
+    rows = next((prefix for prefix in ROWS if f"{key}.".startswith(prefix)), "")
+    if rows and override.is_add():
         # OmegaConf refuses to assign a new item of typed groups, but merges one into them.
         value = override.get_value_element_as_str()
-        for part in reversed(key.removeprefix(PLAYERS[:-1]).split(".")[1:]):
+        for part in reversed(key.removeprefix(rows[:-1]).split(".")[1:]):
             value = f"{{{part}: {value}}}"
-        return f"++{PLAYERS[:-1]}={value}"
+        return f"++{rows[:-1]}={value}"
     return line
 
 
@@ -248,14 +277,15 @@ def _unknown_option(group: str, choice: str, options: Sequence[str]) -> str:
 def _fitting_experiment(parsed: Sequence[Override], loader: ConfigLoader) -> list[str]:
     """Return the experiment that goes with another env.
 
-    The default experiment is tuned for one game. Whoever names another env, and no experiment, gets the
-    experiment of that name, or none.
+    The default experiment is tuned for one game. Whoever names another env, by its group or by env.name, and no
+    experiment, gets the experiment of that name, or none.
     """
     chosen = {override.key_or_group: override.value() for override in parsed}
-    if "env" not in chosen or "experiment" in chosen:
+    env = chosen.get("env", chosen.get("env.name"))
+    if env is None or "experiment" in chosen:
         return []
-    fits = chosen["env"] in listed("experiment", ObjectType.CONFIG, loader)
-    return [f"experiment={chosen['env']}" if fits else "~experiment"]
+    fits = env in listed("experiment", ObjectType.CONFIG, loader)
+    return [f"experiment={env}" if fits else "~experiment"]
 
 
 def _explain(config: type[Config], error: Exception, parsed: Sequence[Override]) -> str:
@@ -267,8 +297,12 @@ def _explain(config: type[Config], error: Exception, parsed: Sequence[Override])
     if key.isdecimal():  # a place in a list, and not of which
         key = next((o.key_or_group for o in parsed if str(o.input_line) in str(error)), key)
     source = max((o for o in parsed if _about(o, key)), key=lambda o: len(o.key_or_group), default=None)
-    if source is not None and key.startswith(PLAYERS) and isinstance(cause, ConfigKeyError):
-        return f"this league has no player {key.removeprefix(PLAYERS)!r}; to add one write +{source.input_line}"
+    rows = next((prefix for prefix in ROWS if key.startswith(prefix)), "")
+    if source is not None and rows and isinstance(cause, ConfigKeyError):
+        return f"this league has no {ROWS[rows]} {key.removeprefix(rows)!r}; to add one write +{source.input_line}"
+    for prefix, row in ROWS.items():  # a row that is not there, of which one key was to be set
+        if key and any(o.key_or_group.startswith(f"{prefix}{key}.") for o in parsed):
+            return f"this league has no {row} {key!r}; to add one write +{prefix}{key}={{...}}"
     kind = type_at(config, key) if key else Any
     if key == "experiment":
         return f"an experiment must begin with the line `# @package _global_`{place(error)}"

@@ -7,7 +7,7 @@ from_plain(plain) == config                                # what every process 
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, make_dataclass
 from typing import Any, TypeVar
 
@@ -23,8 +23,8 @@ from league.errors import InputError
 from league.per_player import PerPlayer
 from league.plugins import BUILTIN, PluginError, resolve
 from league.policies.layout import PolicyConfig
-from league.rulebook import LeagueConfig
-from league.store.run_directory import RunDirectory
+from league.rulebook import LeagueConfig, in_roles
+from league.store.run_directory import LATEST, SWEEPS, RunDirectory
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.config import LearnerConfig
@@ -99,31 +99,43 @@ class Config:
 
 def wrong_name(name: str) -> str:
     """Return why a text cannot name a run; nothing if it can."""
-    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+=,@-]*", name) and name != "latest":
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+=,@-]*", name) and name not in (LATEST, SWEEPS):
         return ""
     return (
-        f"name: {name!r} cannot name a run; use letters (a to z), digits and . _ - (but not 'latest'), "
+        f"name: {name!r} cannot name a run; use letters (a to z), digits and . _ - (but not {LATEST!r} or {SWEEPS!r}), "
         "and runs=DIRECTORY to choose where runs land"
     )
 
 
-def policies_of(config: Config) -> PerPlayer[PolicyConfig]:
-    """Return the network of every player; what a player leaves open is as in `policy`."""
-    overrides = {name: player.policy for name, player in config.league.players.items() if player.policy}
-    common = _plain(config.policy)
-    own = {name: _own(PolicyConfig, common, keys, f"league.players.{name}.policy") for name, keys in overrides.items()}
+def policies_of(config: Config, roles: Sequence[str] = ()) -> PerPlayer[PolicyConfig]:
+    """Return the network of every player; what a player and its kind leave open is as in `policy`."""
+    overrides, common = _overrides(config, "policy", roles), _plain(config.policy)
+    own = {name: _own(PolicyConfig, common, keys, where) for name, (keys, where) in overrides.items()}
     return PerPlayer(config.policy, own)
 
 
-def settings_of(config: Config, allow: Collection[str] = ()) -> PerPlayer[PlayerSettings]:
+def _overrides(config: Config, part: str, roles: Sequence[str]) -> dict[str, tuple[dict[str, Any], str]]:
+    """Return the keys of `policy` or `algo` that a player or its kind sets, and where they are set."""
+    found: dict[str, tuple[dict[str, Any], str]] = {}
+    for name, player in config.league.players.items():
+        row = config.league.kinds.get(player.kind)
+        common, own = getattr(row, part, {}), getattr(player, part)
+        if common or own:
+            where = f"league.players.{name}" if own else f"league.kinds.{player.kind}"
+            for one, _ in in_roles(name, player.role, roles):
+                found[one] = {**common, **own}, f"{where}.{part}"
+    return found
+
+
+def settings_of(config: Config, allow: Collection[str] = (), roles: Sequence[str] = ()) -> PerPlayer[PlayerSettings]:
     """Return the network and the algorithm of every player.
 
-    What a player leaves open is as in `algo`, or as the default of its algorithm if that is another one.
+    What a player and its kind leave open is as in `algo`, or as the default of its algorithm if that is another one.
     """
-    policies, algo = policies_of(config), _own(algo_class(config.algo["name"], allow), {}, config.algo, "algo")
-    overrides = {name: player.algo for name, player in config.league.players.items() if player.algo}
-    algos = {name: _own_algo(config.algo, own, name, allow) for name, own in overrides.items()}
-    names = [name for name in config.league.players if name in policies.own or name in algos]
+    policies, algo = policies_of(config, roles), _own(algo_class(config.algo["name"], allow), {}, config.algo, "algo")
+    overrides = _overrides(config, "algo", roles)
+    algos = {name: _own_algo(config.algo, own, where, allow) for name, (own, where) in overrides.items()}
+    names = dict.fromkeys([*policies.own, *algos])
     own = {name: PlayerSettings(policies[name], algos.get(name, algo)) for name in names}
     return PerPlayer(PlayerSettings(policies.default, algo), own)
 
@@ -139,8 +151,8 @@ def algo_class(name: str, allow: Collection[str] = ()) -> type[AlgoConfig]:
     return found
 
 
-def _own_algo(common: Mapping[str, Any], own: Mapping[str, Any], player: str, allow: Collection[str]) -> AlgoConfig:
-    name, key = own.get("name", common["name"]), f"league.players.{player}.algo"
+def _own_algo(common: Mapping[str, Any], own: Mapping[str, Any], key: str, allow: Collection[str]) -> AlgoConfig:
+    name = own.get("name", common["name"])
     return _own(algo_class(str(name), allow), common if name == common["name"] else {}, own, key)
 
 

@@ -1,4 +1,8 @@
-"""The environment's spec: taken once from the environment itself, and kept in the run directory for every process."""
+"""The environment's spec: taken once from the environment itself, and kept in the run directory for every process.
+
+spec = prepare_league(config, run, allow)       # where a league is launched
+spec = read_spec(run)                           # in its processes
+"""
 
 from collections.abc import Collection
 
@@ -6,9 +10,25 @@ import msgspec
 
 from collectors.envs.config import make_environment
 from launch.config.config import Config
+from league.recipe_check import rehearse_rules
 from league.spec import EnvSpec
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
+
+
+def prepare_league(config: Config, run: RunDirectory, allow: Collection[str]) -> EnvSpec:
+    """Describe the environment and check the rules of the league in it: every launch does so before it starts anything.
+
+    A stored config may have changed since its run began, and so may the packages that this call allows.
+    """
+    spec = describe_environment(config, run, allow)
+    check_rules(config, spec, allow)
+    return spec
+
+
+def check_rules(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
+    """Raise InputError if a matchmaker or a freeze rule is not allowed, or does not work in this environment."""
+    rehearse_rules(config.league, [] if spec.cooperative else spec.roles, allow)
 
 
 def describe_environment(config: Config, run: RunDirectory, allow: Collection[str]) -> EnvSpec:

@@ -7,17 +7,21 @@ with opened(Path("my_configs")) as loader:
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from hydra import initialize_config_dir
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import ConfigRepository
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
-from hydra.plugins.config_source import ConfigSource
+from hydra.plugins.config_source import ConfigResult, ConfigSource
+from omegaconf import Container, DictConfig, OmegaConf
 
 from launch.config.config import ConfigError
 
+SHORTHANDS = {"league.payoff": "by"}  # groups for which a plain value stands for one of their keys
 CONF = Path(__file__).resolve().parents[2] / "conf"  # by path: a user may have a module or a folder of that name, too
 
 
@@ -26,13 +30,43 @@ def opened(config_dir: Path | None) -> Iterator[ConfigLoader]:
     """Open Hydra on our groups, those of installed packages and those of a folder; our names cannot be replaced."""
     with initialize_config_dir(str(CONF), version_base="1.3", job_name="ludus"):
         loader = GlobalHydra.instance().config_loader()
+        assert isinstance(loader, ConfigLoaderImpl)
+        path = loader.get_search_path()
         if config_dir is not None:
             check_config_dir(config_dir, loader)
-            path = loader.get_search_path()
             path.prepend("config-dir", f"file://{config_dir.resolve()}", SearchPathQuery(provider="schema"))
-            assert isinstance(loader, ConfigLoaderImpl)
-            loader.repository.initialize_sources(path)
+        loader.repository = _Repository(path)
         yield loader
+
+
+class _Repository(ConfigRepository):
+    """Hydra's configs, with shorthands written out: Hydra would refuse a plain value for a group of keys."""
+
+    def load_config(self, config_path: str) -> ConfigResult | None:
+        """Return a config, as Hydra loads it."""
+        found = super().load_config(config_path)
+        if found is not None and not found.is_schema_source:
+            _write_out(config_path, found.config)
+        return found
+
+
+def content_of(path: str, source: ConfigSource) -> dict[Any, Any]:
+    """Return what a config file says, with shorthands written out."""
+    config = source.load_config(path).config
+    _write_out(path, config)
+    content = OmegaConf.to_container(config, resolve=False)
+    assert isinstance(content, dict)
+    return content
+
+
+def _write_out(path: str, config: Container) -> None:
+    """Replace plain values of a config by the groups that they stand for."""
+    for key, own in SHORTHANDS.items():
+        group, _, rest = key.partition(".")
+        inside = rest if path.startswith(f"{group}/") else key  # a file of a group is about that group
+        value = OmegaConf.select(config, inside) if isinstance(config, DictConfig) else None
+        if isinstance(value, str):
+            OmegaConf.update(config, inside, {own: value}, force_add=True)
 
 
 def check_config_dir(folder: Path, loader: ConfigLoader) -> None:

@@ -13,6 +13,19 @@ from functools import lru_cache
 from typing import Any
 
 UNKNOWN = object()
+_ROW = "each kind of player has its own: write"
+MOVED = {  # keys of earlier versions, and what to write instead
+    "league.matchmaking.live_main_above": f"{_ROW} league.kinds.main.matchmaking.live_above",
+    "league.matchmaking.live_target_above": f"{_ROW} league.kinds.main_exploiter.matchmaking.live_above",
+    "league.matchmaking.target_past": f"{_ROW} league.kinds.main_exploiter.matchmaking.rival_past",
+    "league.promotion.reset_main": f"{_ROW} league.kinds.main.promotion.reset and reset_chance",
+    "league.promotion.reset_main_exploiter": f"{_ROW} league.kinds.main_exploiter.promotion.reset and reset_chance",
+    "league.promotion.reset_league_exploiter": f"{_ROW} league.kinds.league_exploiter.promotion.reset and reset_chance",
+}
+GONE = {  # keys of older versions, and what to do without them
+    "league.evaluation.carry": "a rating is that of the newest candidate alone, so older games are not carried over: "
+    "leave it out",
+}
 WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", types.NoneType: "null"}
 
 
@@ -59,6 +72,10 @@ def complaint(kind: Any, key: str) -> str | None:
     """Return what is wrong with a key, and which one it may have meant; None if it is right."""
     if type_at(kind, key) is not UNKNOWN:
         return None
+    if key in MOVED:
+        return f"{key} has moved: {MOVED[key]}"
+    if key in GONE:
+        return f"{key} is gone: {GONE[key]}"
     parent, name = _known_part(kind, key)
     prefix = f"{parent}." if parent else ""
     siblings = list(children(type_at(kind, parent) if parent else kind))

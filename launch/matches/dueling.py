@@ -6,23 +6,27 @@ the newest prey gets away from predators that caught the first one.
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from collectors.episode import outcome_of
-from launch.matches.match import describe_entry, set_up
+from collectors.envs.names import BACKENDS
+from launch.config.config import stored
+from launch.matches.match import Match, describe_entry, set_up
 from launch.matches.score import Score
+from launch.matches.stopping import Stop, StopRule, pair_scores
 from launch.terminal.console import Console
 from launch.terminal.spinner import Spinner
+from league.errors import InputError
 from league.ids import derive_seed
 from league.interval import quantile
 from league.payoff import head_to_head
 from league.spec import EnvSpec
 from league.store.run_directory import RunDirectory
-from league.ticket import Entry, Episode, mean_return
+from league.ticket import Entry, Episode, mean_return, turns
 
 CHANCE = 0.5  # the score of equals: a game has two sides
+SLOTS, FOREIGN_SLOTS = 64, 8  # episodes that are played at once; those of other projects take more to set up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,42 +41,82 @@ class Contest:
     score: Score | None  # None: all seats are on one side, nobody is beaten
     firsts: float  # the share of episodes that the first player won; a shared first place is shared
     returns: tuple[float, float]  # means of the first player's and of the second player's,
-    reach: tuple[float, float]  # and how far their 95 % intervals reach to each side
+    half_width: tuple[float, float]  # and half the widths of their 95 % intervals
+    stop: Stop | None = None  # why it ended, and the interval that holds there; None: by the number of games
+    verdict: str = ""
 
 
 def duel(
     run: RunDirectory,
-    a: str,
-    b: str,
+    pair: tuple[str, str],
     games: int = 200,
     seed: int = 0,
     as_json: bool = False,
     allow: Collection[str] = (),
+    rule: StopRule | None = None,
 ) -> int:
     """Let two players play many games, from all seats in turn, and print the score."""
-    found = contest(run, a, b, games, seed, allow)
+    found = contest(run, *pair, games, seed, allow, rule)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(json.dumps(contest_json(found)) if as_json else "\n".join(contest_lines(found)))
     return 0
 
 
-def contest(run: RunDirectory, a: str, b: str, episodes: int, seed: int, allow: Collection[str]) -> Contest:
-    """Let two players play, from all seats in turn; what `ludus duel` prints and `League.play` returns."""
-    with set_up(run, a, b, seed=seed, episodes=episodes, allow=allow) as match:
-        outcomes = []
-        with Spinner("duel") as progress:
-            for episode in range(episodes):
-                progress.update(f"{episode} of {episodes} games")
-                outcomes.append(outcome_of(match.play(episode, derive_seed(seed, "play", episode))))
-        return count(match.env.spec, match.ticket.entries, *match.pair, outcomes)
+def contest(
+    run: RunDirectory,
+    a: str,
+    b: str,
+    episodes: int,
+    seed: int,
+    allow: Collection[str],
+    rule: StopRule | None = None,
+) -> Contest:
+    """Let two players play, from all seats in turn; what `ludus duel` prints and `League.play` returns.
+
+    All seatings of one start have the same seed: they are a pair. A rule may stop it between two pairs.
+    """
+    config = stored(run)
+    slots = min(episodes, config.collector.slots, FOREIGN_SLOTS if config.env.name in BACKENDS else SLOTS)
+    with set_up(run, a, b, seed=seed, allow=allow, slots=slots) as match:
+        spec, entries = match.env.spec, match.ticket.entries
+        if rule is not None and len(set(spec.sides)) == 1:
+            raise InputError(f"nobody is beaten in {spec.name}, so no score can be sure: give the number of --games")
+        outcomes, stop = _played(match, episodes, seed, rule)
+        found = count(spec, entries, *match.pair, outcomes)
+        if rule is None or stop is None:
+            return found
+        return replace(found, stop=stop, verdict=rule.verdict(stop, *(entry.player for entry in match.pair)))
+
+
+def _played(match: Match, episodes: int, seed: int, rule: StopRule | None) -> tuple[list[Episode], Stop | None]:
+    """Play batch by batch, until there are enough episodes or the rule stops it."""
+    spec, outcomes, scores = match.env.spec, list[Episode](), np.zeros(0)
+    own, size = own_entries(match.ticket.entries, *match.pair, spec.sides), turns(spec.roles, spec.sides)
+    last, how_far = episodes if rule is None else -(-episodes // size) * size, ""
+    with Spinner("duel") as progress:
+        while len(outcomes) < last:
+            progress.update(f"{len(outcomes)} of {last} games{how_far}")
+            until = min(last, len(outcomes) + -(-match.env.slots // size) * size)
+            fresh = match.play_all([derive_seed(seed, "play", e // size) for e in range(len(outcomes), until)])
+            outcomes += fresh
+            if rule is not None:
+                scores = np.concatenate([scores, pair_scores(fresh, own, spec.sides, size)])
+                how_far = f" at most, {rule.how_far(scores)}"
+                if (stop := rule.stop(scores)) is not None:
+                    return outcomes, stop
+    return outcomes, None if rule is None else rule.report(scores)
+
+
+def own_entries(entries: Sequence[Entry], first: Entry, second: Entry, sides: Sequence[int]) -> set[int]:
+    """Return the entries of the first player; against itself, those of the side of its first seat."""
+    own = {i for i, entry in enumerate(entries) if entry == first}
+    return {i for i in own if sides[i] == sides[0]} if first == second else own
 
 
 def count(spec: EnvSpec, entries: Sequence[Entry], first: Entry, second: Entry, outcomes: Sequence[Episode]) -> Contest:
     """Count episodes as the standings do: `league.payoff.head_to_head` defines a game."""
     sides = spec.sides
-    own = {i for i, entry in enumerate(entries) if entry == first}
-    if first == second:  # the side of its first seat against its other sides
-        own = {i for i in own if sides[i] == sides[0]}
+    own = own_entries(entries, first, second, sides)
     rest = [i for i in range(len(entries)) if i not in own]
     means = [_mean([mean_return(outcome, who) for outcome in outcomes]) for who in (sorted(own), rest or sorted(own))]
     wins, draws, losses = head_to_head(own, sides, (outcome.ranks for outcome in outcomes))
@@ -86,7 +130,7 @@ def count(spec: EnvSpec, entries: Sequence[Entry], first: Entry, second: Entry, 
         score=Score(wins, draws, losses, len(outcomes)) if beaten else None,
         firsts=sum(_first(outcome.ranks, sides, own) for outcome in outcomes) / len(outcomes),
         returns=(means[0][0], means[1][0]),
-        reach=(means[0][1], means[1][1]),
+        half_width=(means[0][1], means[1][1]),
     )
 
 
@@ -110,16 +154,19 @@ def _mean(returns: Sequence[float]) -> tuple[float, float]:
 def contest_json(found: Contest) -> dict[str, object]:
     """Return a contest as JSON.
 
-    first, second, episodes; returns and reach: means of both, and how far their intervals reach. Unless nobody is
-    beaten also wins, draws, losses, games, score, low, high, chance: each pair of sides is a game, chance is the score
-    of equals; first_places and its first_places_chance: the share of episodes that the first player won.
+    first, second, episodes; returns and half_width: means of both, and half the widths of their intervals. Unless
+    nobody is beaten also wins, draws, losses, games, score, low, high, chance: each pair of sides is a game, chance is
+    the score of equals; first_places and its first_places_chance: the share of episodes that the first player won. If a
+    rule ended it: decision (1 for the higher score, -1 for the lower one, 0 for neither) and verdict.
     """
     plain: dict[str, object] = {"first": found.first.player, "second": found.second.player}
-    plain |= {"episodes": found.episodes, "returns": found.returns, "reach": found.reach}
+    plain |= {"episodes": found.episodes, "returns": found.returns, "half_width": found.half_width}
     score = found.score
     if score is None:
         return plain
-    low, high = score.interval
+    low, high = _interval(found, score)
+    if found.stop is not None:
+        plain |= {"decision": found.stop.decision, "verdict": found.verdict}
     return plain | {
         "wins": score.wins,
         "draws": score.draws,
@@ -134,15 +181,20 @@ def contest_json(found: Contest) -> dict[str, object]:
     }
 
 
+def _interval(found: Contest, score: Score) -> tuple[float, float]:
+    """Return the interval that holds where the contest stopped."""
+    return score.interval if found.stop is None else (found.stop.low, found.stop.high)
+
+
 def contest_lines(found: Contest) -> list[str]:
     """Describe a contest."""
-    both = [f"{mean:z.4g} ±{reach:.2g}" for mean, reach in zip(found.returns, found.reach, strict=True)]
+    both = [f"{mean:z.4g} ±{half:.2g}" for mean, half in zip(found.returns, found.half_width, strict=True)]
     lines = [describe_entry(found.first), describe_entry(found.second)]
     returns = f"returns {' and '.join(both)}, {found.episodes} episodes"
     score = found.score
     if score is None:
         return [*lines, returns]
-    low, high = score.interval
+    low, high = _interval(found, score)
     lines.append(
         f"{found.first.player} scores {score.score:.1%} ({low:.1%} to {high:.1%}, chance {CHANCE:.0%}): "
         f"{score.wins} won, {score.draws} drawn, {score.losses} lost; {returns}"
@@ -152,4 +204,4 @@ def contest_lines(found: Contest) -> list[str]:
             f"{found.second.player} has all {found.sides - 1} other sides, each of them is a game; "
             f"{found.first.player} is first in {found.firsts:.1%} of the episodes (chance {1 / found.sides:.1%})"
         )
-    return lines
+    return [*lines, found.verdict] if found.verdict else lines

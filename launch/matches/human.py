@@ -5,6 +5,7 @@ here for as long as the game lasts, and the same code decides.
 """
 
 import secrets
+import sys
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
@@ -18,7 +19,7 @@ from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from launch.config.config import Config, stored
 from launch.config.env_spec import read_spec
-from launch.matches.match import TEXT, choose_by_actors, open_environment
+from launch.matches.match import TEXT, open_environment, seat_actors
 from launch.matches.playing import show
 from launch.terminal.clean import clean
 from launch.terminal.console import Console
@@ -52,9 +53,9 @@ def play_human(
     role: str | None = None,
     games: int = 1,
     allow: Collection[str] = (),
-    read: Read = input,
+    read: Read | None = None,
 ) -> int:
-    """Let a human play rated games against a player, a seat further each time."""
+    """Let a human play rated games against a player, a seat further each time. Without `read`, ask at the terminal."""
     config, view = stored(run), open_view(run)
     find_player(view.state, opponent)
     with closing(open_environment(config.env, allow, (TEXT,))) as env:
@@ -63,8 +64,13 @@ def play_human(
                 f"a move in {env.spec.name} is not one choice, and a terminal asks for nothing else. "
                 f"Look on instead: ludus watch {run.name} {opponent} random"
             )
+        if read is None and not sys.stdin.isatty():
+            raise ViewError(
+                "ludus play asks for your moves, and standard input is no terminal. Look on instead: "
+                f"ludus watch {run.name} {opponent} random"
+            )
         with _by_wire(run, config) if view.live else _by_ledger(run, config) as ask:
-            board = HumanGame(run, config, env, ask, read, allow)
+            board = HumanGame(run, config, env, ask, read or input, allow)
             for _ in range(games):
                 if not board.game(PlayerId(name), PlayerId(opponent), role):
                     return 0
@@ -136,9 +142,9 @@ class HumanGame:
         return True
 
     def _play(self, ticket: Ticket, name: PlayerId) -> None:
-        seed = episode_seed(self._config.seed, ticket.number, ticket.attempt, 0)
+        seed = episode_seed(self._config.seed, ticket, ticket.attempt, 0)
         mine = {i for i, entry in enumerate(ticket.entries) if entry.player == name}
-        bots = choose_by_actors(self._config, self._run, self._env.spec, ticket, seed, self._allow, skip=mine)
+        bots = seat_actors(self._config, self._run, self._env, ticket, seed, self._allow, skip=mine).choose_in(seed)
         choose = choose_with_human(self._env.spec, mine, bots, self._read)
         outcome = show(self._env.spec, ticket, 0, play(self._env, ticket, 0, seed, choose), 0.0, time.sleep)
         result = Result(ticket=ticket.number, attempt=ticket.attempt, episodes=(outcome,))

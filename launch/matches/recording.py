@@ -73,7 +73,7 @@ def record(
     """Let two players play and write each episode into a file; return the files."""
     encode = encoder(film.kind)
     folder, paths = out or run.inside(run.videos), []
-    setting = set_up(run, *names, seed=film.seed, episodes=film.episodes, allow=allow, render=(PICTURE, TEXT))
+    setting = set_up(run, *names, seed=film.seed, allow=allow, render=(PICTURE, TEXT))
     with setting as match, Spinner("record") as progress:
         folder.mkdir(parents=True, exist_ok=True)
         for episode in range(film.episodes):

@@ -49,6 +49,7 @@ from learners.buffer import Buffer
 from learners.player_settings import PlayerSettings
 
 if TYPE_CHECKING:
+    from learners.candidate_writer import Measure
     from learners.distributed import Group
     from learners.inference import Inference
     from learners.learner import Learner
@@ -96,19 +97,19 @@ class Composition:
     @cached_property
     def policies(self) -> PerPlayer[PolicyConfig]:
         """The network of every player."""
-        return policies_of(self.config)
+        return policies_of(self.config, self.spec.roles)
 
     @cached_property
     def players(self) -> PerPlayer[PlayerSettings]:
         """The network and the algorithm of every player: loads the packages of foreign algorithms."""
-        return settings_of(self.config, self.allow)
+        return settings_of(self.config, self.allow, self.spec.roles)
 
     def coordinator(self, ledger: Ledger, server: Server, feed: Server | None = None) -> Service:
         """Return the coordinator of a new term; a league that was over goes on if its budget was raised."""
         config, run = self.config, self.run
         state = open_league(ledger, config.league, config.seed, self.spec, run.config_hash(), run.fold)
-        roster, inspect = key_holders(topology(config)), inspector(self.snapshots, self.spec)
-        coordinator = Coordinator(state, learner_names(config), self.clock(), roster, inspect)
+        admitted, inspect = key_holders(topology(config)), inspector(self.snapshots, self.spec)
+        coordinator = Coordinator(state, learner_names(config), self.clock(), admitted, inspect, self.allow)
         service = Service(coordinator, ledger, server, self.clock, self.snapshots.remove, run.fold, feed)
         if state.phase == OVER and not coordinator.budget_spent(service.elapsed(self.clock())):
             coordinator.reopen()
@@ -168,7 +169,16 @@ class Composition:
             clock=self.clock,
             buffer=sockets.buffer,
             ahead=0 if self.inline else AHEAD,  # inline: the same minibatches as from a replay in the learner
+            measure=self._measure(),
         )
+
+    def _measure(self) -> "Measure | None":
+        """Return what learners measure of new candidates."""
+        if self.config.league.exploit_every is None:
+            return None
+        from launch.processes.nash_conv_meter import NashConvMeter
+
+        return NashConvMeter(self.config, self.spec, self.snapshots, self.allow)
 
     def inference(self, session: str, learner: Client, server: Server) -> "Inference":
         """Return the inference process beside a learner; if that has a GPU, its networks are there, too."""

@@ -50,7 +50,7 @@ class Companion:
         self._started = now
         command = python("launch.processes", "--run", str(self._run.root.resolve()), "--role", self._role)
         try:
-            with self._run.log(self._role, 0).open("ab") as out:
+            with self._run.open_log(self._role, 0) as out:
                 self._process = subprocess.Popen(
                     command,
                     stdin=subprocess.PIPE,

@@ -13,6 +13,7 @@ from launch.topology.parts import topology
 from launch.topology.roles import ProcessRole
 from launch.viewers.view import read_offline
 from league.ids import PlayerId
+from league.rulebook import BudgetConfig
 from league.state import OVER, LeagueState
 from league.store.run_directory import RunDirectory
 from league.ticket import Purpose
@@ -21,7 +22,6 @@ UNFINISHED = (
     "no match was finished, so nobody is rated: an episode takes longer than the budget, or never ends. Look with "
     "ludus check-env, raise league.budget, or give the environment a limit such as max_cycles=500"
 )
-OVER_ALREADY = "it was over already: raise league.budget to go on with it, or give another name="
 ENOUGH = 2  # batches after which a player should have been trained: one may be under way
 
 
@@ -32,13 +32,24 @@ class EndProblem(NamedTuple):
     failed: bool  # there was enough to learn from, so that something is broken
 
 
-def finished(run: RunDirectory) -> LeagueState | None:
-    """Return the state of a league that is over and has no budget left; None if there is something to start it for."""
+class FinishedLeague(NamedTuple):
+    """A league that is over and has no budget left."""
+
+    state: LeagueState
+    line: str  # what was played, and how to go on
+
+
+def finished(run: RunDirectory, budget: BudgetConfig | None = None) -> FinishedLeague | None:
+    """Return how a league ended that has nothing left of its budget, or of another one; None if it can go on."""
     if not run.ledger.exists():
         return None
     view = read_offline(run)
-    spent = view.state.config.budget.spent(view.elapsed, view.state.env_steps)
-    return view.state if view.state.phase == OVER and spent else None
+    spent = (budget or view.state.config.budget).spent(view.elapsed, view.state.env_steps)
+    if view.state.phase != OVER or not spent:
+        return None
+    played = f"it has played {view.state.env_steps:,} env steps in {view.elapsed / 60:.2f} minutes"
+    line = f"it was over already: {spent}; {played}. Raise league.budget above that to go on, or give another name="
+    return FinishedLeague(view.state, line)
 
 
 def find_end_problem(state: LeagueState, config: Config) -> EndProblem | None:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from collectors.collector import Collector
 from coordinator.service import Service
 from launch.config.config import Config
-from launch.config.env_spec import describe_environment
+from launch.config.env_spec import prepare_league
+from launch.config.foreign import with_foreign
 from launch.processes.build import CollectorSockets, Composition, LearnerSockets
-from launch.processes.ending import OVER_ALREADY, find_end_problem, finished
+from launch.processes.ending import find_end_problem, finished
 from launch.topology.parts import learner_names
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
@@ -155,7 +156,7 @@ def play(
     import torch
 
     torch.set_num_threads(1)
-    describe_environment(config, run, allow)
+    prepare_league(config, run, allow)
     league = assemble(config, run, allow)
     try:
         while not league.over:
@@ -184,8 +185,8 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     from launch.viewers.final_progress import final_words
     from launch.viewers.live import final_report
 
-    state = finished(run)
-    if state is None:
+    over = finished(run)
+    if over is None:
         with Spinner(run.name) as progress:
 
             def tell(state: LeagueState) -> None:
@@ -193,12 +194,14 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
                     progress.update(f"{final_words(state) or state.phase}, {state.env_steps:,} env steps")
 
             state = play(config, run, allow, tell)
-    elif not quiet:
-        sys.stderr.write(f"ludus: {OVER_ALREADY}\n")
+    else:
+        state = over.state
+        if not quiet:
+            sys.stderr.write(f"ludus: {over.line}\n")
     for name in config.track.to:  # a tracker beside it would not be reproducible, and all is in the ledger
         export(run, name, run.track / name, allow=allow)
     if not quiet:
-        final_report(state, run.name, as_json=as_json, allow=allow)
+        final_report(state, run.name, as_json=as_json, allow=with_foreign(config, allow))
     problem = find_end_problem(state, config)
     if problem is not None and (problem.failed or not quiet):
         sys.stderr.write(f"ludus: {problem.line}\n")

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from launch.config.config import Config
-from launch.config.env_spec import describe_environment
-from launch.processes.ending import OVER_ALREADY, find_end_problem, finished
+from launch.config.env_spec import prepare_league
+from launch.config.foreign import with_foreign
+from launch.processes.ending import find_end_problem, finished
 from launch.processes.supervisor import GivenUp, Supervisor
 from launch.spawn.exit_code import INTERRUPTED
 from launch.terminal.spinner import QUIET
@@ -50,25 +51,26 @@ def run(
 ) -> int:
     """Run a league until it is over or interrupted; either way it can be resumed."""
     table = LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json)
-    state = finished(run)
-    if state is not None:
-        table.note(OVER_ALREADY)
+    over = finished(run)
+    if over is not None:
+        state = over.state
+        table.note(over.line)
     else:
-        code = _start(config, run, table, allow)
+        code = run_processes(config, run, table, allow)
         if code is not None:
             return code
         state = read_offline(run).state
     if not quiet:
-        final_report(state, run.name, as_json=as_json, allow=allow)
+        final_report(state, run.name, as_json=as_json, allow=with_foreign(config, allow))
     problem = find_end_problem(state, config)
     if problem is not None:
         (table.warn if problem.failed else table.note)(problem.line)
     return 1 if problem is not None and problem.failed else 0
 
 
-def _start(config: Config, run: RunDirectory, table: LiveTable, allow: Sequence[str]) -> int | None:
+def run_processes(config: Config, run: RunDirectory, table: LiveTable, allow: Sequence[str]) -> int | None:
     """Start all processes and watch them; return the exit code, or None if the league is over."""
-    describe_environment(config, run, allow)
+    prepare_league(config, run, allow)
     if config.launch.transport == "tcp":
         make_keys(run.keys, key_holders(topology(config)))
     run.drop_claims()

@@ -18,19 +18,19 @@ from league.wire.sockets import SEGMENTS_LIMIT
 log = logging.getLogger("ludus.process")
 
 
-def watch_progress(ticks: Callable[[], int], seconds: float, env: str) -> None:
-    """End this process, with its stack in the log, when its loop stands still: a hang cannot be interrupted."""
+def watch_progress(progress: Callable[[], int], seconds: float, env: str) -> None:
+    """End this process, with its stack in the log, when nothing goes on: a hang cannot be interrupted."""
 
     def watch() -> None:
         seen, since = -1, time.monotonic()
         while True:
             time.sleep(min(1.0, seconds / 4))
-            now = ticks()
+            now = progress()
             if now != seen:
                 seen, since = now, time.monotonic()
             elif time.monotonic() - since > seconds:
                 log.error(
-                    "no tick for %g s: the environment %s hangs. Fix it (see: ludus check-env %s), or set "
+                    "no progress for %g s: the environment %s hangs. Fix it (see: ludus check-env %s), or set "
                     "collector.hang_seconds if it is only slow. This is where it is:", seconds, env, env
                 )  # fmt: skip
                 faulthandler.dump_traceback(all_threads=True)
@@ -46,7 +46,7 @@ def run_collector(context: ProcessContext) -> int:
         build = Composition(config, run, time.monotonic, context.allow)
         sockets = CollectorSockets(endpoints.coordinator(), endpoints.connect)
         collector = build.collector(index, secrets.token_hex(8), sockets)
-        watch_progress(lambda: collector.ticks, config.collector.hang_seconds, config.env.id or config.env.name)
+        watch_progress(lambda: collector.progress, config.collector.hang_seconds, config.env.id or config.env.name)
         gc.freeze()  # what exists by now stays: the collector of garbage need not scan it again
         while collector.step(0.02) and not context.stop.asked:
             pass

@@ -10,8 +10,10 @@ from launch.processes.build import Composition
 from launch.processes.companion import Companion
 from launch.processes.context import ProcessContext, StopFlag
 from launch.processes.ending import find_end_problem
+from launch.spawn.exit_code import REFUSED
 from launch.topology.endpoints import Endpoints, listening_host
 from launch.topology.roles import ProcessRole
+from league.plugins import PluginError
 from league.state import OVER, LeagueState
 from league.store.files import publish
 from league.store.ledger import Ledger, LedgerLocked
@@ -42,6 +44,20 @@ class Departure:
 
 
 def run_coordinator(context: ProcessContext) -> int:
+    """Serve the league; return REFUSED, with one line in the log, if it names rules that are not allowed or not there.
+
+    Another start would fail in the same way, unlike after any other error.
+    """
+    try:
+        return _serve(context)
+    except PluginError as error:
+        log.error("%s", error)
+        if context.run.slurm.exists():
+            publish(context.run.ended, f"{error}\n".encode())
+        return REFUSED
+
+
+def _serve(context: ProcessContext) -> int:
     """Serve the league until SIGTERM or, without a parent, until it is over and everybody else has left."""
     config, run, stop = context.config, context.run, context.stop
     ledger = open_ledger(run, stop)
@@ -51,7 +67,7 @@ def run_coordinator(context: ProcessContext) -> int:
     replica = Companion(ProcessRole.REPLICA, run, time.monotonic)
     with Endpoints(run, "operator", config.launch.transport, host=host) as endpoints, closing(replica):
         server, feed = endpoints.serve("coordinator"), endpoints.serve_feed()
-        service = Composition(config, run, time.monotonic).coordinator(ledger, server, feed)
+        service = Composition(config, run, time.monotonic, context.allow).coordinator(ledger, server, feed)
         term = service.coordinator.state.term
         run.publish_rendezvous(endpoints.rendezvous(server, term))
         log.info("term %d at %s", term, server.address)

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import IO
 
 from launch.processes.failing import SAME, Failures
-from launch.spawn.exit_code import describe_exit
+from launch.spawn.exit_code import REFUSED, describe_exit
 from launch.spawn.interpreter import environment, python
 from launch.topology.parts import HUNG, Part
 from launch.topology.roles import ROLES, ProcessRole, RoleTraits
@@ -108,7 +108,7 @@ class Supervisor:
         command += ["--role", part.role, "--index", str(part.index)]
         for package in self.allow:
             command += ["--allow", package]
-        child.log = self.run.log(part.role, part.index).open("ab")
+        child.log = self.run.open_log(part.role, part.index)
         child.before = child.log.tell(), _size(self.run.journal(part.name))
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         # Standard input is the life line: when this process dies, however it dies, the child reads its end.
@@ -161,6 +161,8 @@ class Supervisor:
             self._report_tracker(child, last_line(path), path)
             return
         how = describe_exit(code) + self._explain_exit(child.part, code)
+        if code == REFUSED and child.part.role is ProcessRole.COORDINATOR:
+            raise GivenUp(f"{last_line(path)} (the log of the {child.part.name}: {path})")
         if code not in KILLED and not progressed:
             self._stop_if_hopeless(child, path)
         self.warn(f"{child.part.name} ended with {how}; it starts again in {backoff:g} s. Its log: {path}")

@@ -126,7 +126,7 @@ def check_apart(order: Check, seconds: float, tell: Tell = silent) -> Checked:
         limit = Limit(order.env, seconds, "--hang-seconds ")
         answer = None if is_ours(order.env) else apart(order, limit, tell)
     except LostError as error:
-        return Checked(False, EnvReport(order.env, problems=[error.problem]).lines())
+        return Checked.of(EnvReport(order.env, problems=[error.problem]))
     return msgspec.json.decode(perform(order) if answer is None else answer, type=Checked)
 
 

@@ -11,18 +11,25 @@ import faulthandler
 import json
 import os
 import signal
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from collectors.check import check, try_out
+from collectors.conformance import ENDLESS, MANY
+from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
+from collectors.envs.rows import Environment
 from collectors.envs.watched import BUILD, Tell, Watched, silent
 from collectors.players.scripted import make_bots
+from launch.sandbox.payoff_choice import settled
 from launch.spawn.exit_code import INTERRUPTED
 from launch.spawn.lifeline import end_with_parent
 from league.errors import LudusError
+from league.payoff import AUTO
+from league.player import Player
 from league.rulebook import LeagueConfig, founders
 from league.spec import EnvSpec
 
@@ -31,7 +38,10 @@ WIDTH = 40  # of a note: each covers all of the one before
 
 
 class Try(msgspec.Struct, frozen=True, tag=True):
-    """Build an environment, play in it for a moment, ask a league's bots for moves, and answer with its spec."""
+    """Build an environment, play in it for a moment, ask a league's bots for moves, and answer with what that showed.
+
+    If the league has to choose what counts as better, more episodes are played.
+    """
 
     env: EnvConfig
     slots: int
@@ -48,10 +58,31 @@ class Check(msgspec.Struct, frozen=True, tag=True):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """Whether an environment is fit for a league, and the lines of the report."""
+    """Whether an environment is fit for a league, and the report for people and for programs."""
 
     fit: bool
     lines: list[str]
+    plain: dict[str, Any]
+
+    @classmethod
+    def of(cls, report: EnvReport) -> "Checked":
+        """Return what a report says."""
+        return cls(report.fit, report.lines(), report.plain())
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """What a trial showed: the spec, by how much one side led at the end of each episode, and for how long."""
+
+    spec: EnvSpec
+    margins: list[float]
+    ticks: int = 0
+
+    @property
+    def endless(self) -> str:
+        """A warning if no episode ended though there was time for one, by the rule of `ludus check-env`; else ""."""
+        if self.margins or self.ticks < MANY:
+            return ""
+        return f"no episode of {self.spec.name} ended in {self.ticks:,} steps of random play. {ENDLESS}"
 
 
 Order = Try | Check
@@ -103,14 +134,23 @@ def perform(order: Order, tell: Tell = silent) -> bytes:
     return msgspec.json.encode(_try(order, tell))
 
 
-def _try(order: Try, tell: Tell) -> EnvSpec:
+def _try(order: Try, tell: Tell) -> Tried:
     env = Watched(make_environment(order.env, order.slots, order.allow), tell)
     try:
         players = [] if order.league is None else founders(order.league, env.spec.roles)
-        try_out(env, bots=make_bots(players, env.spec, order.allow))
-        return env.spec
+        return try_environment(env, players, order.league, order.allow)
     finally:
         env.close()
+
+
+def try_environment(
+    env: Environment, players: Sequence[Player], league: LeagueConfig | None, allow: Collection[str]
+) -> Tried:
+    """Play in an environment at random, with the bots among some players: as long as the league has to choose."""
+    choosing = league is not None and league.payoff.by == AUTO and len(set(env.spec.sides)) == 2
+    bots = make_bots(players, env.spec, allow)
+    played = try_out(env, bots=bots, enough=settled if choosing else bool)
+    return Tried(env.spec, played.margins, played.ticks)
 
 
 def _check(order: Check, tell: Tell) -> Checked:
@@ -120,8 +160,7 @@ def _check(order: Check, tell: Tell) -> Checked:
         raise
     except ValueError as error:  # the config of an environment refuses a setting
         raise EnvError(str(error)) from error
-    report = check(config, allow=order.allow, tell=tell)
-    return Checked(report.fit, report.lines())
+    return Checked.of(check(config, allow=order.allow, tell=tell))
 
 
 def main(directory: str) -> None:

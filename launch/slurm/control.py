@@ -10,10 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from launch.config.config import Config, stored
+from launch.config.foreign import with_foreign
 from launch.slurm import record
 from launch.slurm.commands import RUNNING, WAITING, JobState, SlurmError, cancel, cancel_named, queue, submit
 from launch.slurm.script import array, jobs
 from launch.terminal.spinner import Spinner
+from launch.terminal.wording import allowing
 from launch.topology.endpoints import drain
 from launch.topology.parts import Part, key_holders
 from launch.topology.roles import ProcessRole
@@ -96,7 +98,7 @@ def stop(run: RunDirectory, notify: Notify) -> int:
         look = f"Slurm still tries, look with: ludus status {run.name}"
         notify(f"cancelled, but not ended after {CANCEL_SECONDS:g} s: {names}. {look}")
         return 1
-    notify(f"stopped; it goes on with: ludus resume {run.name}")
+    notify(f"stopped; it goes on with: ludus resume {run.name}{allowing(with_foreign(config))}")
     return 0
 
 
@@ -105,7 +107,7 @@ def _end_strays(config: Config, run: RunDirectory, notify: Notify) -> int:
     strays = [row.id for row in queue([job.name for job in jobs(config, run)]) if row.alive]
     cancel(strays)
     what = f"ended what was left of a submission ({', '.join(strays)})" if strays else "has no jobs in the queue"
-    notify(f"{run.name} {what}; it goes on with: ludus resume {run.name}")
+    notify(f"{run.name} {what}; it goes on with: ludus resume {run.name}{allowing(with_foreign(config))}")
     return 0
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from launch.config.config import Config
-from launch.config.env_spec import describe_environment
+from launch.config.env_spec import prepare_league
 from launch.slurm.commands import BUSY, SlurmError, call, cancel, cancel_named, queue, require
 from launch.slurm.commands import submit as sbatch
 from launch.slurm.record import Submitted, write
@@ -32,7 +32,7 @@ def run(
     config: Config, run: RunDirectory, *, over: Callable[[], str], notify: Notify, allow: Sequence[str] = ()
 ) -> int:
     """Launch a league as Slurm jobs, and return at once. `over` returns why nothing is to be launched, or ""."""
-    describe_environment(config, run, allow)
+    prepare_league(config, run, allow)
     with Spinner("making the keys"):
         make_keys(run.keys, key_holders(topology(config)))
     if config.launch.dry_run:

@@ -10,6 +10,8 @@ import os
 import sys
 from collections.abc import Collection
 
+from launch.shadowing import ROOT
+
 SAFE = "PYTHONSAFEPATH"  # Python's own: torchrun starts its ranks by itself, and they inherit it
 
 
@@ -34,10 +36,13 @@ def import_paths() -> list[str]:
 
 
 def allow_local_modules(allow: Collection[str]) -> None:
-    """Let modules of the current directory be imported if the user allowed any, after all that is installed."""
+    """Let modules of the current directory be imported if the user allowed any, after all that is installed.
+
+    An editable installation has no place on the path: Python asks it last, so that a `league.py` would hide ours.
+    """
     here = str(os.getcwd())  # noqa: PTH109  (the path of modules is one of texts)
     if allow and here not in sys.path:
-        sys.path.append(here)
+        sys.path += [place for place in (str(ROOT), here) if place not in sys.path]
 
 
 def prepare_child(allow: Collection[str]) -> None:

@@ -18,13 +18,12 @@ from rich.table import Table
 from scipy.special import stdtrit
 
 from launch.viewers.tables import all_standings, candidate_scores, short, spread
-from league.metrics import SPEED
-from league.player import Kind
+from league.metrics import ELO, MARGIN, SPEED
 from league.standings import MeanReturn, Standing
 from league.state import LeagueState
 
 CONFIDENCE = 0.95
-SCORE, ELO, RETURN = "score/", "elo/", "return/"
+SCORE, RETURN = "score/", "return/"
 CAPTION = "Mean over seeds with its 95 % t interval; of a single run, the interval of its own games."
 
 
@@ -68,7 +67,7 @@ def figures(state: LeagueState, seconds: float | None) -> dict[str, Figure]:
     A score is that of the newest candidate, which the final evaluation measures.
     """
     found: dict[str, Figure] = {}
-    mains = [p.id for p in state.population if p.learning and p.kind == Kind.MAIN]
+    mains = [p.id for p in state.mains()]
     standings = {row.player: row for row in all_standings(state)}
     for main in mains:
         for anchor, (score, low, high, _) in candidate_scores(state, main).items():
@@ -79,7 +78,8 @@ def figures(state: LeagueState, seconds: float | None) -> dict[str, Figure]:
 
 
 def _strength(row: Standing) -> dict[str, Figure]:
-    found = {} if row.rating is None else {f"{ELO}{row.player}": Figure(row.rating, row.low, row.high)}
+    scale = ELO if row.by == "outcome" else MARGIN
+    found = {} if row.rating is None else {f"{scale}{row.player}": Figure(row.rating, row.low, row.high)}
     returned: dict[str, MeanReturn | None] = {"own": row.own, "cross": row.cross}
     return found | {
         f"{RETURN}{row.player}_{name}": Figure(one.mean, one.low, one.high)
@@ -162,8 +162,8 @@ def heading(name: str) -> str:
     kind, _, rest = name.partition("/")
     if f"{kind}/" == SCORE:
         return rest.replace("_v_", " v ", 1)
-    if f"{kind}/" == ELO:
-        return f"{rest} Elo"
+    if f"{kind}/" in (ELO, MARGIN):
+        return f"{rest} Elo" if f"{kind}/" == ELO else f"{rest} margin"
     player, _, whom = rest.rpartition("_")
     return f"{player} returns with {'itself' if whom == 'own' else 'others'}"
 
@@ -179,4 +179,5 @@ def _cell(name: str, means: Mapping[str, Mean]) -> str:
     if found.low is None or found.high is None:
         return text
     reach = max(found.high - found.mean, found.mean - found.low)
-    return f"{text} ±{short(reach) if name == SPEED else f'{reach:.2g}' if name.startswith(RETURN) else f'{reach:.0f}'}"
+    fine = name.startswith((RETURN, MARGIN))
+    return f"{text} ±{short(reach) if name == SPEED else f'{reach:.2g}' if fine else f'{reach:.0f}'}"

@@ -31,6 +31,7 @@ from launch.spawn.exit_code import FAILED, INTERRUPTED
 from launch.spawn.interpreter import SAFE, environment, import_paths
 from launch.sweeps.run_names import run_names, settings
 from launch.sweeps.summary import SweptLeague, conclude, exit_file
+from league.store.run_directory import SWEEPS
 
 PLUGIN = "hydra_plugins.hydra_submitit_launcher"
 HYDRA = ("hydra.", "hydra/")
@@ -52,7 +53,7 @@ def sweep(
     swept, own, common = split(overrides)
     _check_own(own)
     jobs = plan(swept, common, allow, config_dir)
-    place = _new_directory(Path(jobs[0].runs).resolve() / "sweeps")
+    place = _new_directory(Path(jobs[0].runs).resolve() / SWEEPS)
     named = [("--allow", package) for package in allow] + ([("--config-dir", str(config_dir))] if config_dir else [])
     words = [*options, *(word for pair in named for word in pair), *common]
     commands = {job.name: [*words, *job.overrides, f"name='{job.name}'"] for job in jobs}

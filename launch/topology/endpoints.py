@@ -176,7 +176,12 @@ class ProcessLink:
 
 def drain(config: Config, run: RunDirectory, seconds: float = 5.0) -> bool:
     """Ask the coordinator to stop everybody in order; True if it confirmed."""
+    return command(config, run, "drain", seconds)
+
+
+def command(config: Config, run: RunDirectory, action: str, seconds: float = 5.0) -> bool:
+    """Send an operator's command to the coordinator; True if it was carried out."""
     with Endpoints(run, "operator", config.launch.transport) as endpoints:
         link = endpoints.coordinator()
-        link.send(Command(request=1, action="drain"))
-        return any(isinstance(message, Done) for message, _ in link.receive(seconds))
+        link.send(Command(request=1, action=action))
+        return any(isinstance(message, Done) and not message.error for message, _ in link.receive(seconds))

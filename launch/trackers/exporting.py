@@ -13,6 +13,7 @@ from launch.trackers.make_sink import check_trackers, make_sink
 from launch.trackers.sink import Sink, SinkError, closing_sink
 from launch.trackers.tracker import sink_context
 from launch.viewers.curves import CurveRow, Curves
+from launch.viewers.probe_reports import read_probe_reports
 from launch.viewers.view import open_view
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
@@ -32,15 +33,15 @@ class _RowWriter:
         self._progress.update(f"match {row.matches:,}")
 
 
-def _identity(folder: Path) -> tuple[str, Callable[[str], None]]:
-    """Return under which id an export to this folder was sent, and a function that keeps another one."""
+def _identity(folder: Path, id: str) -> tuple[str, Callable[[str], None]]:
+    """Return the id under which an export to this folder was sent, else the given one, and a function that keeps it."""
     path = folder / "id.txt"
 
     def keep(id: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         publish(path, id.encode())
 
-    return path.read_text() if path.exists() else "", keep
+    return path.read_text() if path.exists() else id, keep
 
 
 def export(
@@ -49,10 +50,11 @@ def export(
     out: Path | None = None,
     notify: Callable[[str], None] = lambda line: None,
     allow: Collection[str] = (),
+    id: str = "",
 ) -> int:
     """Write every point of a run to a sink, but none that is there already; return how many rows it has then.
 
-    The next export to the same folder goes on with the same run of W&B.
+    The next export to the same folder goes on with the same run of W&B; the first one with that of `id`, if given.
     """
     check_trackers([to])
     config = stored(run)
@@ -60,11 +62,12 @@ def export(
     if config.track.videos:
         run.inside(run.videos)  # videos that are there already are sent as they are
     try:
-        context = sink_context(config, run, folder, notify, Films(run, allow, notify), *_identity(folder))
+        context = sink_context(config, run, folder, notify, Films(run, allow, notify), *_identity(folder, id))
         with Spinner(f"export to {to}") as progress, closing_sink(make_sink(to, context)) as sink:
             writer = _RowWriter(sink, sink.open(), progress)
             curves = Curves(config.track, writer)
-            open_view(run, curves.observe, curves)
+            view = open_view(run, curves.observe, curves)
+            curves.add_probes(read_probe_reports(run), view.seq, view.state)
     except OSError as error:
         raise SinkError(f"cannot write to {folder}: {error.strerror or error}") from error
     notify(f"{writer.count:,} rows of curves in {folder}")

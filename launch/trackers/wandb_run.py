@@ -21,6 +21,7 @@ from launch.trackers.readback import rows_in
 from launch.trackers.sink import SinkContext, SinkError
 from launch.viewers.curves import ENV_STEPS, MATCHES, CurveRow
 from league.ids import Hash
+from league.metrics import CYCLE_STRENGTH, MISFIT, NASH_CONV, NASH_ENTROPY, PROBE_SCORE
 from league.standings import PayoffTable
 from league.store.snapshots import SnapshotStore
 
@@ -32,9 +33,11 @@ INIT_SECONDS = 20.0  # for a server to let a run begin
 FINISH_SECONDS = 5.0  # for wandb's process to write the end of its file
 SERVICE = "WANDB_SERVICE"  # wandb's process of our parent: it may end before us, and we cannot reset it
 ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows silently
+LEAGUE = ("league/size", "league/frozen", "league/void", MISFIT, CYCLE_STRENGTH, NASH_ENTROPY, PROBE_SCORE)
+PROCESSES = ("losses/*", "charts/*", "lag/*", "wait/*", "queue/*", "system/*", "player/*", "process/*")
 AXES = {
-    MATCHES: ("league/*", "elo/*", "elo_online/*", "return/*", "score/*", "payoff/*", "lineage", "video"),
-    ENV_STEPS: ("losses/*", "charts/*", "lag/*", "wait/*", "queue/*", "system/*", "player/*", "process/*"),
+    MATCHES: (*LEAGUE, "elo/*", "margin/*", "elo_online/*", "return/*", "score/*", "payoff/*", "lineage", "video"),
+    ENV_STEPS: (f"{NASH_CONV}/*", *PROCESSES),
 }
 
 

@@ -4,7 +4,7 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -27,7 +27,7 @@ from league.events import (
 from league.ids import Hash, PlayerId, TicketNumber
 from league.store.archive import Row
 from league.store.ledger import Ledger
-from league.ticket import Purpose, Ticket
+from league.ticket import Entry, Purpose, Ticket
 
 PAGE = 10_000
 
@@ -36,7 +36,6 @@ PAGE = 10_000
 class Audit:
     """What follows from the rows, and what is wrong with them."""
 
-    carry: float  # how much the evaluation games of an older candidate still count
     rows: int = 0
     last: int = 0  # the number of the last row
     gaps: list[int] = field(default_factory=list)  # the numbers of rows before which others are missing
@@ -50,12 +49,13 @@ class Audit:
     stored: set[Hash] = field(default_factory=set)  # snapshots that must have a file
     frozen: set[Hash] = field(default_factory=set)
     points: defaultdict[tuple[PlayerId, PlayerId], float] = field(default_factory=lambda: defaultdict(float))
-    """Of one player against another in evaluation; those of older candidates fade."""
+    """Of one player against another in evaluation; of learning players those of the newest candidate."""
+    newest: dict[PlayerId, Hash | None] = field(default_factory=dict)  # candidates; None after a reset
 
 
-def walk(ledger: Ledger, carry: float) -> Audit:
+def walk(ledger: Ledger) -> Audit:
     """Read every row once, in order."""
-    audit = Audit(carry)
+    audit = Audit()
     for seq, kind, ticket, body in _rows(ledger):
         audit.rows += 1
         if seq != audit.last + 1:
@@ -112,15 +112,17 @@ def _follow(audit: Audit, seq: int, event: Event) -> None:
 
 
 def _follow_players(audit: Audit, event: Event) -> None:
-    """Follow snapshots from writing to pruning, and let games fade with the candidates that played them."""
+    """Follow snapshots from writing to pruning, and forget the games of candidates that are not the newest."""
     match event:
         case LeagueFounded():
             audit.sides = event.env.sides
         case CandidateWritten():
             audit.stored.add(event.snapshot)
-            _fade(audit, event.player, audit.carry)
+            _replace(audit, event.player, event.snapshot)
         case PlayerReset():
-            _fade(audit, event.player, 0.0)
+            _replace(audit, event.player, None)
+            if event.start is not None and event.start not in audit.stored:
+                audit.disorder.append(f"{event.player} was reset to {event.start}, which is not in the store")
         case PlayerFrozen(player=player):
             assert player.snapshot is not None  # Player checks it
             audit.frozen.add(player.snapshot)
@@ -155,22 +157,26 @@ def _count(audit: Audit, seq: int, event: ResultCounted) -> None:
         )
     elif ticket.purpose == Purpose.EVALUATE:
         for episode in event.episodes:
-            _score(audit, [entry.player for entry in ticket.entries], episode.ranks)
+            _score(audit, ticket.entries, episode.ranks)
 
 
-def _score(audit: Audit, players: list[PlayerId], ranks: tuple[int, ...]) -> None:
-    sides = audit.sides if len(audit.sides) == len(players) else range(len(players))
+def _score(audit: Audit, entries: Sequence[Entry], ranks: tuple[int, ...]) -> None:
+    sides = audit.sides if len(audit.sides) == len(entries) else range(len(entries))
+    players = [entry.player for entry in entries]
+    current = [audit.newest.get(entry.player, entry.snapshot) == entry.snapshot for entry in entries]
     met = {}  # two players meet once for each pair of sides
     for i, a in enumerate(players):
         for j, b in enumerate(players):
-            if a != b and sides[i] != sides[j]:
+            if a != b and sides[i] != sides[j] and current[i] and current[j]:
                 met[sides[i], sides[j], a, b] = ranks[i], ranks[j]
     for (_, _, a, b), (mine, yours) in met.items():
         if mine <= yours:
             audit.points[a, b] += 1.0 if mine < yours else 0.5
 
 
-def _fade(audit: Audit, player: PlayerId, factor: float) -> None:
+def _replace(audit: Audit, player: PlayerId, candidate: Hash | None) -> None:
+    """Let a player's points start from zero with a new candidate, or with none after a reset."""
+    audit.newest[player] = candidate
     for pair in audit.points:
         if player in pair:
-            audit.points[pair] *= factor
+            audit.points[pair] = 0.0

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from launch.terminal.console import Console
 from launch.terminal.spinner import Spinner
@@ -19,18 +18,16 @@ from launch.verify.audit import Audit, walk
 from launch.verify.counters import by_fold, by_sql
 from launch.viewers.view import ViewError, read_rules
 from league.ids import TicketNumber
-from league.ratings import bradley_terry
 from league.rulebook import LeagueConfig
-from league.standings import standings
 from league.state import LeagueState, apply
 from league.store.fold import encode_fold, read_fold, resume_fold
-from league.store.ledger import Ledger, LedgerError, open_copy
+from league.store.ledger import DAMAGED, Ledger, LedgerError, open_copy
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.wire.messages import Verdict
 
 MOST = 5  # problems of one check that are printed
-CLOSE = 1e-6  # points of rating: the same games, added up in another order
+CLOSE = 1e-6  # points: the same games, added up in another order
 SHARED_FIRST, SHARED_SIZE = 0x40000002, 510  # the bytes of a database file that SQLite's readers lock
 
 Problems = list[str]
@@ -71,14 +68,16 @@ def verify(run: RunDirectory) -> int:
         with open_copy(run.ledger) as ledger:
             with Spinner("reading all events"):
                 damage = ledger.damage()
-                walked, folded = walk(ledger, rules.evaluation.carry), _fold(ledger, rules)
+                walked, folded = walk(ledger), _fold(ledger, rules)
             evidence, wrong = Evidence(run, rules, ledger, damage, walked, *folded, journals), 0
             for title, check in CHECKS.items():
                 with Spinner(title):
                     problems = check(evidence)
                 wrong += _tell(console, title, problems)
     except (LedgerError, sqlite3.DatabaseError, msgspec.MsgspecError) as error:
-        wrong = _tell(console, "the ledger can be read", [*damage, str(error)])
+        _tell(console, "the ledger can be read", [*damage, str(error).removesuffix(f". {DAMAGED}")])
+        console.print(f"{run.name}: its ledger cannot be read, so that not all {len(CHECKS)} checks were made")
+        return 1
     console.print(f"{run.name}: {wrong} of {len(CHECKS)} checks failed" if wrong else f"{run.name}: all is well")
     return 1 if wrong else 0
 
@@ -172,17 +171,15 @@ def check_checkpoint(evidence: Evidence) -> Problems:
 
 
 def check_ratings(evidence: Evidence) -> Problems:
-    """Refit the ratings from the raw results and compare them with the standings."""
-    state = evidence.state
-    players = list(state.population)
-    points = np.array([[evidence.audit.points[a.id, b.id] for b in players] for a in players], dtype=float)
-    anchors = {i: p.anchor for i, p in enumerate(players) if p.anchor is not None}
-    fitted = bradley_terry(points.reshape(len(players), len(players)), anchors).rating
-    shown = {row.player: row.rating for row in standings(state.population, state.evaluation)}
+    """Count the points of evaluation from the raw results and compare them with those that ratings are fitted to."""
+    state, points = evidence.state, evidence.audit.points
+    players = [player.id for player in state.population]
+    shown = state.evaluation.points(players)
     return [
-        f"{player.id}: the standings say {rating:.6f}, its results {fitted[i]:.6f}"
-        for i, player in enumerate(players)
-        if (rating := shown[player.id]) is not None and abs(rating - fitted[i]) > CLOSE
+        f"{a} against {b}: ratings are fitted to {shown[i, j]:.6f} points, its results give {points[a, b]:.6f}"
+        for i, a in enumerate(players)
+        for j, b in enumerate(players)
+        if abs(shown[i, j] - points[a, b]) > CLOSE
     ]
 
 
@@ -232,7 +229,7 @@ CHECKS: dict[str, Callable[[Evidence], Problems]] = {
     "every result is of the current attempt of an issued ticket": check_tickets,
     "counters by plain SQL equal the fold": check_counters,
     "the fold equals its checkpoint, if there is one": check_checkpoint,
-    "ratings refitted from results equal the standings": check_ratings,
+    "the points that ratings are fitted to equal the results": check_ratings,
     "every snapshot is there, byte for byte, or was pruned": check_snapshots,
     "what collectors know to be accepted is counted": check_journals,
 }

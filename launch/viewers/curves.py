@@ -9,16 +9,19 @@ Points come in rows that are numbered without a gap, so whoever knows how many r
 Nothing here depends on when or how often it was asked: which matches have a point follows from their number.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
 from launch.config.track import TrackConfig
 from launch.viewers.episodes import Episodes
-from launch.viewers.tables import all_standings, candidate_scores, relevant
+from launch.viewers.payoff_matrix import relevant
+from launch.viewers.probe_reports import ProbeReport
+from launch.viewers.tables import all_standings, appraisal_of, candidate_scores
+from league.appraisal import Appraisal
 from league.events import Event, PhaseBegan, PlayerFrozen, ResultCounted
 from league.ids import Hash, PlayerId
-from league.metrics import SPEED, curve_name
+from league.metrics import CYCLE_STRENGTH, ELO, MARGIN, MISFIT, NASH_ENTROPY, PROBE_SCORE, SPEED, curve_name
 from league.standings import PayoffTable, Standing, payoff_table
 from league.state import OVER, LeagueState
 from league.store.ledger import Measured
@@ -147,6 +150,13 @@ class Curves:
             values, self._group = self._group, {}
             self._row(row.seq, state, ENV_STEPS, values, elapsed=row.elapsed)
 
+    def add_probes(self, reports: Iterable[ProbeReport], seq: int, state: LeagueState) -> None:
+        """Emit a last row with the best score of any probe against the newest candidate of a main."""
+        mains = {candidate.snapshot for player in state.probed() if (candidate := state.candidate(player.id))}
+        scores = [report.score.score for report in reports if report.snapshot in mains]
+        if scores:
+            self._row(seq, state, MATCHES, {PROBE_SCORE: max(scores)})
+
     def _film(self, seq: int, result: ResultCounted, state: LeagueState) -> None:
         """Emit a recorded episode when a video is due: the first evaluation since then with a learning player."""
         ticket, matches = self._ticket, sum(state.results.values())
@@ -166,16 +176,17 @@ class Curves:
 
     def _rate(self, seq: int, state: LeagueState, table_every: int) -> None:
         """Emit two rows: over env steps the usual curves of an RL script, and ratings over matches."""
-        standings = all_standings(state)
+        appraisal = appraisal_of(state)
+        standings = all_standings(state, appraisal)
         charts = self._episodes.take() | win_rates(state, standings)
         self._gathered = seq
         if charts:
             self._row(seq, state, ENV_STEPS, charts)
-        values = size(state) | rating_values(state, standings, self._config.frozen)
+        values = size(state) | league_values(appraisal) | rating_values(state, standings, self._config.frozen)
         more: dict[str, object] = {}
         if sum(state.results.values()) % table_every == 0:
-            more["payoff"] = payoff_table(relevant(state, SHOWN), state.evaluation)
-            more["lineage"] = tuple(Ancestor(p.id, p.kind.value, p.parent, p.snapshot) for p in state.population)
+            more["payoff"] = payoff_table(relevant(state, SHOWN, appraisal), state.evaluation)
+            more["lineage"] = tuple(Ancestor(p.id, p.label, p.parent, p.snapshot) for p in state.population)
         self._row(seq, state, MATCHES, values, **more)
 
     def _row(self, seq: int, state: LeagueState, axis: str, values: dict[str, float], **more: object) -> None:
@@ -216,6 +227,15 @@ def size(state: LeagueState) -> dict[str, float]:
     }
 
 
+def league_values(appraisal: Appraisal | None) -> dict[str, float]:
+    """Return what describes all ratings together: how diverse the league is, and how well one number each says it."""
+    if appraisal is None:
+        return {}
+    misfit = appraisal.fit.dispersion.misfit
+    values = {NASH_ENTROPY: appraisal.nash.entropy, CYCLE_STRENGTH: appraisal.cyclic.strength}
+    return values if misfit is None else values | {MISFIT: misfit}
+
+
 def rating_values(state: LeagueState, standings: Sequence[Standing], frozen: int) -> dict[str, float]:
     """Return how strong everybody is: all but the older frozen players."""
     pasts = state.population.frozen()
@@ -231,23 +251,24 @@ def rating_values(state: LeagueState, standings: Sequence[Standing], frozen: int
 
 
 def win_rates(state: LeagueState, standings: Sequence[Standing]) -> dict[str, float]:
-    """Return what learning players score against each anchor, over the evaluation games that still count."""
+    """Return what learning players score against each anchor: their newest candidate and the one before it."""
     learning = [row for row in standings if state.population[row.player].learning]
     return {
         f"charts/win_rate/{row.player}_v_{anchor}": score
         for row in learning
-        for anchor, score in row.anchors.items()
-        if score is not None
+        for anchor in row.anchors
+        if (score := state.evaluation.recent_share(row.player, anchor)) is not None
     }
 
 
 def _strength(row: Standing) -> dict[str, float]:
     named = {"": row.rating, "_low": row.low, "_high": row.high}
-    values = {f"elo/{row.player}{end}": value for end, value in named.items() if value is not None}
+    scale = ELO if row.by == "outcome" else MARGIN
+    values = {f"{scale}{row.player}{end}": value for end, value in named.items() if value is not None}
     for name, found in (("own", row.own), ("cross", row.cross)):  # in co-operation, instead of a rating
         if found is not None:
             values[f"return/{row.player}_{name}"] = found.mean
-    return values if row.elo is None else values | {f"elo_online/{row.player}": row.elo}
+    return values if row.online is None else values | {f"elo_online/{row.player}": row.online}
 
 
 def measured_values(row: Measured, group: dict[str, float]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from launch.viewers.curves import CurveRow
-from league.metrics import SPEED, WAIT
+from league.metrics import ELO, NASH_CONV, SPEED, WAIT
 from league.population import Population
 from league.standings import PayoffTable
 
@@ -71,18 +71,21 @@ def payoff_png(table: PayoffTable) -> tuple[bytes, int, int]:
     return png_of(figure), width, height
 
 
-def ratings_figure(rows: Sequence[CurveRow], players: Sequence[str], anchors: Mapping[str, float]) -> "Figure":
+def ratings_figure(
+    rows: Sequence[CurveRow], players: Sequence[str], anchors: Mapping[str, float], scale: str = ELO
+) -> "Figure":
     """Plot the rating of each player over matches, with its interval; anchors are dashed lines."""
-    figure, axes = _plot("matches", "Elo")
+    figure, axes = _plot("matches", "Elo" if scale == ELO else "margin a game")
     for number, player in enumerate(players):
-        found = [(row.matches, row.values) for row in rows if f"elo/{player}" in row.values]
+        found = [(row.matches, row.values) for row in rows if f"{scale}{player}" in row.values]
         matches = [at for at, _ in found]
-        rating = [values[f"elo/{player}"] for _, values in found]
+        rating = [values[f"{scale}{player}"] for _, values in found]
         colour = _colour(number)
         axes.plot(matches, rating, color=colour, label=player, linewidth=1.6)
-        low, high = ([values.get(f"elo/{player}{end}", np.nan) for _, values in found] for end in ("_low", "_high"))
+        low, high = ([values.get(f"{scale}{player}{end}", np.nan) for _, values in found] for end in ("_low", "_high"))
         axes.fill_between(matches, low, high, color=colour, alpha=0.18, linewidth=0)
-    axes.set_ylim(*_shown(rows, players, anchors))
+    least = 50.0 if scale == ELO else 0.05  # room above and below the curves
+    axes.set_ylim(*_shown(rows, [f"{scale}{player}" for player in players], anchors, least))
     for name, pinned in anchors.items():
         axes.axhline(pinned, color="#888888", linestyle="--", linewidth=1)
         place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
@@ -92,11 +95,13 @@ def ratings_figure(rows: Sequence[CurveRow], players: Sequence[str], anchors: Ma
     return figure
 
 
-def _shown(rows: Sequence[CurveRow], players: Sequence[str], anchors: Mapping[str, float]) -> tuple[float, float]:
+def _shown(
+    rows: Sequence[CurveRow], curves: Sequence[str], anchors: Mapping[str, float], least: float
+) -> tuple[float, float]:
     """Return the part of the scale that matters: of the first wide intervals only the middle."""
-    ratings = [row.values[f"elo/{p}"] for row in rows for p in players if f"elo/{p}" in row.values]
+    ratings = [row.values[curve] for row in rows for curve in curves if curve in row.values]
     known = [*ratings, *anchors.values()] or [0.0]
-    room = max(50.0, 0.15 * (max(known) - min(known)))
+    room = max(least, 0.15 * (max(known) - min(known)))
     return min(known) - room, max(known) + room
 
 
@@ -121,6 +126,24 @@ def family_figure(population: Population, births: Mapping[str, int], matches: in
     axes.set_xlabel("matches")
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
+    return figure
+
+
+def nash_conv_figure(rows: Sequence[CurveRow], players: Sequence[str]) -> "Figure | None":
+    """Plot the exact NashConv of each player over env steps; None if it was not measured."""
+    curves = {player: f"{NASH_CONV}/{player}" for player in players}
+    found = {
+        player: [(row.env_steps, row.values[name]) for row in rows if name in row.values]
+        for player, name in curves.items()
+    }
+    if not any(found.values()):
+        return None
+    figure, axes = _plot("env steps", "NashConv")
+    for number, (player, points) in enumerate(found.items()):
+        steps, values = [at for at, _ in points], [value for _, value in points]
+        axes.plot(steps, values, color=_colour(number), label=player, linewidth=1.6, drawstyle="steps-post")
+    axes.set_ylim(bottom=0)
+    figure.legend(fontsize=8, loc="outside right upper")
     return figure
 
 

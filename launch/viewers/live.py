@@ -9,7 +9,7 @@ final_report(viewer.state, "first")
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import rich.console
@@ -17,20 +17,21 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from collectors.conformance import ENDLESS
 from launch.terminal.console import Console
 from launch.terminal.wording import allowing
 from launch.viewers.final_progress import final_words
+from launch.viewers.payoff_matrix import payoff_matrix
 from launch.viewers.tables import (
     all_standings,
     candidate_scores,
-    payoff_matrix,
+    rating_text,
     short,
     standings_json,
     standings_table,
     status_json,
 )
 from launch.viewers.view import View
-from league.player import Kind
 from league.standings import MeanReturn, Standing
 from league.state import FINAL, OVER, LeagueState
 
@@ -133,13 +134,10 @@ def emit_line(plain: dict[str, Any]) -> None:
 def status_text(name: str, view: View) -> Text:
     """Return the few lines above a live table."""
     status = status_json(view)
-    head = Text.assemble((name, "bold"), f"  {view.state.phase}{' (paused)' if view.state.paused else ''}")
+    head = Text.assemble((name, "bold"), f"  {_phase(view)}")
     head.append(f", {_time_left(status)}, term {view.term}", style="dim")
     lines = [head, Text(f"{_league(status)}\n{_work(status)}")]
-    if view.broken:
-        lines.append(Text(view.broken, style="red"))
-    if view.state.damaged:
-        lines.append(Text(_damaged(view), style="red"))
+    lines += [Text(problem, style="red") for problem in _problems(view, status)]
     if status["silent"]:
         lines.append(Text(f"silent: {', '.join(status['silent'])}", style="red"))
     return Text("\n").join(lines)
@@ -149,13 +147,22 @@ def plain_line(view: View) -> str:
     """Return the state of a run in one line, for logs."""
     status = status_json(view)
     strength = [f"{row.player} {_strength(row)}" for row in _mains(view.state)]
-    parts = [f"{view.state.phase}: {_time_left(status)}", _league(status), *strength, _work(status)]
-    problems = [view.broken] * bool(view.broken) + [_damaged(view)] * bool(view.state.damaged)
-    return "; ".join([*problems, *parts])
+    parts = [f"{_phase(view)}: {_time_left(status)}", _league(status), *strength, _work(status)]
+    return "; ".join([*(problem.rstrip(".") for problem in _problems(view, status)), *parts])
 
 
-def _damaged(view: View) -> str:
-    return f"the ledger is damaged: {view.state.damaged}. Stop the league, and see ludus verify"
+def _phase(view: View) -> str:
+    return f"{view.state.phase}{' (paused: ludus unpause)' if view.state.paused else ''}"
+
+
+def _problems(view: View, status: dict[str, Any]) -> Iterator[str]:
+    """Yield what somebody has to do something about."""
+    if view.broken:
+        yield view.broken
+    if view.state.damaged:
+        yield f"the ledger is damaged: {view.state.damaged}. Stop the league, and see ludus verify"
+    if status["endless"] is not None:
+        yield f"an episode has not ended in {status['endless']:,} steps, and does not count until it does. {ENDLESS}"
 
 
 def _time_left(status: dict[str, Any]) -> str:
@@ -196,21 +203,19 @@ def _work(status: dict[str, Any]) -> str:
     if status["lag_mean"] is not None:
         p95 = "" if status["lag_p95"] is None else f" (p95 {status['lag_p95']:.1f})"
         parts.append(f"lag {status['lag_mean']:.1f}{p95} versions")
+    parts += [f"NashConv of {player} {value:.3f}" for player, value in status["nash_conv"].items()]
     return ", ".join(parts)
 
 
 def _mains(state: LeagueState) -> list[Standing]:
-    return [row for row in all_standings(state) if row.kind == Kind.MAIN]
+    mains = {player.id for player in state.mains()}
+    return [row for row in all_standings(state) if row.player in mains]
 
 
 def _strength(row: Standing) -> str:
     if row.own is not None or row.cross is not None:
         return " ".join(f"{mean.mean:z.4g} with {whom}" for mean, whom in _returns(row))
-    if row.rating is None:
-        return "Elo -"
-    if row.low is None or row.high is None:
-        return f"Elo {row.rating:z.0f} ±?"
-    return f"Elo {row.rating:z.0f} ±{(row.high - row.low) / 2:.0f}"
+    return "Elo -" if row.rating is None else rating_text(row)
 
 
 def _returns(row: Standing) -> list[tuple[MeanReturn, str]]:
@@ -259,11 +264,14 @@ def candidate_lines(state: LeagueState) -> list[str]:
 def next_commands(state: LeagueState, run_name: str, allow: Sequence[str] = ()) -> list[str]:
     """Return commands that work on this run; those that play need the same --allow as its own command."""
     also = allowing(allow)
-    mains = [p.id for p in state.population.of_kind(Kind.MAIN)] or [p.id for p in state.population.learning()]
+    mains = [p.id for p in state.mains()]
     anchors = [p.id for p in state.population.anchors()] or [p.id for p in state.population.frozen()] or mains
     commands = [f"ludus standings {run_name}"]
     if mains:
-        commands += [f"ludus watch {run_name} {mains[0]} {anchors[-1]}{also}", f"ludus explain {run_name} {mains[0]}"]
+        commands += [
+            f"ludus watch {run_name} {mains[0]} {anchors[-1]}{also}",
+            f"ludus explain {run_name} {mains[0]}{also}",
+        ]
     if state.results["evaluate"]:
         commands.append(f"ludus matches {run_name}      # then: ludus replay {run_name} TICKET{also}")
     return [*commands, f"ludus verify {run_name}"]

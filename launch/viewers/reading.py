@@ -13,11 +13,14 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from launch.config.foreign import foreign_packages
 from launch.terminal.console import Console
+from launch.terminal.wording import allowing
 from launch.viewers.explaining import explain as explain  # it is one of these commands, too
 from launch.viewers.live import status_text
+from launch.viewers.payoff_matrix import payoff_json, payoff_matrix
 from launch.viewers.searching import newest_settled
-from launch.viewers.tables import payoff_json, payoff_matrix, standings_json, standings_table, status_json
+from launch.viewers.tables import standings_json, standings_table, status_json
 from launch.viewers.view import View, ViewError, find_player, open_view
 from league.events import Event, ResultCounted, TicketVoided
 from league.ids import PlayerId
@@ -82,7 +85,8 @@ def _status_with_jobs(run: RunDirectory, as_json: bool) -> int:
     if jobs:
         console.print(jobs_table(jobs, view.workers if view else ()))
     else:
-        console.print(f"Slurm knows none of its jobs any more; go on with: ludus resume {run.name}", style="dim")
+        resume = f"ludus resume {run.name}{allowing(foreign_packages(run.read_config()))}"
+        console.print(f"Slurm knows none of its jobs any more; go on with: {resume}", style="dim")
     return 0
 
 

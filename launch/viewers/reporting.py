@@ -16,10 +16,19 @@ from typing import Any
 from launch.config.track import TrackConfig
 from launch.terminal.spinner import Spinner
 from launch.viewers.curves import CurveRow, Curves
-from launch.viewers.drawing import family_figure, payoff_figure, png_of, ratings_figure, throughput_figure
+from launch.viewers.drawing import (
+    family_figure,
+    nash_conv_figure,
+    payoff_figure,
+    png_of,
+    ratings_figure,
+    throughput_figure,
+)
 from launch.viewers.live import candidate_lines, clock_time
-from launch.viewers.tables import all_standings, footnotes, relevant, short, spread, standings_json, status_json
+from launch.viewers.payoff_matrix import relevant
+from launch.viewers.tables import appraisal_of, footnotes, short, spread, standings_json, status_json
 from launch.viewers.view import View, open_view
+from league.metrics import ELO, MARGIN
 from league.standings import payoff_table
 from league.store.files import publish
 from league.store.run_directory import RunDirectory
@@ -67,13 +76,15 @@ def draw(story: Story) -> dict[str, bytes]:
     learning = [player.id for player in state.population.learning()]
     anchors = {str(player.id): player.anchor for player in state.population.anchors() if player.anchor is not None}
     matches = sum(state.results.values())
+    scale = (dict.fromkeys(list(anchors)[:1], 0.0), MARGIN) if state.evaluation.by_return else (anchors, ELO)
     figures = {
-        "ratings": ratings_figure(story.rows, learning, anchors),
+        "ratings": ratings_figure(story.rows, learning, *scale),
         "payoff": payoff_figure(payoff_table(relevant(state, SHOWN), state.evaluation)),
         "family": family_figure(state.population, story.births, matches),
         "throughput": throughput_figure(story.rows),
+        "nash_conv": nash_conv_figure(story.rows, learning),
     }
-    return {name: png_of(figure) for name, figure in figures.items()}
+    return {name: png_of(figure) for name, figure in figures.items() if figure is not None}
 
 
 def write_report(run: RunDirectory, out: Path | None = None) -> Path:
@@ -105,12 +116,21 @@ def page(story: Story, plots: dict[str, bytes], run: RunDirectory) -> Iterator[s
     yield "<h2>Standings</h2>"
     yield from _standings(story)
     titles = {
-        "ratings": ("Ratings", "Bradley-Terry on the Elo scale, with the 95 % interval; anchors are pinned."),
+        "ratings": (
+            "Ratings",
+            "With the 95 % interval: points of Elo, or the margin a game; the first anchor is the origin.",
+        ),
         "payoff": ("Payoff", "What the row scores against the column, in evaluation: snapshots only."),
         "family": ("Family tree", "Who was frozen from whom, and after how many matches of the league."),
+        "nash_conv": (
+            "Exploitability",
+            "Exact NashConv of newest candidates: what best responses gain over them.",
+        ),
         "throughput": ("Throughput", "Of all collectors together; and how long each process waited for others."),
     }
     for name, (title, note) in titles.items():
+        if name not in plots:
+            continue
         data = base64.b64encode(plots[name]).decode()
         yield f'<h2>{title}</h2><p class="dim">{note}</p><img alt="{title}" src="data:image/png;base64,{data}"/>'
     yield "<h2>Environment</h2>"
@@ -134,26 +154,30 @@ def _summary(view: View) -> str:
 def _standings(story: Story) -> Iterator[str]:
     state = story.view.state
     anchors = [player.id for player in state.population.anchors()]
-    heads = ["#", "player", "kind", "Elo", "95 % interval", "online", "games", *(f"v {a}" for a in anchors)]
+    scale = "return" if state.evaluation.by_return else "Elo"
+    heads = ["#", "player", "kind", scale, "95 % interval", "online", "Nash", "games", *(f"v {a}" for a in anchors)]
     yield f"<table><tr>{''.join(f'<th>{escape(head)}</th>' for head in heads)}</tr>"
     for row in standings_json(state):
-        cells = [row["place"], row["player"], row["kind"], _number(row["rating"]), _interval(row)]
-        cells += [_number(row["elo"]), short(row["games"]), *(_score(row, anchor) for anchor in anchors)]
+        cells = [row["place"], row["player"], row["kind"], _number(row["rating"], row["by"]), _interval(row)]
+        share = "-" if not row["nash"] else f"{row['nash']:.0%}"
+        cells += [_number(row["online"]), share, short(row["games"]), *(_score(row, anchor) for anchor in anchors)]
         past = ' class="past"' if row["kind"] == "frozen" else ""
         yield f"<tr{past}>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
     yield "</table>"
-    for line in footnotes(state, all_standings(state)):
+    for line in footnotes(state, appraisal_of(state)):
         yield f'<p class="dim">{escape(line)}</p>'
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:z.0f}"
+def _number(value: float | None, by: str = "outcome") -> str:
+    return "-" if value is None else f"{value:z.0f}" if by == "outcome" else f"{value:z.2f}"
 
 
 def _interval(row: dict[str, Any]) -> str:
     if row["low"] is None or row["high"] is None:
         return "-"
-    return "pinned" if row["low"] == row["high"] else f"{row['low']:z.0f} to {row['high']:z.0f}"
+    return (
+        "pinned" if row["low"] == row["high"] else " to ".join(_number(row[end], row["by"]) for end in ("low", "high"))
+    )
 
 
 def _score(row: dict[str, Any], anchor: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from league.events import ResultCounted, TicketReissued, TicketVoided
-from league.store.ledger import Ledger, decode_row
+from league.store.ledger import DAMAGED, Ledger, LedgerError, decode_row
 from league.ticket import Ticket
 
 PAGE = 1000  # rows that are read at once
@@ -38,7 +38,10 @@ class _Search:
 
     def take(self, seq: int, body: bytes) -> None:
         """Take in the next older row."""
-        head = _heads.decode(body)
+        try:
+            head = _heads.decode(body)
+        except msgspec.MsgspecError as error:
+            raise LedgerError(f"event {seq} of the ledger cannot be read: {error}. {DAMAGED}") from error
         if head.event in (COUNTED, VOIDED):
             self._waiting[int(bytes(head.ticket))] = seq, body
         elif head.event == REISSUED and (number := int(bytes(head.ticket))) in self._waiting:

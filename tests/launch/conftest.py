@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from shipped_kinds import shipped_kinds
 
 from launch.config.config import Config, stored, to_plain
 from launch.processes.inline import play
@@ -21,6 +22,7 @@ def small_config(env="tic_tac_toe"):
         "exploiter": PlayerConfig(kind="main_exploiter"),
         "random": PlayerConfig(kind="scripted", bot="random", anchor=0.0),
     }
+    config.league.kinds = shipped_kinds()
     config.league.budget.env_steps = 3000
     config.league.evaluation.final_games = 16
     config.league.promotion.min_decisions = 200
@@ -39,6 +41,32 @@ def played(tmp_path_factory):
     run = RunDirectory(tmp_path_factory.mktemp("runs") / "first").create()
     run.write_config(to_plain(config))
     return run, play(config, run)
+
+
+@pytest.fixture(scope="session")
+def kuhn(tmp_path_factory):
+    """Return the run of a small league that played Kuhn poker, with mixtures; nobody may change it."""
+    config = Config(name="kuhn")
+    config.env.name, config.env.id = "openspiel", "kuhn_poker"
+    config.policy.hidden = [8]
+    config.league.players = {
+        "main": PlayerConfig(kind="main"),
+        "random": PlayerConfig(kind="scripted", bot="random", anchor=0.0),
+        "blend": PlayerConfig(kind="mixture", members=["main.*", "random"], shares=[0.75, 0.25]),
+        "late": PlayerConfig(kind="mixture", members=["main.999"]),
+    }
+    config.league.exploit_every = 3
+    config.league.budget.env_steps = 2500
+    config.league.evaluation.final_games = 16
+    config.league.promotion.min_decisions = 100
+    config.league.promotion.max_decisions = 200
+    config.collector.slots = 16
+    config.algo["batch"] = 128
+    config.learner.candidate_decisions = 128
+    run = RunDirectory(tmp_path_factory.mktemp("runs") / "kuhn").create()
+    run.write_config(to_plain(config))
+    play(config, run)
+    return run
 
 
 @pytest.fixture

@@ -53,11 +53,13 @@ def test_run_plays_a_league_to_its_end_and_says_nothing(capsys):
     assert (league.path / "ledger.sqlite").exists()
 
 
+@pytest.mark.slow
 def test_run_reports_if_it_is_told_to(capsys):
     ludus.run(TINY, quiet=False)
     assert "tiny is over: the budget of 1,500 env steps is spent" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_running_again_with_a_larger_budget_goes_on():
     before = events(ludus.run(TINY).path)
     league = ludus.run([*TINY, "league.budget.env_steps=3000"])
@@ -167,6 +169,11 @@ def test_a_league_with_an_own_bot(example, capsys):
     assert "perfect" in capsys.readouterr().out
 
 
+def test_the_example_of_a_probe(example, capsys):
+    example("probe").main([*FAST, "learner.candidate_decisions=512"], steps=4000)
+    assert capsys.readouterr().out.splitlines()[-1] in ("exploitable", "no hole was found")
+
+
 def test_weights_of_another_project_get_a_rating(example, monkeypatch, tmp_path):
     import numpy as np
 
@@ -217,7 +224,7 @@ def test_standings_become_dicts_and_a_data_frame(run, monkeypatch):
     standings = ludus.open(str(run.root)).standings()
     rows = standings.to_dicts()
     assert [row["player"] for row in rows] == [row.player for row in standings]
-    assert rows[0].keys() >= {"place", "player", "kind", "rating", "low", "high", "elo", "games"}
+    assert rows[0].keys() >= {"place", "player", "kind", "rating", "low", "high", "online", "games"}
     main = next(row for row in rows if row["player"] == "main")
     assert main["v_random"] == next(row for row in standings if row.player == "main").anchors["random"]
     assert all(not isinstance(value, dict | list) for row in rows for value in row.values())

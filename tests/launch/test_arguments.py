@@ -70,6 +70,17 @@ def test_wrong_usage(argv, capsys):
     assert "usage: ludus" in capsys.readouterr().err
 
 
+def test_an_argument_too_many_is_answered_with_the_usage_of_the_command(capsys):
+    with pytest.raises(SystemExit):
+        main(["status", "a", "b"])
+    told = capsys.readouterr().err
+    assert told.startswith("usage: ludus status [-h]")
+    assert told.endswith("ludus status: error: unrecognized arguments: b\n")
+    with pytest.raises(SystemExit):
+        main(["resume", "first", "league.budget.minutes=3"])
+    assert "ludus run name=first ... league.budget.minutes=3" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("wrong", "right"), [("rnu", "run"), ("standing", "standings"), ("check", "check-env"), ("dual", "duel")]
 )

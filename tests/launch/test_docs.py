@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
+import ludus
 from launch.api import League
 from launch.arguments import COMMANDS, build_parser
 from launch.config.compose import compose
 from launch.config.config import ConfigError
 from launch.sweeps.sweeping import combinations, split
+from launch.verify.verify import CHECKS
+from league.store.run_directory import RunDirectory
 
 ROOT = Path(__file__).parents[2]
 
@@ -157,3 +160,31 @@ def test_the_files_to_touch_exist():
 @pytest.mark.parametrize("name", re.findall(r"league\.(\w+)\(", "".join(fenced(ROOT / "README.md", "python"))))
 def test_the_readme_calls_what_there_is(name):
     assert callable(getattr(League, name))
+
+
+def test_the_list_of_words_has_each_word_once():
+    _, _, table = (ROOT / "docs/architecture.md").read_text().partition("## Words\n")
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", table, re.MULTILINE)
+    words = [word for row in rows[1:] for word in row.split(", ")]
+    assert len(words) == len(set(words))
+    units = {"match", "game", "episode", "decision", "env step", "step", "tick"}
+    assert units | {"segment", "roster", "checkpoint", "duel", "directory", "entry", "session"} <= set(words)
+
+
+def test_the_files_of_a_run_are_all_listed():
+    _, _, table = (ROOT / "docs/command-line.md").read_text().partition("\n## The files of a run\n")
+    run = RunDirectory(Path("run"))
+    paths = [path for path in vars(run).values() if path != run.root] + [run.claim("collector-0"), run.root / "export"]
+    missing = {path.parts[1] for path in paths if f"`{path.parts[1]}" not in table}
+    assert missing - {run.probe_report.name} == set()
+    assert run.probe_report.name in table
+
+
+def test_verify_is_shown_with_all_its_checks():
+    (shown,) = [body for body in fenced(ROOT / "docs/command-line.md", "") if "$ ludus verify" in body]
+    assert re.findall(r"^ok    (.*)$", shown, re.MULTILINE) == list(CHECKS)
+
+
+def test_the_api_page_names_all_that_ludus_exports():
+    page = (ROOT / "docs/api.md").read_text()
+    assert {name for name in ludus.__all__ if f"{name}`" not in page and f"ludus.{name}(" not in page} == set()

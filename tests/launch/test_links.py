@@ -1,5 +1,7 @@
 """Links in a run directory never lead a write out of it."""
 
+import shutil
+
 import pytest
 
 from launch.cli import main
@@ -30,6 +32,40 @@ def test_a_run_whose_links_lead_elsewhere_is_not_written_to(run, tmp_path, capsy
         assert "outside of the run" in capsys.readouterr().err
     assert main(["resume", str(run.root), "--quiet", "--trust"]) == 0
     assert precious.read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["probes", "probes/main", "probes/main/logs", "probes/main/lock"])
+def test_a_probe_follows_no_link_out_of_the_run(place, run, capsys, tmp_path):
+    outside = tmp_path / "precious"
+    outside.mkdir()
+    (run.root / place).parent.mkdir(parents=True, exist_ok=True)
+    (run.root / place).symlink_to(outside)
+    assert main(["probe", str(run.root), "main", "--steps", "300", "--games", "4", "--inline", "--quiet"]) == 2
+    assert "outside of the run" in capsys.readouterr().err
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["comparisons", "comparisons/first_second", "first/probes"])
+def test_a_comparison_follows_no_link_out_of_its_runs(place, run, capsys, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("precious")
+    shutil.copytree(run.root, run.root.with_name("second"))
+    (run.root.parent / place).parent.mkdir(exist_ok=True)
+    (run.root.parent / place).symlink_to(outside)
+    assert (
+        main(["compare", str(run.root), str(run.root.with_name("second")), "--games", "4", "--probe-steps", "9"]) == 2
+    )
+    assert "outside of" in capsys.readouterr().err
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["lock", "snapshots", "logs"])
+def test_a_new_run_follows_no_link_that_waits_for_it(name, capsys, tmp_path):
+    outside = tmp_path / "precious"
+    (tmp_path / "runs" / "new").mkdir(parents=True)
+    (tmp_path / "runs" / "new" / name).symlink_to(outside)
+    assert main(["run", "env=tic_tac_toe", "name=new", "launch=inline", "league.budget.env_steps=1", "--quiet"]) == 2
+    assert "outside of the run" in capsys.readouterr().err
+    assert not outside.exists()
 
 
 @pytest.mark.parametrize("name", ["../../main", "/etc/x", "a/b", ".hidden", "", "a\0b"])

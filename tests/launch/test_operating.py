@@ -13,6 +13,7 @@ import pytest
 
 from launch import operating
 from launch.cli import main
+from launch.viewers.view import open_view
 from league.store.run_directory import RunDirectory
 
 
@@ -75,6 +76,12 @@ def test_a_run_that_is_not_on_slurm_cannot_be_scaled(played, capsys):
     assert "was not launched on Slurm" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["pause", "unpause"])
+def test_a_run_that_nobody_serves_cannot_be_paused(played, command, capsys):
+    assert main([command, str(played[0].root)]) == 2
+    assert "no coordinator of the run" in capsys.readouterr().err
+
+
 def test_a_run_that_nobody_serves_cannot_be_stopped(played, capsys, monkeypatch):
     asked = []
     monkeypatch.setattr("launch.topology.endpoints.drain", lambda config, run: asked.append(run))
@@ -101,6 +108,15 @@ def served(played, tmp_path, patiently):
     patiently(copy.rendezvous.exists, 60, "the coordinator's address")
     yield copy
     coordinator.communicate()  # the end of its standard input is its own
+
+
+def test_a_run_is_paused_and_goes_on(served, capsys):
+    assert main(["pause", str(served.root)]) == 0
+    assert "it goes on with: ludus unpause served" in capsys.readouterr().out
+    assert open_view(served).state.paused
+    assert main(["unpause", str(served.root)]) == 0
+    assert "served goes on" in capsys.readouterr().out
+    assert not open_view(served).state.paused
 
 
 def test_attach_quietly_prints_only_how_it_ends(served, capsys):

@@ -8,7 +8,7 @@ import pytest
 from launch import previewing
 from launch.cli import main
 from launch.config.compose import compose
-from launch.config.config import to_plain
+from launch.config.config import stored, to_plain
 from launch.previewing import as_lines, preview
 from launch.topology.parts import topology
 from league.store.run_directory import RunDirectory
@@ -61,6 +61,7 @@ def test_a_budget_in_steps_one_process_and_no_end():
     assert "none: it plays until it is stopped" in as_lines(preview(endless, allow=(), accept=False))
 
 
+@pytest.mark.slow
 def test_changes_against_a_run_that_exists_are_told_or_refused_and_not_made(tmp_path, capsys):
     run = RunDirectory(tmp_path / "runs" / "first").create()
     run.write_config(to_plain(compose(["env=tic_tac_toe", "name=first"])))
@@ -77,6 +78,16 @@ def test_changes_against_a_run_that_exists_are_told_or_refused_and_not_made(tmp_
     assert main([*again, "algo.lr=0.5", "--accept-changes"]) == 0
     assert "algo.lr: 0.001 -> 0.5" in capsys.readouterr().out
     assert files(tmp_path) == before
+
+
+def test_a_league_that_is_over_does_not_go_on(run):
+    config = stored(run)
+    config.runs, config.name = str(run.root.parent), run.name
+    over = preview(config, allow=(), accept=False)
+    assert "first (nothing would be played)" in as_lines(over)
+    assert "over         it was over already: the budget of 3,000 env steps is spent" in as_lines(over)
+    config.league.budget.env_steps = 10**9
+    assert "goes on with these changes" in as_lines(preview(config, allow=(), accept=False))
 
 
 @pytest.mark.parametrize(

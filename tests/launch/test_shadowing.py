@@ -98,11 +98,18 @@ def test_a_script_beside_a_launch_of_the_user_says_so(tmp_path, file):
     )
 
 
+@pytest.mark.slow
 def test_the_command_does_not_look_into_the_folder_in_which_it_is_started(tmp_path):
     write(tmp_path, [f"{name}.py" for name in PACKAGES])
     assert FOUND in started(tmp_path, WAYS["command"](tmp_path)).stderr
     (tmp_path / "launch.py").unlink()  # which Python itself would take for ours
     assert FOUND in started(tmp_path, WAYS["module"](tmp_path)).stderr
+
+
+@pytest.mark.parametrize("theirs", ["league.py", "league/__init__.py", "league/notes.txt"])
+def test_what_is_allowed_from_the_folder_hides_no_package(tmp_path, theirs):
+    write(tmp_path, [theirs, "mine.py"])
+    assert FOUND in started(tmp_path, [*WAYS["command"](tmp_path), "--allow", "mine"]).stderr
 
 
 def test_a_module_that_is_loaded_already_counts(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 from launch.cli import main
 from launch.config.compose import compose
-from launch.config.config import ConfigError
+from launch.config.config import ConfigError, stored
 from launch.start import begin, held, rehearse
 from league.store.run_directory import RunDirectory, RunError
 
@@ -37,7 +37,7 @@ def contend(runs, races, barrier, results):
                 results.put((race, True, run.config.exists()))
                 barrier.wait(PATIENCE)  # until the other one has tried, too
         except RunError as error:
-            results.put((race, False, "is under way already" in str(error)))
+            results.put((race, False, "is under way already" in str(error) or f"{error}"[:300]))
             barrier.wait(PATIENCE)
         barrier.wait(PATIENCE)
 
@@ -55,7 +55,9 @@ def test_of_two_starts_at_the_same_moment_one_is_refused(tmp_path, figure):
     for rival in rivals:
         rival.join(PATIENCE)
     started = [sum(had for race, had, _ in told if race == number) for number in range(RACES)]
-    assert all(right for _, _, right in told), "the winner has a run, and the other one is told what to do"
+    assert [right for _, _, right in told if right is not True] == [], (
+        "the winner has a run, and the other one is told what to do"
+    )
     assert started == [1] * RACES
     figure(f"{RACES} races of two starts: {sum(count > 1 for count in started)} double starts")
 
@@ -71,6 +73,17 @@ def test_the_second_one_changes_nothing(tmp_path, capsys, monkeypatch):
         assert {path: path.read_bytes() for path in run.root.rglob("*") if path.is_file()} == before
     with held(run):
         pass
+
+
+def test_a_league_in_one_process_cannot_be_attached_to(tmp_path):
+    config = compose([*overrides(tmp_path, "first"), "launch=inline"])
+    with (
+        begin(config, allow=(), accept=False, notify=print) as run,
+        pytest.raises(RunError, match=r"under way already\. It plays inside of the command that started it") as refusal,
+        held(run),
+    ):
+        pass
+    assert "attach" not in str(refusal.value)
 
 
 def test_children_do_not_keep_the_lock_of_a_parent_that_was_killed(tmp_path, patiently):
@@ -139,3 +152,52 @@ def test_an_anneal_over_no_budget_is_refused(setting):
     )
     rehearse(compose([*endless, "algo.anneal_decisions=1000"]))
     rehearse(compose([*endless, "league.budget.env_steps=1000"]))
+
+
+def begun(runs, *more):
+    """Begin a run and leave it at once; return what its config says counts as better, and what was printed."""
+    lines = []
+    config = compose(["env=rock_paper_scissors", f"runs={runs}", "name=game", "policy.hidden=[8]", *more])
+    with begin(config, allow=(), accept=False, notify=lines.append) as run:
+        return stored(run).league.payoff.by, lines
+
+
+def test_the_trial_decides_what_counts_as_better_once(tmp_path):
+    by, lines = begun(tmp_path)
+    assert by == "return"
+    assert len(lines) == 1
+    assert lines[0].startswith("the league goes by return: its games end with leads of ")
+    assert lines[0].endswith("not just with a winner (league.payoff=outcome to change that)")
+    assert begun(tmp_path) == ("return", []), "the run keeps what was decided"
+    with pytest.raises(ConfigError, match=r"league.payoff.by: return -> outcome"):
+        begun(tmp_path, "league.payoff=outcome")
+    assert begun(tmp_path, "league.payoff=outcome", "name=other") == ("outcome", [])
+
+
+def test_a_run_without_its_ledger_is_not_founded_again(run, capsys, monkeypatch):
+    monkeypatch.chdir(run.root.parent)
+    run.ledger.unlink()
+    before = {path: path.read_bytes() for path in run.root.rglob("*") if path.is_file()}
+    assert main(["resume", str(run.root)]) == 2
+    assert "the ledger of the run first is lost" in capsys.readouterr().err
+    after = {path: path.read_bytes() for path in run.root.rglob("*") if path.is_file() and path != run.lock}
+    assert after == {path: data for path, data in before.items() if path != run.lock}
+
+
+def test_an_environment_whose_episodes_do_not_end_is_warned_of(tmp_path):
+    _, (warning, *_) = begun(tmp_path, "env.kwargs.max_cycles=1000000000")
+    assert warning.startswith("warning: no episode of rock_paper_scissors ended in ")
+    assert "Give the environment a limit on the length of an episode" in warning
+
+
+def test_a_new_run_takes_no_files_for_its_own_that_were_there_before(tmp_path):
+    place = tmp_path / "first"
+    (place / "journals").mkdir(parents=True)
+    (place / "lock").touch()
+    (place / ".part-x").touch()
+    (place / "journals" / "collector-0.jsonl").touch()
+    with pytest.raises(RunError, match=r"has a file journals/collector-0.jsonl, but no file layout"):
+        begun(tmp_path, "name=first")
+    (place / "journals" / "collector-0.jsonl").unlink()
+    begun(tmp_path, "name=first")  # a start that was killed leaves this much
+    assert (place / "layout").exists()

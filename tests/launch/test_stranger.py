@@ -18,7 +18,7 @@ from launch.cli import main
 from launch.config.config import Config, from_plain, settings_of, to_plain
 from launch.trackers.make_sink import check_trackers
 from league.events import PlayerAdded, TicketIssued
-from league.player import Kind, Player
+from league.player import Player
 from league.rulebook import founders
 from league.store.ledger import Ledger
 from league.store.snapshots import SnapshotMissing, SnapshotStore
@@ -105,6 +105,7 @@ def arm(target, patch, sung):
     patch.setattr(home, name, sing, raising=False)
 
 
+@pytest.mark.slow
 def test_no_target_is_executed_through_any_field_of_a_config(monkeypatch, planted, figure):
     assert len(TARGETS) == len(set(TARGETS)) >= 60
     for plain in (FIELDS["env.wrappers"]("x:y"), FIELDS["env.wrappers of gymnasium"]("x:y")):
@@ -242,6 +243,9 @@ def commands(run):
         "logs": ["logs", name],
         "keys": ["keys", name],
         "list": ["list", str(run.root.parent)],
+        "probe": ["probe", name, "evil", "--steps", "300", "--games", "2", "--inline", "--quiet"],
+        "compare": ["compare", name, f"{name}-twin", "--games", "2", "--probe-steps", "0", "--out", f"{name}/out"],
+        "exploit": ["exploit", name, "evil"],
         "scale": ["scale", name, "collectors=2"],
     }
 
@@ -267,7 +271,7 @@ PLACES = {
 def stranger(run):
     """The run of a stranger, in whose ledger a scripted player and a ticket name the planted module."""
     bot = f"{PLANTED}:env"
-    evil = Player(id="evil", kind=Kind.SCRIPTED, bot=bot)
+    evil = Player(id="evil", kind="scripted", bot=bot)
     entries = (Entry("evil", None, bot), Entry("evil", None, bot))
     ticket = Ticket(number=1 << 40, purpose=Purpose.EVALUATE, entries=entries, episodes=1)
     with Ledger.open(run.ledger) as ledger:
@@ -283,6 +287,7 @@ def test_no_command_executes_what_a_run_names(stranger, planted, monkeypatch, ca
     honest = stranger.read_config()
     honest["launch"]["name"] = "inline"
     monkeypatch.setattr("builtins.input", lambda prompt: "q")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     executed, tried = [], 0
     for place, (put, targets) in PLACES.items():
         for target in targets:
@@ -290,6 +295,7 @@ def test_no_command_executes_what_a_run_names(stranger, planted, monkeypatch, ca
             plain = json.loads(json.dumps(honest))
             put(plain, target, effect(planted))
             stranger.write_config(plain)
+            shutil.copytree(stranger.root, stranger.root.with_name(f"{stranger.name}-twin"), dirs_exist_ok=True)
             for name, words in commands(stranger).items():
                 tried += 1
                 with suppress(SystemExit):

@@ -7,7 +7,9 @@ import pytest
 from command_line import TINY, refused, stored
 
 import launch.start
+import ludus
 from launch.cli import main
+from league.errors import InputError
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 
@@ -55,11 +57,39 @@ def test_a_stored_config_of_another_version_is_refused(capsys):
     assert "written by another version of Ludus, or by hand: unknown key 'future'" in refused(capsys, "resume", "first")
 
 
+@pytest.mark.parametrize("launcher", ["inline", "local", "slurm"])
+@pytest.mark.parametrize(("section", "key"), [("matchmaking", "name"), ("promotion", "rule")])
+def test_resume_refuses_rules_that_are_not_allowed_before_it_starts_anything(launcher, section, key, capsys):
+    run = stored("first", "env=tic_tac_toe", "league=selfplay", f"launch={launcher}")
+    config = run.read_config()
+    config["league"][section][key] = "my_rules:mine"
+    run.write_config(config)
+    assert "--allow my_rules" in refused(capsys, "resume", "first")
+    with pytest.raises(InputError, match="--allow my_rules"):
+        ludus.open("first").resume()
+    assert not run.ledger.exists()
+    assert not any(run.logs.iterdir())
+
+
 def test_a_ledger_without_a_config_is_not_a_new_run(capsys):
     run = stored()
     run.config.unlink()
     Ledger.open(run.ledger).close()
-    assert "has a ledger, but no config.json" in refused(capsys, "run", "name=first")
+    assert "has a file ledger.sqlite, but no file config.json" in refused(capsys, "run", "name=first")
+
+
+def test_a_directory_without_a_layout_is_not_a_run_and_stays_as_it_is(capsys):
+    run = stored()
+    run.layout.unlink()
+    run.config.write_text("of another program")
+    assert "has a file config.json, but no file layout: it is not a whole run" in refused(capsys, "run", "name=first")
+    assert run.config.read_text() == "of another program"
+    Ledger.open(run.ledger).close()
+    assert "has a file ledger.sqlite, but no file layout" in refused(capsys, "run", "name=first")
+    assert "is not the directory of a run, or not a whole one: it has no file 'layout'" in refused(
+        capsys, "status", "first"
+    )
+    assert "there is no run 'second'. There are no runs in runs" in refused(capsys, "status", "second")
 
 
 def test_the_config_does_not_change_beneath_a_running_league(capsys, monkeypatch):

@@ -11,8 +11,9 @@ import pytest
 import conf
 from collectors.envs.config import EnvConfig
 from collectors.envs.plan import plan
-from launch.config.compose import compose
+from launch.config.compose import compose, compose_layers
 from launch.config.config import ConfigError, from_plain, to_plain
+from launch.config.origins import origin
 from launch.sweeps.sweeping import combinations, split
 
 ROOT = Path(conf.__file__).parent.parent
@@ -63,7 +64,17 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
         ("algo.normalise_advantages=3.5", "algo.normalise_advantages=3.5: expected true or false"),
         ("algo.lr=nan", "algo.lr=nan: expected a finite number"),
         ("seed=1,2", "'seed=1,2' is a sweep, but this starts one league: add -m to start one for each value"),
-        ("league.promotion.threshold=2", "league.promotion.threshold must lie between 0 and 1, got 2.0"),
+        (
+            "league.promotion.threshold=2",
+            "league.promotion.threshold must be at least 0 and below 1, which no score surely exceeds; got 2.0. "
+            "To freeze by decisions only, use rule: decisions",
+        ),
+        ("league.payoff=chips", "league.payoff.by: unknown 'chips'; choose one of auto, outcome, return"),
+        (
+            "league.evaluation.carry=0.5",
+            "league.evaluation.carry is gone: a rating is that of the newest candidate alone, so older games are not "
+            "carried over: leave it out",
+        ),
         (
             "env=pettingzoo",
             "env.id is missing: name the environment, e.g. env=pettingzoo env.id='classic/connect_four_v3'",
@@ -72,6 +83,24 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
             "env.id=classic/go_v5",
             "env.id is only for env.name=pettingzoo, openspiel, gymnasium, atari; "
             "the seats of 'connect_four' are fixed",
+        ),
+        (
+            "league.kinds.mian.promotion.threshold=0.6",
+            "this league has no kind 'mian'; to add one write +league.kinds.mian={...}",
+        ),
+        (
+            "league.kinds.main.promotion.treshold=0.6",
+            "unknown key 'league.kinds.main.promotion.treshold'; did you mean 'league.kinds.main.promotion.threshold'?",
+        ),
+        (
+            "league.promotion.reset_main=0.5",
+            "league.promotion.reset_main has moved: each kind of player has its own: "
+            "write league.kinds.main.promotion.reset and reset_chance",
+        ),
+        (
+            "+league.players.second={kind: mian}",
+            "league.players.second.kind: unknown kind 'mian'; did you mean 'main'? "
+            "Known: main, main_exploiter, league_exploiter, scripted, mixture, frozen",
         ),
         (
             "league.players.mian.rate=0.3",
@@ -168,8 +197,8 @@ FILES = {
 ANSWERS = {
     "env=mine": "userpkg.game:Game {'size': 3} mlp",
     "env=mien": "unknown env 'mien'. Did you mean 'mine'? "
-    "Known: atari, connect_four, gymnasium, mine, openspiel, pettingzoo, recall, rock_paper_scissors, simple_spread, "
-    "simple_tag, tic_tac_toe, two_step.",
+    "Known: atari, connect_four, disc, gymnasium, mine, openspiel, pettingzoo, recall, rock_paper_scissors, "
+    "simple_spread, simple_tag, tic_tac_toe, two_step.",
     "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in pkg://userpkg.conf/experiment/typo.yaml)",
     "experiment=words": "algo.epochs=many: expected a whole number (in pkg://userpkg.conf/experiment/words.yaml)",
 }
@@ -204,14 +233,14 @@ def test_default_is_the_connect_four_league_of_three_minutes():
     config = compose([])
     assert (config.name, config.env.name, config.policy.name) == ("league", "connect_four", "board_conv")
     assert config.league.matchmaking.name == "alphastar"
-    assert config.league.budget.minutes == 2.75
+    assert config.league.budget.minutes == 2.3
     kinds = {name: (player.kind, player.rate) for name, player in config.league.players.items()}
     assert kinds["main"] == ("main", 0.8)
     assert kinds["main_exploiter"] == ("main_exploiter", 0.1)
     assert kinds["league_exploiter"] == ("league_exploiter", 0.1)
     assert {name: player.anchor for name, player in config.league.players.items() if player.bot} == {
         "random": 0.0,
-        "one_ply": 511.0,
+        "one_ply": 562.0,
     }
 
 
@@ -247,6 +276,8 @@ def test_seats_are_lists_of_agents():
         (["experiment=rock_paper_scissors"], "rock_paper_scissors", "rock_paper_scissors"),
         (["experiment=null"], "connect_four", "league"),
         (["env=tic_tac_toe", "experiment=null"], "tic_tac_toe", "league"),
+        (["env.name=tic_tac_toe"], "tic_tac_toe", "tic_tac_toe"),
+        (["env.name=mine:Nim"], "mine:Nim", "league"),
     ],
 )
 def test_another_env_brings_its_own_experiment(overrides, env, experiment_name):
@@ -257,6 +288,23 @@ def test_another_env_brings_its_own_experiment(overrides, env, experiment_name):
 
 def test_a_group_beats_the_experiment_that_overrides_it():
     assert compose(["experiment=rock_paper_scissors", "league=pfsp"]).league.matchmaking.name == "pfsp"
+
+
+def test_a_plain_value_of_the_payoff_says_what_counts_as_better(tmp_path):
+    assert compose([]).league.payoff.by == "auto"
+    both = compose(["league.payoff=return", "league.payoff.decay=0.98"]).league.payoff
+    assert (both.by, both.decay) == ("return", 0.98)
+    for path, text in {
+        "experiment/mine.yaml": "# @package _global_\nleague:\n  payoff: return\n",
+        "league/mine.yaml": "defaults:\n  - pfsp\npayoff: outcome\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    config, layers = compose_layers(["experiment=mine", "league.payoff.scale=4"], config_dir=tmp_path)
+    assert (config.league.payoff.by, config.league.payoff.scale) == ("return", 4.0)
+    assert origin("league.payoff.by", layers).endswith("experiment/mine.yaml")
+    assert compose(["league=mine"], config_dir=tmp_path).league.payoff.by == "outcome"
+    assert compose(["experiment=mine", "league.payoff=auto"], config_dir=tmp_path).league.payoff.by == "auto"
 
 
 def test_players_come_and_go():

@@ -66,7 +66,7 @@ def test_a_stored_config_is_checked(change, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "..", ".hidden", "-x", "latest", "a b"])
+@pytest.mark.parametrize("name", ["", "a/b", "..", ".hidden", "-x", "latest", "sweeps", "a b"])
 def test_a_name_that_cannot_name_a_run(name):
     with pytest.raises(ConfigError, match="cannot name a run"):
         from_plain({"name": name})

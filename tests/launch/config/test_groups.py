@@ -10,8 +10,9 @@ import pytest
 
 from launch.cli import main
 from launch.config.compose import compose
-from launch.config.config import ConfigError
+from launch.config.config import ConfigError, settings_of
 from launch.config.groups import CONF
+from league.rulebook import founders
 
 ROOT = CONF.parent
 GLOBAL = "# @package _global_\n"
@@ -53,7 +54,7 @@ def test_an_experiment_of_the_folder_comes_with_the_env_of_its_name(folder):
 
 
 ENVS = (
-    "Known: atari, connect_four, gymnasium, openspiel, pettingzoo, recall, rock_paper_scissors, simple_spread, "
+    "Known: atari, connect_four, disc, gymnasium, openspiel, pettingzoo, recall, rock_paper_scissors, simple_spread, "
     "simple_tag, tic_tac_toe, two_step."
 )
 
@@ -139,7 +140,7 @@ ASK = """
 from hydra.core.plugins import Plugins
 from hydra.plugins.launcher import Launcher
 from launch.config.compose import compose
-from launch.config.config import ConfigError
+from launch.config.config import ConfigError, settings_of
 
 try:
     print(compose(["env=nim"]).env.name)
@@ -170,3 +171,15 @@ def test_which_init_files_a_package_with_groups_needs(tmp_path, missing, added, 
     environment = os.environ | {"PYTHONPATH": f"{ROOT}:{tmp_path}"}
     done = subprocess.run([sys.executable, "-c", ASK], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == answer
+
+
+def test_a_fourth_kind_of_player_is_a_row_of_a_file():
+    config = compose(["league=veterans", "env=tic_tac_toe"], config_dir=ROOT / "examples" / "my_configs")
+    veteran = config.league.rules("veteran")
+    assert list(config.league.kinds) == ["main", "main_exploiter", "league_exploiter", "veteran"]
+    assert (veteran.matchmaking.pool, veteran.promotion.reset) == (["main_exploiter", "league_exploiter"], "never")
+    player = next(p for p in founders(config.league) if p.id == "veteran")
+    assert (player.kind, player.rate) == ("veteran", 0.1)
+    assert settings_of(config)["veteran"].algo.entropy == 0.02 != settings_of(config)["main"].algo.entropy
+    by_role = settings_of(config, roles=["fox", "hound"])
+    assert by_role["veteran_fox"].algo.entropy == by_role["veteran_hound"].algo.entropy == 0.02

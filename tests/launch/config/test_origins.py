@@ -48,7 +48,8 @@ def test_an_algorithm_of_ones_own_choice_does_not_have_the_settings_of_the_exper
 
 
 def test_options_of_an_environment_and_of_a_player_are_told():
-    found = sources("env=pettingzoo", "env.id=x/y_v0", "env.kwargs.size=3", "+league.players.main.policy={hidden: [8]}")
+    own = "+league.players.main.policy={hidden: [8]}"
+    found = sources("env=pettingzoo", "env.id=x/y_v0", "env.kwargs.size=3", "league=pfsp", own)
     assert found["env.kwargs.size"] == found["league.players.main.policy.hidden"] == "command line"
 
 
@@ -60,7 +61,7 @@ def test_who_changes_a_value_is_its_source(override):
     config, layers = compose_layers([override])
     plain = dict(leaves(to_plain(from_plain({"algo": {"name": config.algo["name"]}}))))
     for one in settings(config, layers):
-        if one.source == "default" and not one.key.startswith("league.players."):
+        if one.source == "default" and not one.key.startswith(("league.players.", "league.kinds.")):
             assert plain[one.key] == one.value, one
 
 

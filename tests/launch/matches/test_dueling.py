@@ -11,7 +11,7 @@ from launch.viewers.reading import match_json
 from launch.viewers.view import ViewError
 from league.events import LeagueFounded, PlayerAdded, ResultCounted, TicketIssued
 from league.interval import wilson
-from league.player import Kind, Player
+from league.player import Player
 from league.rulebook import LeagueConfig
 from league.spec import Array, EnvSpec, Seat
 from league.standings import payoff_table
@@ -20,11 +20,11 @@ from league.ticket import Entry, Episode, Purpose, Ticket
 
 
 def test_a_duel_counts_all_games_and_has_an_interval(run, capsys):
-    assert duel(run, "random", "random", games=40) == 0
+    assert duel(run, ("random", "random"), games=40) == 0
     text = capsys.readouterr().out
     assert "40 episodes" in text
     assert "chance 50%" in text
-    assert duel(run, "main", "random", games=40, as_json=True) == 0
+    assert duel(run, ("main", "random"), games=40, as_json=True) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["wins"] + told["draws"] + told["losses"] == told["games"] == 40
     assert told["low"] < told["score"] < told["high"]
@@ -52,17 +52,18 @@ def test_points_are_those_of_the_first_player_wherever_it_sits():
     assert found.score == Score(wins=2, draws=1, losses=0, episodes=3)
     assert found.score.interval == tuple(map(float, wilson(2.5, 3)))
     assert found.returns == (pytest.approx(4 / 3), -1.0)
-    assert found.reach == (pytest.approx(1.96 * 1.5275 / 3**0.5, rel=1e-3), pytest.approx(1.96 / 3**0.5, rel=1e-3))
+    assert found.half_width == (pytest.approx(1.96 * 1.5275 / 3**0.5, rel=1e-3), pytest.approx(1.96 / 3**0.5, rel=1e-3))
     assert count(two, (other, hero), hero, other, outcomes).score.losses == 2
 
 
 def test_where_nobody_is_beaten_there_is_no_score():
     hero, other = Entry("hero"), Entry("other")
     alone = count(spec_of(None), (hero,), hero, hero, [Episode((0,), (2.0,), 5)])
-    assert (alone.score, alone.returns, alone.reach) == (None, (2.0, 2.0), (0.0, 0.0))
+    assert (alone.score, alone.returns, alone.half_width) == (None, (2.0, 2.0), (0.0, 0.0))
     together = count(spec_of("us", "us"), (hero, other), hero, other, [Episode((0, 0), (2.0, 3.0), 5)])
     assert (together.score, together.returns) == (None, (2.0, 3.0))
     assert "score" not in contest_json(together)
+    assert contest_json(alone)["half_width"] == (0.0, 0.0)
     assert contest_lines(together)[-1] == "returns 2 ±0 and 3 ±0, 1 episodes"
 
 
@@ -74,7 +75,7 @@ def fold_of(spec, names, ranks):
     state = LeagueState(LeagueConfig())
     apply(state, LeagueFounded(seed=1, config="", env=spec))
     for name in sorted(set(names)):
-        apply(state, PlayerAdded(player=Player(id=name, kind=Kind.MAIN)))
+        apply(state, PlayerAdded(player=Player(id=name, kind="scripted", bot="random")))
     ticket = Ticket(
         number=1, purpose=Purpose.EVALUATE, entries=tuple(map(Entry, names)), episodes=len(ranks)
     )  # fmt: skip
@@ -108,7 +109,7 @@ def test_a_team_plays_one_game_however_many_seats_it_has():
 
 
 def test_a_duel_and_the_api_count_the_same_games_of_three_sides(bid, capsys):
-    duel(bid, "bidding:Greedy", "random", games=120, as_json=True, allow=["bidding"])
+    duel(bid, ("bidding:Greedy", "random"), games=120, as_json=True, allow=["bidding"])
     told = json.loads(capsys.readouterr().out)
     found = ludus.open(str(bid.root), allow=["bidding"]).play("bidding:Greedy", "random", episodes=120)
     assert (told["wins"], told["draws"], told["losses"]) == (found.wins, found.draws, found.losses)
@@ -116,7 +117,7 @@ def test_a_duel_and_the_api_count_the_same_games_of_three_sides(bid, capsys):
     assert told["score"] == found.score > told["chance"] == 0.5
     assert told["first_places"] > told["first_places_chance"] == pytest.approx(1 / 3)
     assert (told["low"], told["high"]) == found.interval
-    duel(bid, "bidding:Greedy", "random", games=120, allow=["bidding"])
+    duel(bid, ("bidding:Greedy", "random"), games=120, allow=["bidding"])
     text = capsys.readouterr().out
     assert f"scores {found.score:.1%} " in text
     assert "chance 50%" in text
@@ -132,7 +133,7 @@ def test_a_player_against_itself_scores_about_a_half(bid):
 
 def test_a_bot_of_ones_own_has_to_be_allowed(bid):
     with pytest.raises(ValueError, match="add --allow elsewhere to the command"):
-        duel(bid, "elsewhere:Bot", "random", games=1, allow=["bidding"])
+        duel(bid, ("elsewhere:Bot", "random"), games=1, allow=["bidding"])
 
 
 def test_a_player_in_a_seat_of_another_role_is_refused():
@@ -145,7 +146,7 @@ def test_a_player_in_a_seat_of_another_role_is_refused():
     )
     state = LeagueState(LeagueConfig())
     for name, role in (("a", "wolf"), ("b", "wolf"), ("c", "sheep")):
-        apply(state, PlayerAdded(player=Player(id=name, kind=Kind.MAIN, role=role)))
+        apply(state, PlayerAdded(player=Player(id=name, kind="main", role=role)))
     assert seat_pair(state, spec, Entry("c"), Entry("a")).entries == (Entry("a"), Entry("c"))
     with pytest.raises(ViewError, match="'b' plays as wolf, but beside 'a' the seats of sheep are left"):
         seat_pair(state, spec, Entry("a"), Entry("b"))
@@ -163,3 +164,47 @@ def test_a_bot_of_ones_own_can_be_watched(bid, capsys):
     assert "bidding:Greedy, bot bidding:Greedy" in capsys.readouterr().out
     assert main(watch) != 0
     assert "--allow bidding" in capsys.readouterr().err
+
+
+def test_a_duel_stops_when_it_is_sure(run, capsys):
+    sure = ["duel", str(run.root), "main", "main", "--until", "sure", "--score0", "0.1", "--score1", "0.3"]
+    assert main(sure) == 0
+    text = capsys.readouterr().out
+    assert "sure: main scores more than 10.0% against main (alpha 5.0%)" in text
+    assert "chance 50%" in text
+    assert main([*sure, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["decision"] == 1
+    assert told["games"] < 400
+    assert told["low"] < told["score"] < told["high"]
+
+
+def test_a_duel_that_is_not_sure_says_so(run, capsys):
+    assert main(["duel", str(run.root), "main", "main", "--until", "sure", "--games", "31", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["decision"], told["games"]) == (0, 32)  # whole pairs
+    assert told["verdict"].startswith("not sure yet")
+
+
+def test_a_duel_stops_at_a_width(run, capsys):
+    assert main(["duel", str(run.root), "random", "random", "--until-width", "0.1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["high"] - told["low"] <= 0.2
+    assert 64 <= told["games"] < 200
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--until", "sure", "--until-width", "0.1"], "not both"),
+        (["--until-width", "0.7"], "half-width"),
+        (["--elo1", "20"], "--until sure"),
+        (["--until", "sure", "--score0", "0.5"], "both --score0 and --score1"),
+        (["--until", "sure", "--score0", "0.5", "--score1", "0.6", "--elo0", "1"], "instead"),
+        (["--until", "sure", "--elo0", "30"], "score0 < score1"),
+        (["--until", "sure", "--alpha", "0.7"], "alpha and beta"),
+    ],
+)
+def test_stop_rules_that_contradict_each_other_are_refused(run, options, words, capsys):
+    assert main(["duel", str(run.root), "main", "random", *options]) != 0
+    assert words in capsys.readouterr().err

@@ -41,6 +41,7 @@ def test_a_scene_becomes_a_video_once(run):
     assert path.stat().st_mtime_ns == made
 
 
+@pytest.mark.slow
 def test_export_takes_the_videos_along(run, tmp_path):
     from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
 
@@ -58,6 +59,7 @@ def test_export_takes_the_videos_along(run, tmp_path):
         assert video.size == (videos[0].width, videos[0].height)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_told_once_and_its_points_are_there(run, tmp_path):
     config = stored(run)
     config.env.name = "connect_four"  # it was another game

@@ -10,10 +10,10 @@ from coordinator.challenging import HUMANS
 from coordinator.coordinator import Coordinator
 from launch.matches.human import play_human
 from launch.verify.verify import verify
+from launch.viewers.tables import all_standings
 from launch.viewers.view import ViewError, open_view
 from league.events import ResultCounted, TicketIssued, TicketWithdrawn
 from league.ids import PlayerId
-from league.player import Kind
 from league.store.ledger import Ledger, LedgerError, open_copy
 from league.wire.messages import Challenge, Orders, Refused, Report, Role
 
@@ -46,7 +46,7 @@ def test_games_of_a_human_are_counted_and_rated(run, capsys):
     assert hand.prompts[1].startswith("'help' is not among 0 1 2")
     state = open_view(run).state
     ada = state.population[PlayerId("ada")]
-    assert ada.kind == Kind.HUMAN
+    assert ada.kind == "human"
     assert sum(state.evaluation.raw(ada.id, PlayerId("main"))) == 2
     first, second = [event.ticket for event in events(run, TicketIssued)][-2:]
     assert [[e.player for e in t.entries].index("ada") for t in (first, second)] == [0, 1], "both seats in turn"
@@ -74,8 +74,17 @@ def test_who_quits_loses_nothing(run, end, capsys):
     assert play_human(run, "main", read=read) == 0
     assert "nobody wins" in capsys.readouterr().out
     assert len(events(run, ResultCounted)) == before
-    assert not open_view(run).state.open
+    state = open_view(run).state
+    assert not state.open
+    assert "human" not in [row.player for row in all_standings(state)], "nobody has seen it play"
     assert verify(run) == 0
+
+
+def test_without_a_terminal_nobody_is_asked_and_nobody_joins(run):
+    before = len(open_view(run).state.population)
+    with pytest.raises(ViewError, match="standard input is no terminal"):
+        play_human(run, "main")
+    assert len(open_view(run).state.population) == before
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collectors.envs.config import EnvConfig
 from launch.matches import match
 from launch.viewers.view import ViewError
 from league.events import PlayerAdded
-from league.player import Kind, Player
+from league.player import Player
 from league.rulebook import LeagueConfig
 from league.spec import Array, EnvSpec, Seat
 from league.state import LeagueState, apply
@@ -31,7 +31,7 @@ def test_an_environment_whose_text_cannot_be_asked_for_is_shown_as_it_is(tmp_pat
 
 def test_who_plays_under_a_name():
     state = LeagueState(LeagueConfig())
-    for player in (Player(id="main", kind=Kind.MAIN), Player(id="me", kind=Kind.HUMAN)):
+    for player in (Player(id="main", kind="main"), Player(id="me", kind="human")):
         apply(state, PlayerAdded(player=player))
     assert match.find_entry(state, "random") == Entry("random", None, "random")
     with pytest.raises(ViewError, match="'main' has no candidate yet"):
@@ -44,7 +44,7 @@ def test_the_first_player_takes_a_seat_of_its_role():
     seats = (Seat((0,), "fox"), Seat((1,), "hound"), Seat((2,), "hound"))
     spec = EnvSpec(name="hunt", agents=("f", "g", "h"), seats=seats, observation=Array((1,), "float32"), actions=2)
     state = LeagueState(LeagueConfig())
-    apply(state, PlayerAdded(player=Player(id="dog", kind=Kind.MAIN, role="hound")))
+    apply(state, PlayerAdded(player=Player(id="dog", kind="main", role="hound")))
     ticket = match.seat_pair(state, spec, Entry("dog"), Entry("other"))
     assert [entry.player for entry in ticket.entries] == ["other", "dog", "other"]
 

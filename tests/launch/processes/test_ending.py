@@ -4,7 +4,7 @@ import pytest
 
 from launch.cli import main
 from launch.config.config import Config, stored, to_plain
-from launch.processes.ending import OVER_ALREADY, find_end_problem, finished
+from launch.processes.ending import find_end_problem, finished
 from launch.viewers.view import read_offline
 from league.events import (
     CandidateWritten,
@@ -15,7 +15,8 @@ from league.events import (
     TicketIssued,
     TicketVoided,
 )
-from league.player import Kind, Player
+from league.player import Player
+from league.rulebook import BudgetConfig
 from league.spec import Array, EnvSpec, Seat
 from league.state import OVER, LeagueState, apply
 from league.ticket import Entry, Episode, Purpose, Ticket
@@ -40,7 +41,7 @@ def ended(tickets, **decisions):
     state, number = LeagueState(config().league), 0
     apply(state, LeagueFounded(seed=1, config="c", env=ENV))
     for player in decisions:
-        apply(state, PlayerAdded(player=Player(id=player, kind=Kind.MAIN)))
+        apply(state, PlayerAdded(player=Player(id=player, kind="main")))
     for player, count in tickets.items():
         for _ in range(count):
             number += 1
@@ -113,7 +114,7 @@ def test_a_league_that_is_over_and_has_no_budget_left_is_not_started(run, state,
     run.write_config(to_plain(config))
     assert main(["resume", str(run.root), "--plain"]) == 0
     told = capsys.readouterr()
-    assert OVER_ALREADY in told.out + told.err
+    assert f"it has played {state.env_steps:,} env steps in " in told.out + told.err
     assert "processes start" not in told.out + told.err
     assert "first is over" in told.out, "and how it ended"
     assert read_offline(run).state.term == state.term
@@ -121,7 +122,12 @@ def test_a_league_that_is_over_and_has_no_budget_left_is_not_started(run, state,
 
 
 def test_a_league_with_budget_left_or_without_a_ledger_is_not_finished(run):
-    assert finished(run).phase == OVER
+    state, line = finished(run)
+    assert state.phase == OVER
+    assert "the budget of 3,000 env steps is spent" in line
+    budget = BudgetConfig(env_steps=state.env_steps)
+    assert f"the budget of {state.env_steps:,} env steps is spent; it has played" in finished(run, budget).line
+    assert finished(run, BudgetConfig(env_steps=state.env_steps + 1)) is None
     config = stored(run)
     config.league.budget.env_steps *= 2
     run.write_config(to_plain(config))

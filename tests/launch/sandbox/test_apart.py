@@ -14,9 +14,8 @@ from collectors.envs.config import EnvConfig
 from launch.config.compose import compose
 from launch.sandbox import apart as module
 from launch.sandbox.apart import Limit, LostError, apart, check_apart, where
-from launch.sandbox.trial import Check, Try
+from launch.sandbox.trial import Check, Tried, Try
 from launch.start import rehearse
-from league.spec import EnvSpec
 
 SUPPORT = Path(__file__).parents[2] / "support"
 
@@ -105,6 +104,7 @@ def test_ctrl_c_ends_the_wait_without_a_word(command, tmp_path, patiently):
     assert not Path(f"/proc/{note.read_text()}").exists()
 
 
+@pytest.mark.slow
 def test_what_hangs_does_not_outlive_the_command(command, tmp_path, patiently):
     process, note = command("run", *DEADLY, "env.kwargs.how=hang"), tmp_path / "note"
     child = patiently(lambda: note.exists() and note.read_text(), 60, "the hang")
@@ -165,7 +165,7 @@ def test_the_stack_is_there_for_those_who_ask(monkeypatch, capsys):
 @pytest.mark.usefixtures("deadly")
 def test_the_limit_is_for_one_step_and_not_for_all():
     answer = apart(order("slow"), limit(0.9))  # three ticks of two slots, 0.15 s each
-    assert msgspec.json.decode(answer, type=EnvSpec).agents == ("player_0", "player_1")
+    assert msgspec.json.decode(answer, type=Tried).spec.agents == ("player_0", "player_1")
 
 
 @pytest.mark.usefixtures("deadly")

@@ -1,8 +1,10 @@
 """Trials of an environment, as orders for a process of its own."""
 
-from collectors.envs.config import EnvConfig
+import json
+
+from collectors.envs.config import EnvConfig, make_environment
 from launch.sandbox.apart import Limit, apart
-from launch.sandbox.trial import Check, TrialFiles, Try, perform
+from launch.sandbox.trial import Check, TrialFiles, Tried, Try, perform
 
 
 def order(how="", where="step"):
@@ -16,8 +18,10 @@ def limit(seconds=60.0):
 
 def test_a_check_says_the_same_here_and_apart():
     check = Check(env="classic/rps_v2", options={"max_cycles": 5})
-    there, here = apart(check, limit()), perform(check)
-    there, here = ([line for line in found.decode().split('","') if "speed" not in line] for found in (there, here))
+    there, here = (json.loads(answer) for answer in (apart(check, limit()), perform(check)))
+    for found in (there, here):
+        assert found["plain"].pop("steps_per_second") > 0
+        found["lines"] = [line for line in found["lines"] if "speed" not in line]
     assert there == here
 
 
@@ -29,3 +33,10 @@ def test_an_order_comes_as_it_was_given(tmp_path):
     ):
         desk.put(given)
         assert desk.take() == given
+
+
+def test_a_trial_without_an_end_is_a_warning_if_there_was_time_for_one():
+    spec = make_environment(EnvConfig(name="tic_tac_toe"), 1).spec
+    assert Tried(spec, [], 999).endless == ""
+    assert Tried(spec, [1.0], 5000).endless == ""
+    assert Tried(spec, [], 1000).endless.startswith("no episode of tic_tac_toe ended in 1,000 steps")

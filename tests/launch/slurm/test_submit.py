@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from launch.cli import main
-from launch.processes.ending import OVER_ALREADY
 from launch.slurm import control, record
 from league.store.run_directory import RunDirectory
 
@@ -47,6 +48,7 @@ def test_a_refused_submission_leaves_nothing_behind(slurm, capsys):
     assert not RunDirectory.find("first").jobs.exists()
 
 
+@pytest.mark.slow
 def test_a_submission_that_was_killed_can_be_looked_at_and_ended(slurm, tmp_path, capsys):
     """It died after its second job: two are on record, and a third of which it never heard is in the queue."""
     called = slurm()
@@ -139,5 +141,5 @@ def test_a_league_that_is_over_is_not_submitted_again(slurm, run, tmp_path, caps
     raised.write_config({**raised.read_config(), "league": run.read_config()["league"]})
     capsys.readouterr()
     assert main(["resume", "first", "--trust"]) == 0
-    assert OVER_ALREADY in capsys.readouterr().out
+    assert "it was over already: " in capsys.readouterr().out
     assert [call for call in called()[len(submitted) :] if call.startswith("sbatch")] == []

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from launch.shadowing import ROOT
 from launch.spawn.interpreter import SAFE, allow_local_modules, environment, prepare_child, python
 
 
@@ -31,7 +32,14 @@ def test_what_is_allowed_is_looked_for_last(tmp_path, monkeypatch):
     assert sys.path == before
     allow_local_modules(["mine"])
     allow_local_modules(["mine"])
-    assert sys.path == [*before, str(tmp_path)]
+    assert sys.path == [*before, *[str(ROOT)] * (str(ROOT) not in before), str(tmp_path)]
+
+
+def test_what_is_allowed_hides_nothing_of_an_editable_installation(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", str(ROOT), os.getcwd())])  # noqa: PTH109
+    monkeypatch.chdir(tmp_path)
+    allow_local_modules(["mine"])
+    assert sys.path[-2:] == [str(ROOT), str(tmp_path)]
 
 
 def test_a_process_hands_its_manners_to_nobody(monkeypatch):

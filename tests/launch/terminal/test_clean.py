@@ -13,7 +13,7 @@ from launch.processes.local import LeagueWarnings
 from launch.terminal.clean import Clean, clean, cleaned, show_error
 from launch.viewers.live import LiveTable, final_report
 from league.events import OperatorActed, PhaseBegan, PlayerAdded, TicketIssued, TicketVoided
-from league.player import Kind, Player
+from league.player import Player
 from league.state import OVER
 from league.store.ledger import Ledger
 from league.ticket import Entry, Purpose, Ticket
@@ -67,7 +67,7 @@ def test_a_prompt_is_clean():
 @pytest.fixture
 def evil(run, state):
     """A run whose ledger has names and reasons that steer terminals."""
-    bot = Player(id=EVIL, kind=Kind.SCRIPTED, bot="random", role=None)
+    bot = Player(id=EVIL, kind="scripted", bot="random", role=None)
     ticket = Ticket(number=1 << 40, purpose=Purpose.EVALUATE, entries=(Entry(EVIL, None, "random"),) * 2, episodes=1)
     with Ledger.open(run.ledger) as ledger:
         ledger.commit(

@@ -22,14 +22,14 @@ FIRST_LOOK = ("charts/episodic_return/main", "charts/episodic_length", "charts/w
 
 
 def test_the_curves_that_people_look_for_first_are_in_the_files(drawn, figure):
-    """A league of 3,000 env steps has ten points of each at least, over env steps, in both kinds of files."""
+    """A league of 3,000 env steps has eight points of each at least, over env steps, in both kinds of files."""
     export(drawn, "csv")
     points = [(axis, step, name, value) for _, axis, step, name, value in read_csv(drawn.root / "export" / "csv")]
     export(drawn, "tensorboard")
     events = read_events(drawn.root / "export" / "tensorboard")
     for name in FIRST_LOOK:
         mine = [(step, value) for axis, step, found, value in points if found == name and axis == "league/env_steps"]
-        assert len(mine) >= 10, name
+        assert len(mine) >= 8, name
         assert [(step, pytest.approx(value, rel=1e-6)) for step, value in mine] == [
             (step, value) for _, step, found, value in events if found == name
         ]

@@ -95,6 +95,7 @@ def steps(run, id="old"):
     return [row["_step"] for path in files for row in history(path)]
 
 
+@pytest.mark.slow
 def test_offline_without_a_key_and_read_back(drawn, rows_of):
     answer, told = write(drawn)
     assert told == [], "no key is no trouble: offline is the default then"
@@ -105,9 +106,10 @@ def test_offline_without_a_key_and_read_back(drawn, rows_of):
     for row, read in zip(rows, history(path), strict=True):
         assert {name: read[name] for name in row.values} == pytest.approx(row.values)
         assert (read["league/matches"], read["league/env_steps"]) == (row.matches, row.env_steps)
-    last = list(history(path))[-1]
-    assert last["payoff/table/_type"] == "table-file"
-    assert last["payoff/heatmap/_type"] == "image-file"
+    tables = [read for read in history(path) if "payoff/table/_type" in read]
+    assert [read["_step"] for read in tables] == [row.number for row in rows if row.payoff is not None] != []
+    assert {read["payoff/table/_type"] for read in tables} == {"table-file"}
+    assert {read["payoff/heatmap/_type"] for read in tables} == {"image-file"}
     assert rows_in(drawn.track / "wandb", "old") == len(rows)
 
 
@@ -127,6 +129,7 @@ def documented():
                 yield name, f"league/{row[2].replace(' ', '_')}"
 
 
+@pytest.mark.slow
 def test_every_curve_is_drawn_over_the_axis_that_the_docs_name(drawn):
     write(drawn, last=1)
     (path,) = (drawn.track / "wandb").glob("offline-run-*/run-old.wandb")
@@ -137,6 +140,7 @@ def test_every_curve_is_drawn_over_the_axis_that_the_docs_name(drawn):
         assert {over[star] for star in over if fnmatchcase(name, star)} == {axis}, name
 
 
+@pytest.mark.slow
 def test_a_torn_file_is_read_up_to_the_tear(tmp_path, drawn):
     write(drawn, last=8)
     (path,) = (drawn.track / "wandb").glob("offline-run-*/run-old.wandb")
@@ -186,7 +190,8 @@ def test_online_and_resumed_every_row_once(drawn, rows_of, patiently):
             assert read["league/matches"] == row.matches
         episodic = [row for row in server.rows("old") if "charts/episodic_return/main" in row]
         assert len(episodic) >= 10
-        assert all({"charts/episodic_length", "charts/win_rate/main_v_random"} <= row.keys() for row in episodic[-3:])
+        assert all("charts/episodic_length" in row for row in episodic[-3:])
+        assert sum("charts/win_rate/main_v_random" in row for row in episodic) >= 3, "new candidates have no games yet"
         assert server.configs["old"]["env"]["value"]["name"] == "tic_tac_toe"
 
 

@@ -13,7 +13,7 @@ def ticket(number):
 
 def test_the_rows_of_a_played_league_are_in_order(run, state):
     with open_copy(run.ledger) as ledger:
-        audit = walk(ledger, 1.0)
+        audit = walk(ledger)
     assert (audit.gaps, audit.unreadable, audit.disorder) == ([], [], [])
     assert sum(audit.results.values()) == sum(state.results.values())
 
@@ -24,7 +24,7 @@ def test_points_and_open_tickets_follow_from_the_rows(tmp_path):
     with Ledger.open(tmp_path / "ledger.sqlite") as ledger:
         ledger.commit([TicketIssued(ticket=ticket(1)), TicketIssued(ticket=ticket(2))])
         ledger.commit([ResultCounted(ticket=1, attempt=0, episodes=episodes)])
-        audit = walk(ledger, 1.0)
+        audit = walk(ledger)
     assert dict(audit.points) == {("main", "random"): 1.5, ("random", "main"): 0.5}
     assert set(audit.open) == {2}
     assert audit.counted == {1: 0}

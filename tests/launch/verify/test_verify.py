@@ -157,11 +157,11 @@ def test_a_wrong_counter_in_the_fold_checkpoint_is_found(told, run):
 
 
 def test_a_fold_that_forgets_games_is_found(told, monkeypatch):
-    """Evaluation games do not fade: counters agree, refitted ratings do not."""
-    monkeypatch.setattr("league.payoff.Payoff.scale_row", lambda self, player, factor: None)
+    """Games of older candidates stay with the newest one: counters agree, the points of ratings do not."""
+    monkeypatch.setattr("league.evaluation_payoff.EvaluationPayoff.succeed", lambda self, player: None)
     code, wrong, text = told()
     assert (code, wrong) == (1, [title("check_ratings")])
-    assert "the standings say" in text
+    assert "ratings are fitted to" in text
 
 
 def test_a_fold_that_counts_twice_is_found(told, monkeypatch):
@@ -185,7 +185,7 @@ def test_a_wrong_byte_in_a_snapshot_is_found(told, run, state):
 
 def test_a_missing_snapshot_is_found_unless_it_was_pruned(told, run):
     with open_copy(run.ledger) as ledger:
-        audit = walk(ledger, 1.0)
+        audit = walk(ledger)
     candidate, frozen = min(audit.stored - audit.frozen), min(audit.frozen)
 
     def lose(snapshot):
@@ -239,11 +239,22 @@ def test_a_journal_that_a_crash_cut_is_no_problem(told, run):
 
 
 @pytest.mark.parametrize("page", range(1, 6))
-def test_a_damaged_file_is_found(run, page):
+def test_a_damaged_file_is_found(run, page, capsys):
     data = bytearray(run.ledger.read_bytes())
     data[4096 * page : 4096 * (page + 1)] = b"\xff" * 4096
     run.ledger.write_bytes(data)
     assert verify(run) == 1
+    *_, last = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"first: (its ledger cannot be read, so that not all 10 checks were made|\d+ of 10 .*)", last)
+
+
+def test_a_ledger_that_cannot_be_read_is_no_number_of_failed_checks(run, capsys):
+    run.ledger.write_bytes(b"no database" * 400)
+    assert verify(run) == 1
+    title, why, last = capsys.readouterr().out.splitlines()
+    assert title == "WRONG the ledger can be read"
+    assert "file is not a database" in why
+    assert last == "first: its ledger cannot be read, so that not all 10 checks were made"
 
 
 def _hold(path, ready, release):

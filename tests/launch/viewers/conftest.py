@@ -22,7 +22,8 @@ def view(played):
             name="learner-0",
             role=Role.LEARNER,
             age=40.0,
-            metrics={"wait_share": 0.5, "player/main/lag_mean": 1.25, "player/main/lag_p95": 2.0},
+            metrics={"wait_share": 0.5, "player/main/lag_mean": 1.25, "player/main/lag_p95": 2.0}
+            | {"player/main/league/nash_conv": 0.4321},
         ),
     )
     return view
@@ -34,8 +35,10 @@ def finishing(view):
     view.state.phase, view.state.why = FINAL, "the budget is spent"
     view.state.config.evaluation.final_games = 20
     view.state.config.budget.minutes = 1.0
-    view.state.latest["main"]["random"] = [3, 1, 3]
-    view.state.latest["exploiter"] = {}
+    evaluation = view.state.evaluation
+    for player in ("main", "exploiter"):
+        evaluation.restart(player)
+    evaluation.record_games("main", "random", [(0, 1)] * 3 + [(0, 0)] + [(1, 0)] * 3, 1.0)
     return view
 
 

@@ -5,6 +5,7 @@ import pytest
 from launch.config.track import TrackConfig
 from launch.viewers.curves import ENV_STEPS, MATCHES, Curves, Position
 from launch.viewers.view import View, read_offline, read_rules
+from league.appraisal import appraise
 from league.events import ResultCounted, TermBegan
 from league.standings import standings
 from league.store.ledger import Ledger, open_copy
@@ -60,6 +61,10 @@ def test_the_last_row_tells_what_the_standings_tell(run, state):
     assert last.values["elo/main_high"] == pytest.approx(rated["main"].high)
     assert last.values["elo_online/main"] == pytest.approx(state.elo["main"])
     assert last.values["league/size"] == len(state.population)
+    appraisal = appraise(state.population, state.evaluation)
+    assert last.values["league/nash_entropy"] == pytest.approx(appraisal.nash.entropy)
+    assert last.values["league/cycle_strength"] == pytest.approx(appraisal.cyclic.strength)
+    assert last.values.get("league/misfit") == pytest.approx(appraisal.fit.dispersion.misfit)
     assert last.matches == sum(state.results.values())
     assert last.env_steps == state.env_steps
     assert {a.player: a.parent for a in last.lineage} == {p.id: p.parent for p in state.population}
@@ -122,10 +127,10 @@ def test_older_frozen_players_have_no_curve(run, state):
 
 
 def test_scenes_are_evaluations_of_those_who_learn_evenly_spaced(run, state):
-    recordings = [row for row in rows_of(run, TrackConfig(every=4, videos=8)) if row.recorded is not None]
+    recordings = [row for row in rows_of(run, TrackConfig(every=4, videos=6)) if row.recorded is not None]
     assert len(recordings) > 2
     for before, after in pairwise(recordings):
-        assert after.matches // 8 > before.matches // 8
+        assert after.matches // 6 > before.matches // 6
     for row in recordings:
         assert row.recorded.ticket.purpose == "evaluate"
         assert row.recorded.actions

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from launch.viewers.drawing import payoff_figure, png_of, ratings_figure, throughput_figure
+from launch.viewers.drawing import nash_conv_figure, payoff_figure, png_of, ratings_figure, throughput_figure
 from launch.viewers.reporting import read_story
 from league.payoff import Payoff
 from league.standings import payoff_table
@@ -39,3 +39,12 @@ def test_legends_are_beside_the_curves(run):
         assert all(axes.get_legend() is None for axes in figure.get_axes())
         left = legend.get_window_extent().x0
         assert all(axes.get_window_extent().x1 <= left for axes in figure.get_axes())
+
+
+def test_nash_conv_has_a_curve_if_it_was_measured(run, kuhn):
+    assert nash_conv_figure(read_story(run).rows, ["main"]) is None
+    figure = nash_conv_figure(read_story(kuhn).rows, ["main"])
+    (line,) = figure.get_axes()[0].lines
+    steps, values = line.get_data()
+    assert list(steps) == sorted(steps)
+    assert 0 < values[-1] < values[0] < 1

@@ -13,7 +13,7 @@ from league.events import (
     ResultCounted,
     TicketIssued,
 )
-from league.player import Kind, Player
+from league.player import Player
 from league.rulebook import LeagueConfig
 from league.state import LeagueState, apply
 from league.ticket import Entry, Episode, Purpose, Ticket
@@ -51,9 +51,9 @@ def grown(decisions):
     state = LeagueState(LeagueConfig())
     rules = state.config.promotion
     rules.min_decisions, rules.max_decisions, rules.min_games, rules.threshold = 100, 1000, 4, 0.7
-    apply(state, PlayerAdded(player=Player(id="main", kind=Kind.MAIN)))
+    apply(state, PlayerAdded(player=Player(id="main", kind="main")))
     if decisions is not None:
-        past = Player(id="main.0", kind=Kind.FROZEN, parent="main", snapshot="s0")
+        past = Player(id="main.0", kind="main", parent="main", snapshot="s0")
         apply(state, CandidateWritten(player="main", incarnation=0, version=0, snapshot="s0", decisions=0))
         apply(state, PlayerFrozen(player=past, decisions=0, why="first"))
         apply(state, CandidateWritten(player="main", incarnation=0, version=1, snapshot="s1", decisions=decisions))
@@ -74,8 +74,8 @@ def win(state, games):
     [
         (None, 0, "it has no candidate yet"),
         (50, 0, "50 decisions since its last freeze or reset; no freeze before 100"),
-        (500, 0, "a freeze at 1,000 at the latest, or earlier when it lacks no more: 4 games against main.0"),
-        (500, 5, "surely more than 70% against main.0 (now 56%)"),
+        (500, 0, "a freeze at 1,000 at the latest, or earlier, once it has 4 more games against main.0"),
+        (500, 5, "once the lower bound of its score against main.0 exceeds 70% (now 32%; the score is 78%)"),
         (500, 40, "due with its next candidate: scores surely more than 0.7"),
         (1000, 0, "due with its next candidate: 1000 decisions"),
     ],

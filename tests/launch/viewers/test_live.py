@@ -10,6 +10,7 @@ from launch.viewers.tables import candidate_scores, status_json
 from launch.viewers.view import View
 from league.rulebook import LeagueConfig
 from league.state import FINAL, TRAINING, LeagueState
+from league.wire.messages import Role, Worker
 
 
 class Clock:
@@ -31,6 +32,22 @@ def test_a_coordinator_that_cannot_write_is_told_of_in_one_line(view):
     assert [line for line in status_text("first", view).plain.splitlines() if line not in lines] == [view.broken]
     assert plain_line(view).startswith(f"{view.broken}; ")
     assert status_json(view)["broken"] == view.broken
+
+
+def test_an_episode_that_does_not_end_is_shown_with_a_remedy(view):
+    assert "has not ended" not in plain_line(view) + status_text("first", view).plain
+    metrics = {"longest_episode": 1234.0, "episodes": 0.0, "env_steps_per_second": 7.0}
+    view.workers = (Worker(name="collector-0", role=Role.COLLECTOR, age=1.0, metrics=metrics),)
+    for shown in (plain_line(view), status_text("first", view).plain):
+        assert "an episode has not ended in 1,234 steps, and does not count until it does. Give the env" in shown
+    assert "in a run); " in plain_line(view)
+
+
+def test_a_pause_is_shown_with_the_command_that_ends_it(view):
+    assert "paused" not in plain_line(view) + status_text("first", view).plain
+    view.state.paused = True
+    for shown in (plain_line(view), status_text("first", view).plain):
+        assert "(paused: ludus unpause)" in shown
 
 
 def test_plain_lines_come_every_ten_seconds(view):
@@ -95,6 +112,7 @@ def test_a_plain_line_tells_all_that_matters(view):
         "collector wait 25% (of 1)",
         "learner wait 50%",
         "lag 1.2 (p95 2.0)",
+        "NashConv of main 0.432",
     ):
         assert part in line
     assert f"{len(view.state.population)} players" in line

@@ -3,7 +3,8 @@ import json
 import pytest
 
 from launch.viewers import reading
-from launch.viewers.tables import payoff_json, standings_json
+from launch.viewers.payoff_matrix import payoff_json
+from launch.viewers.tables import standings_json
 from launch.viewers.view import ViewError, open_view
 from league.events import (
     TicketIssued,

@@ -5,7 +5,7 @@ import pytest
 from launch.viewers import searching
 from launch.viewers.searching import newest_settled
 from league.events import ResultCounted, TermBegan, TicketIssued, TicketReissued, TicketVoided, TicketWithdrawn
-from league.store.ledger import Ledger
+from league.store.ledger import Ledger, LedgerError
 from league.ticket import Entry, Episode, Purpose, Ticket
 
 
@@ -43,3 +43,10 @@ def test_tickets_come_in_the_order_in_which_they_were_settled(ledger, monkeypatc
 
 def test_an_empty_ledger_has_no_matches(ledger):
     assert newest_settled(ledger, 5) == []
+
+
+def test_a_damaged_event_is_named(ledger):
+    ledger.commit([issued(1), counted(1)])
+    ledger._connection.execute("update events set body = 'unreadable' where seq = 2")
+    with pytest.raises(LedgerError, match=r"event 2 of the ledger cannot be read: .*`ludus verify`"):
+        newest_settled(ledger, 5)

@@ -4,12 +4,11 @@ import re
 
 import pytest
 from rich.console import Console
+from shipped_kinds import shipped_kinds
 
+from launch.viewers.payoff_matrix import payoff_json, payoff_matrix, relevant
 from launch.viewers.tables import (
-    payoff_json,
-    payoff_matrix,
     rating_text,
-    relevant,
     short,
     spread,
     standings_json,
@@ -17,10 +16,10 @@ from launch.viewers.tables import (
     status_json,
 )
 from launch.viewers.view import View
+from league.evaluation_payoff import RatedGame
 from league.events import CandidateWritten, PlayerAdded, PlayerFrozen, ResultCounted, TicketIssued
-from league.interval import wilson
-from league.player import Kind, Player
-from league.ratings import expected
+from league.player import Player
+from league.ratings.elo import expected
 from league.rulebook import LeagueConfig
 from league.standings import Standing
 from league.state import LeagueState, apply
@@ -32,21 +31,22 @@ ANCHORS = {"random": 0.0, "one_ply": 400.0}
 
 def league(frozen=0):
     """Found a league with two learning players, two anchors and some frozen pasts."""
-    state = LeagueState(LeagueConfig())
-    kinds = {"main": Kind.MAIN, "league_exploiter_0": Kind.LEAGUE_EXPLOITER}
+    state = LeagueState(LeagueConfig(kinds=shipped_kinds()))
+    kinds = {"main": "main", "league_exploiter_0": "league_exploiter"}
     for name, kind in kinds.items():
         apply(state, PlayerAdded(player=Player(id=name, kind=kind)))
     for name, rating in ANCHORS.items():
-        apply(state, PlayerAdded(player=Player(id=name, kind=Kind.SCRIPTED, bot=name, anchor=rating)))
+        apply(state, PlayerAdded(player=Player(id=name, kind="scripted", bot=name, anchor=rating)))
     apply(state, CandidateWritten(player="main", incarnation=0, version=1, snapshot="new", decisions=10))
     for i in range(frozen):
-        past = Player(id=f"main.{i}", kind=Kind.FROZEN, parent="main", snapshot=f"old-{i}")
+        past = Player(id=f"main.{i}", kind="main", parent="main", snapshot=f"old-{i}")
         apply(state, PlayerFrozen(player=past, decisions=0, why="test"))
     return state
 
 
 def meet(state, a, b, ranks, games, purpose=Purpose.EVALUATE, snapshot=None):
-    entries = (Entry(a, snapshot), Entry(b))
+    newest = [state.candidate(player) if state.population[player].learning else None for player in (a, b)]
+    entries = (Entry(a, snapshot or (newest[0] and newest[0].snapshot)), Entry(b, newest[1] and newest[1].snapshot))
     ticket = Ticket(number=state.tickets + 1, purpose=purpose, entries=entries, episodes=games)
     apply(state, TicketIssued(ticket=ticket))
     episodes = tuple(Episode(ranks, (0.0, 0.0), 7) for _ in range(games))
@@ -67,9 +67,10 @@ def test_the_score_of_the_newest_candidate_has_its_interval():
     meet(state, "main", "random", (0, 1), 9, snapshot="new")
     meet(state, "main", "random", (1, 0), 1, snapshot="new")
     row = next(row for row in standings_json(state) if row["player"] == "main")
-    low, high = wilson(9, 10)
-    assert row["candidate"] == {"random": {"score": 0.9, "low": float(low), "high": float(high), "games": 10}}
-    assert row["anchors"]["random"] == pytest.approx(39 / 40)
+    scored = row["candidate"]["random"]
+    assert (scored["score"], scored["games"]) == (0.9, 10)
+    assert (scored["low"], scored["high"]) == pytest.approx((0.574, 1.0), abs=1e-3)
+    assert row["anchors"]["random"] == 0.9, "games of an older candidate do not count"
     assert "90% ±" in shown(standings_table(state))
 
 
@@ -99,15 +100,15 @@ def test_a_table_fits_into_eighty_columns_with_whole_names():
 
 @pytest.mark.parametrize("anchors", [["random"], ["random", "scripted_prey"]])
 def test_long_names_of_roles_fit_into_eighty_columns(anchors):
-    state = LeagueState(LeagueConfig())
-    kinds = (Kind.MAIN, Kind.MAIN_EXPLOITER, Kind.LEAGUE_EXPLOITER)
+    state = LeagueState(LeagueConfig(kinds=shipped_kinds()))
+    kinds = ("main", "main_exploiter", "league_exploiter")
     learning = [f"{kind}_{role}" for role in ("adversary", "agent") for kind in kinds]
     for name, kind in zip(learning, kinds * 2, strict=True):
         apply(state, PlayerAdded(player=Player(id=name, kind=kind)))
-    past = Player(id="league_exploiter_adversary.12", kind=Kind.FROZEN, parent=learning[2], snapshot="old")
+    past = Player(id="league_exploiter_adversary.12", kind="main", parent=learning[2], snapshot="old")
     apply(state, PlayerFrozen(player=past, decisions=0, why="test"))
     for anchor in anchors:
-        apply(state, PlayerAdded(player=Player(id=anchor, kind=Kind.SCRIPTED, bot=anchor, anchor=0.0)))
+        apply(state, PlayerAdded(player=Player(id=anchor, kind="scripted", bot=anchor, anchor=0.0)))
         for name in learning:
             apply(state, CandidateWritten(player=name, incarnation=0, version=1, snapshot=name, decisions=10))
             meet(state, name, anchor, (0, 1), 3000, snapshot=name)
@@ -141,21 +142,26 @@ def test_the_matrix_shows_score_and_games_from_both_sides():
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_games_that_have_faded_are_not_shown_as_none():
+def test_games_of_an_older_candidate_are_not_shown_as_those_of_the_newest():
     state = league()
     meet(state, "main", "random", (0, 1), 1)
-    for version in (2, 3):  # two candidates later a quarter of the game is left
-        apply(state, CandidateWritten(player="main", incarnation=0, version=version, snapshot="x", decisions=10))
-    text = shown(payoff_matrix(state, state.evaluation, "Evaluation"))
+    assert re.search(r"main .*100    1", shown(payoff_matrix(state, state.evaluation, "Evaluation")))
+    apply(state, CandidateWritten(player="main", incarnation=0, version=2, snapshot="x", decisions=10))
+    assert not re.search(r"main .*100", shown(payoff_matrix(state, state.evaluation, "Evaluation")))
+
+
+def test_games_that_have_faded_are_not_shown_as_none():
+    state = league()
+    state.training.record("main", "random", 1.0)
+    state.training.scale_row("main", 0.25)
+    text = shown(payoff_matrix(state, state.training, "Training"))
     assert re.search(r"main .*100  0.2", text)
     assert re.search(r"random .*0  0.2", text)
-    under = "less than one game: each new candidate multiplies the games of older ones by 0.5"
-    assert under in " ".join(shown(standings_table(state), width=160).split())
 
 
 def test_zero_has_no_sign():
     row = Standing(
-        place=1, player="a", kind=Kind.MAIN, rating=-0.2, low=-9.7, high=9.3, elo=-0.4, games=10.0, anchors={}
+        place=1, player="a", kind="main", rating=-0.2, low=-9.7, high=9.3, online=-0.4, games=10.0, anchors={}
     )  # fmt: skip
     assert rating_text(row) == "Elo 0 ±10"
     state = league()
@@ -163,7 +169,7 @@ def test_zero_has_no_sign():
     state.elo._ratings["main"] = -0.3
     text = shown(standings_table(state), width=120)
     assert "-0" not in text
-    assert re.search(r"main +main +0 ±\d+ +0 +10 ", text)
+    assert re.search(r"main +main +0 ±\d+ +50% +10 ", text)
 
 
 def test_a_score_that_the_ratings_do_not_predict_has_a_word_under_the_table():
@@ -176,12 +182,11 @@ def test_a_score_that_the_ratings_do_not_predict_has_a_word_under_the_table():
     meet(state, "main", "main.0", (1, 0), 10)
     text = " ".join(shown(standings_table(state)).split())
     found = re.search(
-        r"main is (\d+) Elo above main.0, which predicts a score of (\d+)%, but it scored 90% over 100 games: one "
-        r"rating for each player cannot describe every pair \(ludus payoff shows them\)",
-        text,
+        r"main scores 90% against main.0 over 100 games, the scale predicts (\d+)% \((\d+) Elo above it\)", text
     )
     assert found, text
-    assert int(found[2]) == round(100 * expected(float(found[1]), 0.0))
+    assert abs(int(found[1]) - 100 * expected(float(found[2]), 0.0)) < 1
+    assert re.search(r"misfit \d+\.\d \(1 if ratings say all\): pairs deviate from their ratings by \d+ Elo", text)
     assert max(map(len, shown(standings_table(state)).splitlines())) <= 80
 
 
@@ -216,6 +221,7 @@ def test_the_payoff_as_json_has_both_tables():
             if cell is not None
         }
         for name, table in found.items()
+        if name != "league"
     }
     assert set(cells["evaluate"]) == {("main", "random"), ("random", "main")}
     cell = cells["evaluate"]["random", "main"]
@@ -228,6 +234,7 @@ def test_the_figures_of_workers_are_put_together():
     empty = status_json(view)
     assert empty["env_steps_per_second"] is None
     assert empty["lag_mean"] is None
+    assert empty["nash_conv"] == {}
     view.workers = (
         Worker(name="c0", role=Role.COLLECTOR, age=1.0, metrics={"env_steps_per_second": 100.0, "wait_share": 0.1}),
         Worker(name="c1", role=Role.COLLECTOR, age=30.0, metrics={"env_steps_per_second": 50.0, "wait_share": 0.3}),
@@ -236,14 +243,32 @@ def test_the_figures_of_workers_are_put_together():
             name="l0",
             role=Role.LEARNER,
             age=0.0,
-            metrics={"wait_share": 0.5, "player/a/lag_mean": 1.0, "player/b/lag_mean": 2.0, "player/a/lag_p95": 3.0},
+            metrics={"wait_share": 0.5, "player/a/lag_mean": 1.0, "player/b/lag_mean": 2.0, "player/a/lag_p95": 3.0}
+            | {"player/a/league/nash_conv": 0.25},
         ),
     )
     status = json.loads(json.dumps(status_json(view)))
     assert (status["env_steps_per_second"], status["collectors"], status["learners"]) == (150.0, 3, 1)
     assert status["collector_wait"] == pytest.approx(0.2)
     assert (status["learner_wait"], status["lag_mean"], status["lag_p95"]) == (0.5, 2.0, 3.0)
+    assert status["nash_conv"] == {"a": 0.25}
     assert status["silent"] == ["c1"]
+
+
+@pytest.mark.parametrize(
+    ("longest", "episodes", "endless"),
+    [(999, 0, None), (1000, 0, 1000), (1000, 1, None), (9999, 1, None), (10_000, 1, 10_000)],
+)
+def test_an_episode_that_does_not_end_is_reported(longest, episodes, endless):
+    view = View(LeagueConfig())
+    assert status_json(view)["endless"] is None
+    metrics = {"longest_episode": float(longest), "episodes": float(episodes)}
+    others = {"longest_episode": 40.0, "episodes": 7.0}
+    view.workers = tuple(
+        Worker(name=f"c{number}", role=Role.COLLECTOR, age=1.0, metrics=figures)
+        for number, figures in enumerate((others, metrics, {}))
+    )
+    assert status_json(view)["endless"] == endless
 
 
 def test_a_played_league_fits_its_tables(state):
@@ -262,3 +287,17 @@ def test_counts_are_short(number, text):
 
 def test_a_score_tells_the_wider_side_of_its_interval():
     assert spread(1.0, 0.9, 1.0) == "100% ±10"
+
+
+def test_a_league_by_return_shows_units_of_return():
+    state = league()
+    state.evaluation.go_by_return(10.0)
+    games = [[RatedGame(float(k % 3 == 0), True, 5.0 if k % 3 == 0 else -1.0)] for k in range(300)]
+    state.evaluation.record_turns("main", "random", games)
+    row = next(row for row in standings_json(state) if row["player"] == "main")
+    assert (row["by"], row["win_share"]) == ("return", pytest.approx(1 / 3))
+    assert row["rating"] == pytest.approx(1.0)
+    assert 0 < row["low"] < 1 < row["high"]
+    text = shown(standings_table(state))
+    assert re.search(r"kind +return ", text)
+    assert re.search(r"main +main +1\.00 ±0\.\d+", text)
