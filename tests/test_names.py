@@ -61,12 +61,13 @@ COVERED = {
     "launch/processes/run_replica.py": "tests/process/test_replica.py",
     "league/policies/actor.py": "tests/conformance/test_policies.py",
     "league/wire/ports.py": "tests/conformance/test_ports.py",
-    "learners/algorithms/algorithm.py": "tests/conformance/test_algorithms.py",
     "learners/algorithms/a2c_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/appo_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/dqn_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/impala_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/mmd_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/qmix_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/rnad_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/vdn_config.py": "tests/learners/algorithms/test_config.py",
 }
 

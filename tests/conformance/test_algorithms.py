@@ -16,8 +16,10 @@ from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.appo_config import APPOConfig
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.impala_config import IMPALAConfig
+from learners.algorithms.mmd_config import MMDConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.algorithms.qmix_config import QMIXConfig
+from learners.algorithms.rnad_config import RNADConfig
 from learners.algorithms.vdn_config import VDNConfig
 from learners.batcher import Batcher
 
@@ -27,7 +29,9 @@ CONFIGS = {
     "a2c": A2CConfig(batch=256, lr=3e-2),
     "appo": APPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
     "impala": IMPALAConfig(batch=256, minibatch=64, lr=1e-2),
+    "mmd": MMDConfig(batch=256, minibatch=64, lr=3e-3, epochs=3, magnet_coef=0.02),
     "ppo": PPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
+    "rnad": RNADConfig(batch=256, minibatch=64, lr=3e-3, epochs=3, eta=0.02),
 }
 # As a replay is not part of a state, these hold one batch only: of decisions, or of what two agents do together.
 REPLAY = {"minibatch": 64, "warmup": 64, "lr": 3e-3, "epsilon_decisions": 512}

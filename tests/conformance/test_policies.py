@@ -156,7 +156,7 @@ def test_a_zero_draw_chooses_no_illegal_action(case):
 
 def test_choices_are_sampled_from_the_masked_softmax(case):
     observation, mask = case.positions(1)
-    draws = 20_000
+    draws = 6_000
     actor = case.actor()
     many = np.repeat(observation, draws, axis=0), np.repeat(mask, draws, axis=0)
     actions, _ = actor.act(*many, np.random.default_rng(3))

@@ -74,7 +74,7 @@ SAMPLES = [
         (Challenge(request=1, session="s", name="human", opponent="nobody"), None),
         (Follow(request=1, since=0, measured=0), None),
         (Note(request=1, name="tracker", text="7"), None),
-        (Command(request=1, action="resume"), None),
+        (Command(request=1, action="unpause"), None),
         (Pull(name="collector-7", session="s", player="main", incarnation=0, version=1), None),
         (SegmentsHead(name="collector-7", session="s", player="main", incarnation=0, decisions=6), {"x": np.arange(6)}),
     )

@@ -13,7 +13,7 @@ from launch.slurm.script import jobs
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(600)]
 
-RUN = ["run", "launch=slurm/small", "env=tic_tac_toe", "name=league"]
+RUN = ["run", "launch=slurm/small", "env=tic_tac_toe", "league.payoff=outcome", "name=league"]
 PROBED = "launch.slurm.probe=120"  # a node must become free for it, else all goes untried
 
 

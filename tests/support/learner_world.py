@@ -87,7 +87,7 @@ class World:
         config = {"heartbeat": 5.0, "candidate_decisions": 2 * BATCH} | self.settings.get("config", {})
         self.inbox = self.exchange.server("learner")
         player = PlayerSettings(changes.pop("policy", self.policy), changes.pop("algo", PPOConfig(**settings)))
-        inbox = changes.pop("inbox", self.inbox)
+        inbox, measure = changes.pop("inbox", self.inbox), changes.pop("measure", None)
         parts = {
             "snapshots": self.store,
             "checkpoint_path": RunDirectory(self.path).checkpoint,
@@ -103,6 +103,7 @@ class World:
             inbox=inbox,
             store=TraineeStore(**parts | changes),
             clock=lambda: self.now,
+            measure=measure,
         )
 
     def restart(self, **changes):

@@ -5,20 +5,23 @@ from collections import Counter
 import pytest
 
 from league.ids import Hash, PlayerId
-from league.matchmaking.recipes import matchmaker
+from league.matchmaking.asking import matchmaker
+from league.matchmaking.config import MatchmakingConfig
 from league.payoff import Payoff, PayoffConfig
-from league.player import Kind, Player
+from league.player import Player
 from league.population import Population
 
 
 def main(name, role=None):
-    return Player(id=PlayerId(name), kind=Kind.MAIN, role=role)
+    return Player(id=PlayerId(name), kind="main", role=role)
+
+
+PARENTS = {"me": "main_exploiter", "le": "league_exploiter"}  # and the kinds of their pasts; all others are mains
 
 
 def frozen(name, parent, role=None, anchor=None):
-    return Player(
-        id=PlayerId(name), kind=Kind.FROZEN, parent=PlayerId(parent), snapshot=Hash(name), role=role, anchor=anchor
-    )
+    kind = PARENTS.get(parent, "main")
+    return Player(id=PlayerId(name), kind=kind, parent=PlayerId(parent), snapshot=Hash(name), role=role, anchor=anchor)
 
 
 def league(*extra):
@@ -27,9 +30,9 @@ def league(*extra):
         [
             main("m"),
             main("n"),
-            Player(id=PlayerId("me"), kind=Kind.MAIN_EXPLOITER),
-            Player(id=PlayerId("le"), kind=Kind.LEAGUE_EXPLOITER),
-            Player(id=PlayerId("random"), kind=Kind.SCRIPTED, bot="random", anchor=0.0),
+            Player(id=PlayerId("me"), kind="main_exploiter"),
+            Player(id=PlayerId("le"), kind="league_exploiter"),
+            Player(id=PlayerId("random"), kind="scripted", bot="random", anchor=0.0),
             *extra,
         ]
     )
@@ -43,6 +46,11 @@ def scores(**by_pair):
         for game in range(100):
             payoff.record(a, b, float(game < round(100 * score)))
     return payoff
+
+
+def exact(**settings):
+    """Settings under which a matchmaker answers by its formulas alone: no share is kept for a refresh."""
+    return MatchmakingConfig(floor=0.0, **settings)
 
 
 def ask(config, population, payoff, who, roles=None):

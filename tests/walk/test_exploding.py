@@ -24,7 +24,7 @@ LEAGUE = [
 ]
 
 
-@pytest.mark.parametrize("inference", ["local", "central"])
+@pytest.mark.parametrize("inference", ["local", pytest.param("central", marks=pytest.mark.slow)])
 def test_exploding_weights_end_no_match(tmp_path, monkeypatch, capsys, caplog, figure, inference):
     monkeypatch.chdir(tmp_path)
     assert main(["run", "name=exploding", f"collector.inference={inference}", *LEAGUE]) == 1

@@ -1,11 +1,14 @@
 """Once round with more than two seats: free-for-all, two against two, roles, co-operation."""
 
+import pytest
+
 from launch.config.compose import compose
 from launch.config.config import to_plain
 from launch.processes.inline import play
 from launch.start import rehearse
 from launch.verify.verify import verify
-from launch.viewers.tables import payoff_json, standings_json
+from launch.viewers.payoff_matrix import payoff_json
+from launch.viewers.tables import standings_json
 from league.state import OVER
 from league.store.run_directory import RunDirectory
 
@@ -41,16 +44,17 @@ def walk(tmp_path, *overrides):
 
 
 def score(state, player, opponent):
-    wins, draws, losses = state.latest[player][opponent]
-    return (wins + draws / 2) / (wins + draws + losses)
+    return state.evaluation.win_share(player, opponent)[0]
 
 
+@pytest.mark.slow
 def test_a_free_for_all_of_four(tmp_path):
     state = walk(tmp_path, *BEACON, "league=pfsp")
     assert (state.env.roles, state.env.sides) == (("player",) * 4, (0, 1, 2, 3))
     assert score(state, "main", "random") > 0.75
 
 
+@pytest.mark.slow
 def test_two_against_two_with_team_mates_from_the_pool(tmp_path):
     state = walk(tmp_path, *BEACON, "league=pfsp", "env.sides=[red,red,blue,blue]")
     assert state.env.sides == (0, 0, 1, 1)
@@ -60,6 +64,7 @@ def test_two_against_two_with_team_mates_from_the_pool(tmp_path):
     assert any(mate.startswith("main.") for mate in mates), "the past was drawn as a team-mate"
 
 
+@pytest.mark.slow
 def test_cross_play_of_strangers(tmp_path):
     state = walk(tmp_path, *BEACON, "league=cross_play", "env.kwargs.players=2", "env.sides=[all,all]")
     table = payoff_json(state)["evaluate"]
@@ -76,6 +81,7 @@ def test_cross_play_of_strangers(tmp_path):
     assert best["own"]["mean"] > 4
 
 
+@pytest.mark.slow
 def test_simple_tag_has_mains_and_exploiters_on_both_sides(tmp_path):
     state = walk(tmp_path, "experiment=simple_tag", "league.budget.env_steps=2000", "league.evaluation.final_games=8")
     learning = {str(p.id): p.role for p in state.population.learning()}
@@ -84,6 +90,7 @@ def test_simple_tag_has_mains_and_exploiters_on_both_sides(tmp_path):
     assert state.evaluation.games("main_adversary", "main_exploiter_adversary") == 0, "the same side never meets"
 
 
+@pytest.mark.slow
 def test_agents_of_one_team_with_a_network_each(tmp_path):
     small = ["league=pfsp", "league.budget.env_steps=600", "league.evaluation.final_games=4", "collector.slots=8"]
     seats = "env.seats=[[adversary_0],[adversary_1],[adversary_2],[agent_0]]"
@@ -106,6 +113,7 @@ def test_simple_spread_is_one_team(tmp_path):
     assert main["cross"] is None
 
 
+@pytest.mark.slow
 def test_simple_spread_with_partners_from_the_pool(tmp_path):
     state = walk(
         tmp_path, "experiment=simple_spread_partners", "league.budget.env_steps=1500", "league.evaluation.final_games=8"
