@@ -14,6 +14,7 @@ import zmq
 
 from benchmarks.children import Child, cpu_of
 from benchmarks.measure import Slice, Verdict, emit
+from launch.config.compose import compose
 from launch.config.config import Config, LaunchConfig, to_plain
 from launch.config.env_spec import describe_environment, read_spec
 from league.ids import Hash, PlayerId
@@ -43,6 +44,7 @@ def league() -> LeagueConfig:
             "league_exploiter": PlayerConfig(kind="league_exploiter", rate=0.2),
             "random": PlayerConfig(kind="scripted", bot="random", anchor=0.0),
         },
+        kinds=compose(["experiment=null"]).league.kinds,
         episodes=2,
         evaluation=EvaluationConfig(episodes=2),
         promotion=PromotionConfig(min_decisions=1, max_decisions=1000),

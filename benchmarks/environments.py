@@ -175,10 +175,15 @@ def collecting(env: Any) -> Iterator[tuple[Any, Any]]:
         yield collector, server
 
 
+def random_ticket(spec: EnvSpec, episodes: int) -> Ticket:
+    """Return a ticket for random players, each episode with a seed of its own."""
+    entries = tuple(Entry(f"random-{seat}", bot="random") for seat in range(len(spec.seats)))
+    return Ticket(number=1, purpose=Purpose.EVALUATE, entries=entries, episodes=episodes)
+
+
 def play_matches(env: Any, episodes: int = EPISODES) -> Result:
     """Let random players play one ticket; return its result. Raise if it breaks or does not end."""
-    entries = tuple(Entry(f"random-{seat}", bot="random") for seat in range(len(env.spec.seats)))
-    ticket = Ticket(number=1, purpose=Purpose.EVALUATE, entries=entries, episodes=episodes)
+    ticket = random_ticket(env.spec, episodes)
     with collecting(env) as (collector, server):
         given = False
         for _ in range(STEPS):
@@ -203,9 +208,8 @@ def wrong(made: Plan, episodes: int = EPISODES) -> list[str]:
     finally:
         env.close()
     found = []
-    for number, (episode, seed) in enumerate(
-        zip(result.episodes, episode_seeds(1, 1, 0, range(episodes)), strict=True)
-    ):
+    seeds = episode_seeds(1, random_ticket(env.spec, episodes), 0, range(episodes))
+    for number, (episode, seed) in enumerate(zip(result.episodes, seeds, strict=True)):
         assert made.returns is not None
         paid = made.returns(seed, env.ticks[seed])
         order = seating(env.spec.roles, number, env.spec.sides)

@@ -25,7 +25,7 @@ from league.events import (
     TicketIssued,
 )
 from league.ids import Hash, PlayerId, TicketNumber
-from league.player import Kind, Player
+from league.player import Player
 from league.rulebook import EvaluationConfig, LeagueConfig, PlayerConfig, founders
 from league.spec import Array, EnvSpec, Seat
 from league.state import LeagueState, apply
@@ -52,7 +52,7 @@ def rules() -> LeagueConfig:
     return LeagueConfig(
         players={
             "main": PlayerConfig(kind="main"),
-            "exploiter": PlayerConfig(kind="main_exploiter"),
+            "exploiter": PlayerConfig(kind="main"),
             "random": PlayerConfig(kind="scripted", bot="random", anchor=0.0),
             "one_ply": PlayerConfig(kind="scripted", bot="one_ply", anchor=511.0),
         },
@@ -97,7 +97,7 @@ class Story:
     def _freeze(self, parent: PlayerId, number: int) -> Iterator[Event]:
         count = len(self._state.population.frozen_of(parent)) + 1
         snapshot = self._state.candidates[parent].snapshot
-        frozen = Player(id=PlayerId(f"{parent}.{count}"), kind=Kind.FROZEN, parent=parent, snapshot=snapshot)
+        frozen = Player(id=PlayerId(f"{parent}.{count}"), kind="main", parent=parent, snapshot=snapshot)
         yield PlayerFrozen(player=frozen, decisions=number, why="trained long enough")
         self._join(frozen, self._skill[parent])
         self._skill[parent] += float(self._rng.normal(4.0, 10.0))
@@ -109,7 +109,7 @@ class Story:
             entries = [self._state.contestant(self._members[i]) for i in (a, b)]
             assert all(entries)
             seated = tuple(entry for entry in entries if entry is not None)
-            return Ticket(number=number, purpose=Purpose.EVALUATE, entries=seated, episodes=16)
+            return Ticket(number=number, purpose=Purpose.EVALUATE, entries=seated, episodes=16, turn=2)
         trains = LEARNING[number % 2]
         opponent = self._members[int(self._rng.integers(len(self._members)))]
         found = self._state.population[opponent]

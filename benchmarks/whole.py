@@ -15,6 +15,7 @@ from benchmarks.measure import Measure, Slice, Verdict, alternate, by_wall, pair
 from benchmarks.raw import raw_reference
 from collectors.config import CollectorConfig
 from collectors.envs.config import EnvConfig
+from launch.config.compose import compose
 from launch.config.config import Config, LaunchConfig, to_plain
 from launch.config.env_spec import describe_environment
 from launch.processes.supervisor import Supervisor
@@ -60,7 +61,7 @@ def configure(case: Case) -> Config:
     promotion = PromotionConfig(min_decisions=20_000, max_decisions=32_768)  # soon enough for a short run
     return Config(
         env=case.env,
-        league=LeagueConfig(players=players, promotion=promotion),
+        league=LeagueConfig(players=players, kinds=compose(["experiment=null"]).league.kinds, promotion=promotion),
         collector=CollectorConfig(slots=case.slots, heartbeat=0.25),  # more often than usual: it is what we see
         learner=LearnerConfig(heartbeat=0.25, candidate_decisions=32_768),
         launch=LaunchConfig(collectors=case.collectors),
