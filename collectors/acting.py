@@ -14,6 +14,7 @@ from collectors.players.scripted import BotError
 from league.policies.actions import Actions, race
 from league.policies.actor import Actor
 from league.policies.layout import FloatArray
+from league.policies.network_actor import Bystanders, NetworkActor
 from league.policies.numpy_actor import NumpyActor, forward
 from league.spec import EnvSpec
 
@@ -43,6 +44,22 @@ class Recalled(NamedTuple):
     memory: FloatArray
 
 
+class ActorRows(NamedTuple):
+    """The rows of one actor in a tick, and its team-mates and memory if any actor needs them."""
+
+    observation: npt.NDArray[Any]
+    mask: npt.NDArray[np.bool_]
+    slot: IntArray
+    agent: IntArray
+    team: npt.NDArray[np.bool_] | None
+    memory: FloatArray | None
+    places: npt.NDArray[np.intp] | None = None  # which rows of the tick these are; None: all of them
+
+    def part(self, part: slice) -> "ActorRows":
+        """Return some of the rows."""
+        return ActorRows(*(None if array is None else array[part] for array in self))  # type: ignore[arg-type]
+
+
 class Acting:
     """Runs the numbered actors, and keeps their memories.
 
@@ -52,7 +69,7 @@ class Acting:
 
     def __init__(self, spec: EnvSpec, slots: int, actors: Actors, rng: np.random.Generator) -> None:
         self._spec, self._actors, self._rng = spec, actors, rng
-        self._place = places(spec)
+        self._place, self._teams = places(spec), Teams(spec)
         self._memory = np.zeros((slots, len(spec.agents), 0), np.float32)
         self._share = np.float32(1 / max(1, slots - 1))  # from slot to slot, on a scale of 0 to 1
         self._faults: list[PlayerFault] = []  # of one tick
@@ -67,9 +84,8 @@ class Acting:
                 memory[one.rows, : one.memory.shape[1]] = one.memory
         if len(present) == 1:
             after = None if memory is None else memory.copy()
-            choice = self._alone(
-                self._actors[int(present[0])], rows.observation, rows.mask, (rows.slot, rows.agent), after
-            )
+            mine = ActorRows(rows.observation, rows.mask, rows.slot, rows.agent, self._team(rows), after)
+            choice = self._alone(self._actors[int(present[0])], mine)
             return self._keep(rows, choice, memory, after)
         return self._act_sorted(rows, numbers, memory, present, counts)
 
@@ -83,10 +99,18 @@ class Acting:
     ) -> Acted:
         """Run several actors, each on its slice of the rows sorted by actor."""
         order = numbers.argsort(kind="stable")
-        observation, mask = rows.observation.take(order, axis=0), rows.mask.take(order, axis=0)
-        after = None if memory is None else memory.take(order, axis=0)
+        team = self._team(rows)
+        everyone = ActorRows(
+            rows.observation.take(order, axis=0),
+            rows.mask.take(order, axis=0),
+            rows.slot[order],
+            rows.agent[order],
+            None if team is None else team[order],
+            None if memory is None else memory.take(order, axis=0),
+            order,
+        )
         networks: dict[str, list[tuple[NumpyActor, slice]]] = {}
-        remote: list[tuple[RemoteActor, slice]] = []
+        apart: list[tuple[NetworkActor | RemoteActor, slice]] = []
         others: list[tuple[slice, Choice]] = []
         end = 0
         for number, count in zip(present.tolist(), counts[present].tolist(), strict=True):
@@ -94,43 +118,36 @@ class Acting:
             end += count
             if isinstance(actor, NumpyActor) and actor.kind is not None:
                 networks.setdefault(actor.kind, []).append((actor, part))
-            elif isinstance(actor, RemoteActor) and actor.sociable:
-                remote.append((actor, part))
+            elif (isinstance(actor, RemoteActor) and actor.sociable) or (
+                isinstance(actor, NetworkActor) and actor.kind is not None
+            ):
+                apart.append((actor, part))
             else:
-                mine = None if after is None else after[part]
-                whose = rows.slot[order[part]], rows.agent[order[part]]
-                others.append((part, self._alone(actor, observation[part], mask[part], whose, mine, order[part])))
-        chosen, chances = self._race(networks, remote, observation, mask)
+                others.append((part, self._alone(actor, everyone.part(part))))
+        chosen, chances = self._race(networks, apart, everyone)
         for part, choice in others:
             chosen[part], chances[part] = choice
         actions, log_probs = np.empty_like(chosen), np.empty_like(chances)
         actions[order], log_probs[order] = chosen, chances
+        after = everyone.memory
         if after is not None:
             after[order] = after.copy()
         return self._keep(rows, (actions, log_probs), memory, after)
 
-    def _alone(
-        self,
-        actor: Actor,
-        observation: npt.NDArray[np.float32],
-        mask: npt.NDArray[np.bool_],
-        whose: tuple[IntArray, IntArray],
-        memory: FloatArray | None,
-        places: npt.NDArray[np.intp] | None = None,
-    ) -> Choice:
-        """Run one actor for agents of slots, and update `memory`. Bots get observations and masks only.
+    def _team(self, rows: Rows) -> npt.NDArray[np.bool_] | None:
+        return self._teams.present(rows) if self._actors.sees_team else None
 
-        `places` says which rows of the tick these are; None: all of them.
-        """
-        slot, agent = whose
+    def _alone(self, actor: Actor, rows: ActorRows) -> Choice:
+        """Run one actor, and update its memory. Bots get observations and masks only."""
         if isinstance(actor, RemoteActor):
-            return actor.act(observation, mask, self._rng, slot * self._share)
-        if not isinstance(actor, NumpyActor):
-            return self._scripted(actor, observation, mask, places)
-        if actor.kind is not None:
-            return actor.act(observation, mask, self._rng)
-        mine = memory[:, : actor.memory] if memory is not None and actor.memory else None
-        return actor.act(observation, mask, self._rng, self._place[agent], mine, slot * self._share)
+            return actor.act(rows.observation, rows.mask, self._rng, rows.slot * self._share)
+        if not isinstance(actor, NetworkActor):
+            return self._scripted(actor, rows.observation, rows.mask, rows.places)
+        if isinstance(actor, NumpyActor) and actor.kind is not None:
+            return actor.act(rows.observation, rows.mask, self._rng)
+        mine = rows.memory[:, : actor.memory] if rows.memory is not None and actor.memory else None
+        place = self._place[rows.agent]
+        return actor.act(rows.observation, rows.mask, self._rng, place, mine, rows.slot * self._share, rows.team)
 
     def _scripted(
         self,
@@ -169,20 +186,26 @@ class Acting:
     def _race(
         self,
         networks: dict[str, list[tuple[NumpyActor, slice]]],
-        remote: list[tuple[RemoteActor, slice]],
-        observation: npt.NDArray[np.float32],
-        mask: npt.NDArray[np.bool_],
+        apart: list[tuple[NetworkActor | RemoteActor, slice]],
+        rows: ActorRows,
     ) -> Choice:
-        """Run one forward pass for each kind of network, and sample all actions at once; other rows stay empty."""
-        if not networks and not remote:
+        """Run one forward pass for each kind of network, and sample all actions at once; other rows stay empty.
+
+        In numpy networks of a kind share a pass. Those in torch have one each, and those elsewhere had theirs.
+        """
+        mask = rows.mask
+        if not networks and not apart:
             shape = (len(mask), *self._spec.action.shape)
             return np.empty(shape, self._spec.action.dtype), np.empty(len(mask), np.float32)
-        found = [forward(parts, observation) for parts in networks.values()]
+        found = [forward(parts, rows.observation) for parts in networks.values()]
         logits: FloatArray = reduce(np.add, found or [np.zeros(mask.shape, np.float32)])
-        for actor, part in remote:
-            logits[part] = actor.outputs
+        for actor, part in apart:
+            logits[part] = actor.outputs if isinstance(actor, RemoteActor) else self._outputs(actor, rows.part(part))
         noise = self._rng.standard_exponential(mask.shape[::-1], dtype=np.float32)
         return race(np.ascontiguousarray(logits.T), mask, noise)
+
+    def _outputs(self, actor: NetworkActor, rows: ActorRows) -> FloatArray:
+        return actor.outputs(rows.observation, self._place[rows.agent], None, Bystanders(rows.mask, rows.team))
 
 
 def places(spec: EnvSpec) -> npt.NDArray[np.intp]:
@@ -196,3 +219,25 @@ def places(spec: EnvSpec) -> npt.NDArray[np.intp]:
     for seat in spec.seats:
         place[list(seat.agents)] = range(len(seat.agents))
     return place
+
+
+class Teams:
+    """Finds out which agents of a seat decide in the same tick."""
+
+    def __init__(self, spec: EnvSpec) -> None:
+        self._place, self._seats = places(spec), len(spec.seats)
+        self._seat = np.zeros(len(spec.agents), np.intp)
+        for number, seat in enumerate(spec.seats):
+            self._seat[list(seat.agents)] = number
+        self._size = int(self._place.max()) + 1
+
+    def present(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Return for each row which agents of its seat have a row: [rows, agents of the largest seat]."""
+        if self._size == 1:
+            return np.ones((len(rows), 1), np.bool_)
+        agent = rows.agent.astype(np.intp, copy=False)
+        team = rows.slot.astype(np.intp, copy=False) * self._seats + self._seat[agent]
+        decides = np.zeros((int(team.max()) + 1, self._size), np.bool_)
+        decides[team, self._place[agent]] = True
+        found: npt.NDArray[np.bool_] = decides[team]
+        return found

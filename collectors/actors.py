@@ -16,8 +16,9 @@ from league.ids import Hash, PlayerId
 from league.per_player import PerPlayer
 from league.policies.actions import Actions
 from league.policies.actor import Actor
+from league.policies.binding import bind
 from league.policies.layout import FloatArray, PolicyConfig
-from league.policies.numpy_actor import NumpyActor, choose_actions, sociable
+from league.policies.network_actor import NetworkActor, actor_from_snapshot, choose_actions, make_actor, sociable
 from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
 from league.ticket import Entry
@@ -57,8 +58,11 @@ class Actors:
         store: SnapshotStore,
         cache_bytes: int,
         allow: Collection[str] = (),
+        act_in: str = "numpy",
     ) -> None:
-        self._spec, self._policies, self._store, self._allow = spec, policies, store, allow
+        self._spec, self._policies, self._store, self._allow, self._act_in = spec, policies, store, allow, act_in
+        self._bound: dict[PlayerId, PolicyConfig] = {}
+        self.sees_team = False  # whether any actor sees which of its team-mates decide
         self.memory = 0  # the largest memory of any actor, in numbers for each agent
         self._cache_bytes = cache_bytes
         self._actors: list[Actor | None] = []
@@ -75,8 +79,10 @@ class Actors:
         return actor
 
     def policy_of(self, player: PlayerId) -> PolicyConfig:
-        """Return the network of a live player."""
-        return self._policies[player]
+        """Return the network of a live player, whose code is loaded when it first plays."""
+        if player not in self._bound:
+            self._bound[player] = bind(self._policies[player], self._spec, self._allow)
+        return self._bound[player]
 
     def version(self, numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int32]:
         """Return the version of the weights behind each number (0 for frozen players and bots)."""
@@ -100,7 +106,7 @@ class Actors:
 
     def update_live(self, player: PlayerId, version: int, flat: npt.NDArray[np.float32]) -> None:
         """Swap in new weights of a live player, in all slots. Raises ValueError if they do not fit the policy."""
-        self._swap(player, NumpyActor(self.policy_of(player), self._spec, flat))
+        self._swap(player, make_actor(self.policy_of(player), self._spec, flat, act_in=self._act_in))
         self._versions[self._live[player]] = version
 
     def update_remote(self, player: PlayerId) -> None:
@@ -129,7 +135,7 @@ class Actors:
 
     def _load(self, snapshot: Hash, in_use: Callable[[], Collection[int]]) -> None:
         found = self._store.get(snapshot)
-        actor = NumpyActor.from_snapshot(found.arrays, found.manifest, self._spec)
+        actor = actor_from_snapshot(found.arrays, found.manifest, self._spec, False, self._allow, self._act_in)
         size = sum(array.nbytes for array in found.arrays.values())
         self._drop_pruned(in_use)
         self._evict(size, in_use)
@@ -162,8 +168,9 @@ class Actors:
                 total -= size
 
     def _make_room(self, actor: Actor) -> None:
-        if isinstance(actor, NumpyActor):
+        if isinstance(actor, NetworkActor):
             self.memory = max(self.memory, actor.memory)
+            self.sees_team |= actor.foreign
         elif isinstance(actor, RemoteActor):
             self.memory = max(self.memory, actor.policy.state_size)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 INFERENCES = ("local", "central")
+ACT_IN = ("numpy", "torch")
 LEAST = {"slots": 1, "ahead": 1, "ticks": 1, "flush_decisions": 1, "flush_seconds": 0, "cache_megabytes": 0}
 TURNS = 2  # halves of the slots: one plays while the other's answers are under way
 
@@ -20,6 +21,7 @@ class CollectorConfig:
     record_share: float = 0.01  # of training tickets whose first episode keeps its actions, for replay
     cache_megabytes: int = 256  # weights of frozen players kept in memory
     hang_seconds: float = 60.0  # a tick that takes longer is a hang: the process ends and is started again
+    act_in: str = "numpy"  # what built-in networks act in: "numpy", or "torch" as networks of other packages do
     inference: str = "local"  # where networks of live players act: "local" in collectors; "central" beside the learner
 
     def __post_init__(self) -> None:
@@ -32,6 +34,8 @@ class CollectorConfig:
                 raise ValueError(f"collector.{name} must be positive, got {getattr(self, name)}")
         if not 0 <= self.record_share <= 1:
             raise ValueError(f"collector.record_share must lie between 0 and 1, got {self.record_share}")
+        if self.act_in not in ACT_IN:
+            raise ValueError(f"collector.act_in: unknown {self.act_in!r}; choose one of {', '.join(ACT_IN)}")
         if self.inference not in INFERENCES:
             raise ValueError(f"collector.inference: unknown {self.inference!r}; choose one of {', '.join(INFERENCES)}")
         if self.inference == "central" and self.slots < TURNS:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from collectors.acting import Recalled, places
+from collectors.acting import Recalled, Teams, places
 from collectors.actors import Actors, RemoteActor
 from collectors.envs.rows import BoolArray, Rows
 from collectors.envs.slots import Index
@@ -66,7 +66,7 @@ class InferenceClient:
         connect: Callable[[str], Client],
     ) -> None:
         self._session, self._spec, self._actors, self._live, self._connect = session, spec, actors, live, connect
-        self._place = places(spec)
+        self._place, self._teams = places(spec), Teams(spec)
         self._clients: dict[str, Client] = {}
         self._requested: dict[int, RequestedTick] = {}
         self._memories: dict[tuple[int, PlayerId], str] = {}  # the id of the memory that the last answer used
@@ -105,8 +105,10 @@ class InferenceClient:
     def _arrays(self, actor: RemoteActor, rows: Rows, mine: Index, begins: Callable[[], BoolArray]) -> Arrays:
         arrays = {"observation": rows.observation.take(mine, axis=0)}
         agent = rows.agent[mine]
-        if actor.policy.agent_id:
+        if actor.policy.agent_id or not actor.policy.ours:
             arrays["place"] = self._place[agent].astype(np.int32)
+        if not actor.policy.ours:
+            arrays["mask"], arrays["team"] = rows.mask.take(mine, axis=0), self._teams.present(rows)[mine]
         if actor.policy.recurrent:
             arrays["who"] = (rows.slot[mine] * len(self._spec.agents) + agent).astype(np.int32)
             arrays["first"], arrays["recall"] = rows.first[mine], begins()[mine]

@@ -48,7 +48,7 @@ def preview(config: Config, *, allow: Collection[str], accept: bool) -> Preview:
     spec, run = tried.spec, RunDirectory(Path(config.runs) / config.name)
     config, _ = with_payoff(config, tried, run)
     weights = find_weights(config, SnapshotStore(run.snapshots))
-    check_weights(weights, config, spec)
+    check_weights(weights, config, spec, allow)
     config = with_hashes(config, weights)
     found = exists(run)
     changes = accepted_changes(run, config, accept, allow) if found else []

@@ -34,18 +34,20 @@ from launch.trackers.make_sink import check_trackers
 from league.payoff import AUTO, OUTCOME, RETURN
 from league.player import Player
 from league.plugins import load
-from league.policies.layout import describe
+from league.policies.binding import bind
+from league.policies.layout import BoundPolicy, PolicyConfig, describe
 from league.rulebook import founders
 from league.spec import EnvSpec
 from league.store.ledger import Ledger, LedgerLocked
 from league.store.run_directory import RunDirectory, RunError
 from league.store.run_lock import RunLocked, locked
 from league.store.snapshots import SnapshotStore
-from learners.algorithms.config import AlgoConfig
+from learners.algorithms.config import AlgoConfig, assign_groups
 
 Notify = Callable[[str], None]
 
 UNREPORTED = ("name", "runs")  # settings by which the run was found: a change of them is no news
+REHEARSE = "league.policies.rehearsal:rehearse"  # by name: it imports torch, which only foreign networks need here
 TRIAL_SLOTS = 2  # slots in which an environment is tried before its first run
 RELEASE_SECONDS = 5.0  # for the processes of a league whose `ludus run` was killed to see that, and to end
 
@@ -153,7 +155,7 @@ def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notif
     run.refuse_links()
     store = SnapshotStore(run.snapshots)
     weights = find_weights(config, store)
-    check_weights(weights, config, tried.spec)
+    check_weights(weights, config, tried.spec, allow)
     config = with_hashes(config, weights)
     with held(run, slurm=config.launch.name == "slurm"):
         config = _decided(config, tried, run, notify)
@@ -318,11 +320,16 @@ def _check_span(algo: AlgoConfig, config: Config) -> None:
 
 def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     settings = settings_of(config, allow)
+    checked: list[PolicyConfig] = []
     for name, player in [("", settings.default), *settings.own.items()]:
         try:
             player.algo.refuse(player.policy)
             _check_span(player.algo, config)
-            describe(player.policy, spec)
+            policy = bind(player.policy, spec, allow)
+            assign_groups(player.algo.groups, describe(policy, spec))
+            if isinstance(policy, BoundPolicy) and policy not in checked:
+                checked.append(policy)
+                load(REHEARSE)(policy, spec, config.collector.ticks)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
     if config.learner.replay_in == "buffer" and not any(player.replays for player in settings):

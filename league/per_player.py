@@ -1,10 +1,11 @@
 """A value for each player: a default, and the values of players that have their own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,10 @@ class PerPlayer(Generic[T]):
 
     def __getitem__(self, player: str) -> T:
         return self.own.get(player, self.default)
+
+    def map(self, change: Callable[[T], S]) -> "PerPlayer[S]":
+        """Return what a function makes of every value."""
+        return PerPlayer(change(self.default), {name: change(value) for name, value in self.own.items()})
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over the values: the default, then those of single players."""

@@ -1,8 +1,9 @@
 """Resolves a name in a config to code. No other module does.
 
 A name is one of ours (`connect_four`), one that an installed package registered in an entry point group
-(`ludus.environments`, `ludus.wrappers`, `ludus.bots`, `ludus.algorithms`, `ludus.outcomes`, `ludus.matchmakers`,
-`ludus.freeze_rules`), or `package.module:Class` of a package that the user allowed for this call (`--allow PACKAGE`).
+(`ludus.environments`, `ludus.wrappers`, `ludus.bots`, `ludus.algorithms`, `ludus.policies`, `ludus.outcomes`,
+`ludus.matchmakers`, `ludus.freeze_rules`), or `package.module:Class` of a package that the user allowed for this call
+(`--allow PACKAGE`).
 This is checked before anything is imported, and no file in a run directory can allow a package.
 `collectors.envs.known` lists what else a config may name of known environment packages.
 """
@@ -22,6 +23,7 @@ GROUPS = (
     "ludus.wrappers",
     "ludus.bots",
     "ludus.algorithms",
+    "ludus.policies",
     "ludus.outcomes",
     "ludus.matchmakers",
     "ludus.freeze_rules",
@@ -58,6 +60,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "vdn": "learners.algorithms.vdn_config:VDNConfig",
         "qmix": "learners.algorithms.qmix_config:QMIXConfig",
     },
+    "ludus.policies": {},
     "ludus.outcomes": {},
     "ludus.matchmakers": {
         "alphastar": "league.matchmaking.alphastar:alphastar",

@@ -9,11 +9,33 @@ import msgspec
 from league.limits import SEATS
 
 
-class Array(msgspec.Struct, frozen=True):
-    """The shape and dtype of one observation."""
+class Part(msgspec.Struct, frozen=True):
+    """A part of a structured observation, and where it lies in the flat row.
+
+    `path` leads to it through the structure: a text is the key of a dict, a number the place in a tuple. A choice among
+    n options takes n numbers of the row, one-hot; `choices` has the n of each.
+
+    >>> Part(("unit", 0), begin=3, shape=(2,), choices=(4, 5)).size
+    9
+    """
+
+    path: tuple[str | int, ...]
+    begin: int
+    shape: tuple[int, ...]
+    choices: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The numbers that it takes in the row."""
+        return sum(self.choices) if self.choices else math.prod(self.shape)
+
+
+class Array(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The shape and dtype of one observation, and the structure that was flattened into it."""
 
     shape: tuple[int, ...]
     dtype: str
+    structure: tuple[Part, ...] = ()  # none: the observation is one array
 
     @property
     def size(self) -> int:

@@ -9,7 +9,7 @@ One safetensors file with JSON inside: loading it executes nothing.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import safetensors.numpy
 
 from league.errors import InputError
 from league.ids import Hash, PlayerId
-from league.policies.layout import policy_from
+from league.policies.layout import plain_policy, policy_from
 from league.store.files import publish
 
 KEY, DIGEST = "ludus", "sha256"
@@ -56,13 +56,13 @@ class Checkpoint:
         mine = {"algorithm": self.algorithm, "environment signature": self.signature}
         asked = {"algorithm": algorithm, "environment signature": signature}
         try:
-            written = asdict(policy_from(self.policy))
+            written = plain_policy(policy_from(self.policy))
         except ValueError as error:
             raise CheckpointError(f"the checkpoint of player {self.player!r}: {error}. {REMEDY}") from error
         mine |= {f"policy.{name}": value for name, value in written.items()}
-        asked |= {f"policy.{name}": value for name, value in policy.items()}
-        for what, found in mine.items():
-            if found != asked.get(what):
+        asked |= {f"policy.{name}": value for name, value in plain_policy(policy_from(policy)).items()}
+        for what in {**mine, **asked}:
+            if (found := mine.get(what)) != asked.get(what):
                 raise CheckpointError(
                     f"the checkpoint of player {self.player!r} was written under {what} {found}, but the config "
                     f"says {asked.get(what)}. Resume with the config of the run, or start a new run."

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from league.policies.distribution import Distribution
+from league.policies.flat_policy import Lanes, Observed
 from league.policies.layout import PolicyConfig
-from league.policies.torch_policy import Lanes, Observed
 from league.segment import CONTINUES, Segments
 
 
@@ -32,6 +32,7 @@ class Decisions:
     target: Tensor  # of the value: the return, normalised if values are
     log_ratio: Tensor | None = None  # log-probability at the start of the update minus that when the action was chosen
     place: Tensor | None = None  # of the agent in its seat
+    team: Tensor | None = None  # [B, A] who of the seat decided in that tick, for networks of other packages
     joint: Tensor | None = None  # [B, A, X] observations of all agents of the seat, or the state of the whole game
     lane: Tensor | None = None  # with a memory: the lane of each decision,
     lanes: Lanes | None = None  # and how decisions follow each other
@@ -46,7 +47,7 @@ class Decisions:
     @property
     def seen(self) -> Observed:
         """The inputs of the network."""
-        return Observed(self.observation, self.place, self.joint, self.lanes)
+        return Observed(self.observation, self.place, self.joint, self.lanes, self.mask, self.team)
 
     @property
     def units(self) -> int:
@@ -107,13 +108,18 @@ def seen_in(segments: Segments, policy: PolicyConfig, burn_in: int = 0) -> Obser
     present = segments.present
     lane, tick, place = present.nonzero()
     observation = torch.from_numpy(segments.observation[present])
-    needs_place = policy.agent_id or policy.critic != "shared"
     return Observed(
         observation=observation if observation.dtype == torch.uint8 else observation.float(),  # images stay small
-        place=torch.from_numpy(place) if needs_place else None,
+        place=torch.from_numpy(place) if _needs_place(policy) else None,
         joint=None if policy.critic == "shared" else _overview(segments, policy)[lane, tick],
         lanes=_lanes(segments, policy.state_size, burn_in) if policy.recurrent else None,
+        mask=None if policy.ours else torch.from_numpy(segments.mask[present]),
+        team=None if policy.ours else torch.from_numpy(present[lane, tick]),
     )
+
+
+def _needs_place(policy: PolicyConfig) -> bool:
+    return policy.agent_id or policy.critic != "shared" or not policy.ours
 
 
 def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | None) -> Observed:
@@ -125,13 +131,29 @@ def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | 
         memory = memory_BM[number_LTA[segments.tail_lane, segments.tail_tick, segments.tail_agent]]
         step = torch.ones(count, 1, 1, dtype=torch.bool)
         lanes = Lanes(present=step, restart=~step, memory=memory[:, None])
-    needs_place = policy.agent_id or policy.critic != "shared"
     return Observed(
         observation=torch.from_numpy(segments.tail_observation),
-        place=torch.from_numpy(segments.tail_agent).long() if needs_place else None,
+        place=torch.from_numpy(segments.tail_agent).long() if _needs_place(policy) else None,
         joint=None if policy.critic == "shared" else _tail_overview(segments, policy),
         lanes=lanes,
+        mask=None if policy.ours else torch.from_numpy(segments.tail_mask),
+        team=None if policy.ours else torch.from_numpy(_tail_teams(segments)),
     )
+
+
+def _tail_teams(segments: Segments) -> npt.NDArray[np.bool_]:
+    """Return for each tail the agents of the tails of its lane and tick: [K, A]."""
+    moment = _tail_moments(segments)
+    team = np.zeros((len(moment), segments.present.shape[2]), np.bool_)
+    team[moment, segments.tail_agent] = True
+    return team[moment]
+
+
+def _tail_moments(segments: Segments) -> npt.NDArray[np.intp]:
+    """Return the same number for all tails of one lane and tick."""
+    ticks = segments.present.shape[1]
+    _, moment = np.unique(segments.tail_lane.astype(np.int64) * ticks + segments.tail_tick, return_inverse=True)
+    return moment
 
 
 def _overview(segments: Segments, policy: PolicyConfig) -> Tensor:
@@ -158,8 +180,7 @@ def _together(segments: Segments) -> Tensor:
 
 def _tails_together(segments: Segments) -> Tensor:
     """Return for each tail the observations of all tails of its lane and tick: [K, A, X]."""
-    count, (_, ticks, agents) = len(segments.tail_lane), segments.present.shape
-    _, moment = np.unique(segments.tail_lane.astype(np.int64) * ticks + segments.tail_tick, return_inverse=True)
+    count, agents, moment = len(segments.tail_lane), segments.present.shape[2], _tail_moments(segments)
     flat = segments.tail_observation.reshape(count, int(np.prod(segments.tail_observation.shape[1:])))
     together = np.zeros((count, agents, flat.shape[1]), np.float32)
     together[moment, segments.tail_agent] = flat

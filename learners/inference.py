@@ -22,7 +22,7 @@ from league.metrics import ROWS_PER_BATCH, ROWS_PER_SECOND, WAIT_SHARE
 from league.per_player import PerPlayer
 from league.policies.actions import bounded
 from league.policies.layout import FloatArray, PolicyConfig, team_size
-from league.policies.numpy_actor import NumpyActor, Places
+from league.policies.network_actor import Bystanders, Places, make_actor
 from league.spec import EnvSpec
 from league.wire.codec import WireError
 from league.wire.messages import Answer, Ask, Refused, Role, Watch, Weights
@@ -41,12 +41,18 @@ class AskError(ValueError):
 
 
 class InferenceNetwork(Protocol):
-    """A network that computes outputs: NumpyActor, or the same on a GPU."""
+    """A network that computes outputs: a NetworkActor, in numpy or torch, or on a GPU."""
 
     log_std: FloatArray
     exploration: FloatArray
 
-    def outputs(self, observation: npt.NDArray[Any], place: Places | None, memory: FloatArray | None) -> FloatArray:
+    def outputs(
+        self,
+        observation: npt.NDArray[Any],
+        place: Places | None,
+        memory: FloatArray | None,
+        beside: Bystanders | None,
+    ) -> FloatArray:
         """Return logits and means of each row; `memory` is updated in place."""
 
 
@@ -85,7 +91,7 @@ class Inference:
     spec: EnvSpec
     policies: PerPlayer[PolicyConfig]
     clock: Callable[[], float]
-    network: MakeNetwork = NumpyActor
+    network: MakeNetwork = make_actor
 
     rows: int = field(default=0, init=False)
     batches: int = field(default=0, init=False)
@@ -171,14 +177,16 @@ class Inference:
         policy, seen = self.policies[ask.player], self.spec.observation
         rows = len(arrays["observation"]) if "observation" in arrays and arrays["observation"].ndim else 0
         expected = {"observation": ((rows, *seen.shape), seen.dtype)}
-        if policy.agent_id:
+        if policy.agent_id or not policy.ours:
             expected["place"] = ((rows,), "int32")
+        if not policy.ours:
+            expected |= {"mask": ((rows, self.spec.actions), "bool"), "team": ((rows, team_size(self.spec)), "bool")}
         if policy.recurrent:
             expected |= {"who": ((rows,), "int32"), "first": ((rows,), "bool"), "recall": ((rows,), "bool")}
         found = {name: (array.shape, str(array.dtype)) for name, array in arrays.items()}
         if found != expected or not rows or not 0 <= ask.turn < TURNS:
             raise AskError(f"turn {ask.turn}, arrays {found}; expected are {expected}")
-        if policy.agent_id and not _within(arrays["place"], team_size(self.spec)):
+        if "place" in expected and not _within(arrays["place"], team_size(self.spec)):
             raise AskError("a place is outside of its seat")
         if policy.recurrent and not _within(arrays["who"], MEMORY_BYTES // (4 * self._width)):
             raise AskError("the number of an agent is out of range")
@@ -218,7 +226,11 @@ class Inference:
         before = None if memory is None else memory.copy()
         observation = _joined([asked.arrays["observation"] for asked in together])
         place = _joined([asked.arrays["place"] for asked in together]) if "place" in together[0].arrays else None
-        outputs = bounded(network.outputs(observation, place, memory))  # finite whatever the weights, so it can be sent
+        beside = None
+        if "mask" in together[0].arrays:
+            beside = Bystanders(*(_joined([asked.arrays[name] for asked in together]) for name in ("mask", "team")))
+        found = network.outputs(observation, place, memory, beside)
+        outputs = bounded(found)  # finite whatever the weights, so it can be sent
         self.rows += len(outputs)
         self.batches += 1
         end = 0

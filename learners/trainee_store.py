@@ -1,7 +1,7 @@
 """The durable side of a learner: it reads start snapshots and checkpoints, and writes candidates and checkpoints."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import torch
 
 from league.ids import Hash, derive_seed
 from league.per_player import PerPlayer
-from league.policies.layout import FloatArray, PolicyConfig, describe, initial, policy_from
+from league.policies.layout import FloatArray, PolicyConfig, describe, initial, plain_policy, policy_from
 from league.spec import EnvSpec
 from league.store.snapshots import Manifest, SnapshotStore
 from league.wire.messages import Assignment, Candidate
@@ -56,7 +56,7 @@ class TraineeStore:
         """
         checkpoint = load(self.checkpoint_path(assignment.player))
         if checkpoint is not None:
-            policy = asdict(self.players[assignment.player].policy)
+            policy = plain_policy(self.players[assignment.player].policy)
             checkpoint.refuse_other(self._algorithm(assignment.player), policy, self.spec.signature)
             if checkpoint.incarnation == assignment.incarnation:
                 return self._resume(checkpoint)
@@ -76,7 +76,7 @@ class TraineeStore:
             incarnation=trainee.incarnation,
             version=trainee.version,
             decisions=trainee.decisions,
-            policy=asdict(self.players[trainee.player].policy),
+            policy=plain_policy(self.players[trainee.player].policy),
             signature=self.spec.signature,
             parent=trainee.parent,
             versions={"numpy": np.__version__, "torch": str(torch.__version__)},
@@ -158,7 +158,7 @@ class TraineeStore:
             decisions=trainee.decisions,
             candidate=snapshot,
             algorithm=self._algorithm(trainee.player),
-            policy=asdict(self.players[trainee.player].policy),
+            policy=plain_policy(self.players[trainee.player].policy),
             signature=self.spec.signature,
             rng=dict(trainee.rng.bit_generator.state),
             arrays=state,

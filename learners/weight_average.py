@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from league.policies import normalising
 from league.policies.layout import FloatArray, Layout
 
 FLAT, COUNT = "average_flat", "average_count"
-NEWEST = (*normalising.shapes(1), "exploration")  # set by the learner and not trained: a candidate has the newest ones
 
 
 @dataclass(slots=True)
@@ -47,7 +45,7 @@ class WeightAverage:
             return newest
         mean, views = self._flat.copy(), self.layout.views(newest)
         for name, view in self.layout.views(mean).items():
-            if name in NEWEST:
+            if name in self.layout.untrained:
                 view[:] = views[name]
         return mean
 

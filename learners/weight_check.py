@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from league.policies.layout import LARGEST, FloatArray, PolicyConfig, describe
-from league.policies.normalising import COUNT, MEAN, VARIANCE
-from league.policies.numpy_actor import NumpyActor
+from league.policies.network_actor import make_actor
 from league.spec import EnvSpec
 from learners.batcher import Batch
 from learners.config import LearnerConfig
 
 ROWS = 16  # observations of the last batch that weights are tried on
-UNTRAINED = (COUNT, MEAN, VARIANCE, "exploration")  # parameters that are not trained
 
 
 @dataclass(slots=True)
@@ -54,8 +52,9 @@ class WeightCheck:
 
     def _largest(self, flat: FloatArray) -> float:
         """Return the largest absolute trained weight; NaN if any is NaN."""
-        views = describe(self.policy, self.spec).views(flat)
-        return float(np.max([np.abs(view).max(initial=0) for name, view in views.items() if name not in UNTRAINED]))
+        layout = describe(self.policy, self.spec)
+        trained = [view for name, view in layout.views(flat).items() if name not in layout.untrained]
+        return float(np.max([np.abs(view).max(initial=0) for view in trained]))
 
     def _largest_output(self, flat: FloatArray) -> float:
         seen = self._seen
@@ -63,5 +62,5 @@ class WeightCheck:
             shape = (1, *self.spec.observation.shape)
             seen = np.concatenate([np.zeros(shape), np.ones(shape)]).astype(self.spec.observation.dtype)
         with np.errstate(all="ignore"):
-            outputs = NumpyActor(self.policy, self.spec, flat).outputs(seen)
+            outputs = make_actor(self.policy, self.spec, flat).outputs(seen)
         return float(np.abs(outputs).max(initial=0))

@@ -14,7 +14,7 @@ from collectors.players.bots import RandomBot
 from league.errors import InputError
 from league.policies.actor import Actor
 from league.policies.layout import FloatArray
-from league.policies.numpy_actor import NumpyActor
+from league.policies.network_actor import Bystanders, NetworkActor
 
 MERGED = "positions of this game were merged, and {what} depends on the whole episode"
 
@@ -33,7 +33,7 @@ def policy_of(actor: Actor, sets: InformationSets) -> Real:
     """Return the probability of each action in each information set, as the actor plays in evaluation."""
     if isinstance(actor, RandomBot):
         return uniform(sets)
-    if not isinstance(actor, NumpyActor):
+    if not isinstance(actor, NetworkActor):
         raise TreePolicyError(
             f"a {type(actor).__name__} does not say with which probabilities it acts; only networks and the bot "
             "'random' have an exact figure. Train a best response instead: ludus probe"
@@ -45,17 +45,17 @@ def policy_of(actor: Actor, sets: InformationSets) -> Real:
     return actor.probabilities(outputs, sets.mask)
 
 
-def _outputs_of(actor: NumpyActor, sets: InformationSets) -> FloatArray:
+def _outputs_of(actor: NetworkActor, sets: InformationSets) -> FloatArray:
     """Return what a network gives in each information set."""
     place = np.zeros(len(sets), np.intp)
     if not actor.memory:
-        return actor.outputs(sets.observation, place)
+        return actor.outputs(sets.observation, place, beside=Bystanders(sets.mask))
     if sets.before is None:
         raise TreePolicyError(MERGED.format(what="what a player with a memory does"))
     outputs, memory = None, np.zeros((len(sets), actor.memory), np.float32)
     for rows in _turns(sets):
         mine = _recalled(memory, sets.before[rows])
-        found = actor.outputs(sets.observation[rows], place[rows], mine)
+        found = actor.outputs(sets.observation[rows], place[rows], mine, Bystanders(sets.mask[rows]))
         memory[rows] = mine
         outputs = np.zeros((len(sets), found.shape[1]), np.float32) if outputs is None else outputs
         outputs[rows] = found

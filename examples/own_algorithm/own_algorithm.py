@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from league.policies.torch_policy import TorchPolicy
+from league.policies.module_policy import make_policy
 from learners.algorithms.config import AlgoConfig
 from learners.decisions import seen_in
 from learners.returns import Trajectories
@@ -33,7 +33,7 @@ class Reinforce:
 
     def __init__(self, config, policy, spec, flat, group):
         self.config, self._network, self._spec, self._group = config, policy, spec, group
-        self.policy = TorchPolicy(policy, spec)
+        self.policy = make_policy(policy, spec)
         self.restore({"flat": flat, "baseline": np.zeros(())})
 
     def update(self, batch, rng, between=lambda: None):

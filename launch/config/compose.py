@@ -39,7 +39,12 @@ from learners.algorithms.ppo_config import PPOConfig
 
 ALGO = "algo"
 SCHEMA = "ludus_schema"  # as conf/config.yaml calls it
-FREE = ("env.kwargs.", f"{ALGO}.")  # keys below these are not in the schema: they need no + to be added
+FREE = (
+    "env.kwargs.",
+    "policy.kwargs.",
+    f"{ALGO}.",
+)  # keys below these need no + to be added
+PLUGGED = {ALGO: "ludus.algorithms", "policy": "ludus.policies"}  # groups whose options may be code of other packages
 SWITCH = "league.probe"  # a group that is switched on by its name
 FREE_IN_ROW = re.compile(
     r"league\.(players|kinds)\.[^.]+\.(matchmaking|promotion|policy|algo)\..+"
@@ -217,15 +222,16 @@ def _parse(text: str) -> Override:
 def _named(override: Override, loader: ConfigLoader) -> Override:
     """Return algo.name=X instead of algo=X where X is no option of the group, but the name of an algorithm.
 
-    Likewise league.probe.enabled=true for league.probe=true.
+    Likewise policy.name=X where X is a network of another package, and league.probe.enabled=true for league.probe=true.
     """
     choice = str(override.value())
     if override.key_or_group == SWITCH and isinstance(override.value(), bool):
         return _parse(f"{SWITCH}.enabled={choice.lower()}")
-    if override.key_or_group != ALGO or override.is_delete() or choice in options(ALGO, loader):
+    group = override.key_or_group
+    if group not in PLUGGED or override.is_delete() or choice in options(group, loader):
         return override
-    plugged = isinstance(override.value(), str) and (":" in choice or choice in names("ludus.algorithms"))
-    return _parse(f"{ALGO}.name={override.get_value_element_as_str()}") if plugged else override
+    plugged = isinstance(override.value(), str) and (":" in choice or choice in names(PLUGGED[group]))
+    return _parse(f"{group}.name={override.get_value_element_as_str()}") if plugged else override
 
 
 def _line(override: Override) -> str:

@@ -8,7 +8,7 @@ from_plain(plain) == config                                # what every process 
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, make_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, make_dataclass, replace
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,8 +22,10 @@ from launch.config.track import TrackConfig
 from league.errors import InputError
 from league.per_player import PerPlayer
 from league.plugins import BUILTIN, PluginError, resolve
+from league.policies.binding import bind, check_network
 from league.policies.layout import PolicyConfig
 from league.rulebook import LeagueConfig, in_roles
+from league.spec import EnvSpec
 from league.store.run_directory import LATEST, SWEEPS, RunDirectory
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.ppo_config import PPOConfig
@@ -133,11 +135,19 @@ def settings_of(config: Config, allow: Collection[str] = (), roles: Sequence[str
     What a player and its kind leave open is as in `algo`, or as the default of its algorithm if that is another one.
     """
     policies, algo = policies_of(config, roles), _own(algo_class(config.algo["name"], allow), {}, config.algo, "algo")
+    for policy in policies:
+        check_network(policy, allow)
     overrides = _overrides(config, "algo", roles)
     algos = {name: _own_algo(config.algo, own, where, allow) for name, (own, where) in overrides.items()}
     names = dict.fromkeys([*policies.own, *algos])
     own = {name: PlayerSettings(policies[name], algos.get(name, algo)) for name in names}
     return PerPlayer(PlayerSettings(policies.default, algo), own)
+
+
+def bound_settings(config: Config, spec: EnvSpec, allow: Collection[str]) -> PerPlayer[PlayerSettings]:
+    """Return the settings of every player with the code of its network; raise if that cannot be made for this game."""
+    found = settings_of(config, allow, spec.roles)
+    return found.map(lambda player: replace(player, policy=bind(player.policy, spec, allow)))
 
 
 def algo_class(name: str, allow: Collection[str] = ()) -> type[AlgoConfig]:

@@ -1,20 +1,22 @@
 """Players from files: `league.players.NAME.weights` names the snapshot of a run, whose copy the new run keeps by hash.
 
 found = find_weights(config, store)         # reads files, writes nothing
-check_weights(found, config, spec)
+check_weights(found, config, spec, allow)
 copy_weights(found, store)
 config = with_hashes(config, found)         # from now on no file is needed
 """
 
 import copy
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from launch.config.config import Config, ConfigError, policies_of
 from league.ids import Hash
 from league.player import FROZEN
+from league.plugins import PluginError
+from league.policies.binding import bind
 from league.policies.layout import PolicyConfig, describe, policy_from
 from league.spec import EnvSpec
 from league.store.snapshots import Manifest, Snapshot, SnapshotError, SnapshotStore, hash_in, read_snapshot
@@ -55,7 +57,7 @@ def _kinds(snapshot: Snapshot) -> dict[str, str]:
     return {name: f"{array.dtype}{list(array.shape)}" for name, array in snapshot.arrays.items()}
 
 
-def check_weights(found: Mapping[str, FoundWeights], config: Config, spec: EnvSpec) -> None:
+def check_weights(found: Mapping[str, FoundWeights], config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     """Refuse weights of another environment, and those that do not fit the network of a player that learns."""
     policies = policies_of(config)
     for name, weights in found.items():
@@ -65,7 +67,7 @@ def check_weights(found: Mapping[str, FoundWeights], config: Config, spec: EnvSp
                 f"{key}: these weights of {manifest.player!r} are for another environment than {spec.name}, or for "
                 "other options of it: observations or actions differ"
             )
-        own = _network(weights, spec, key)
+        own = _network(weights, spec, key, allow)
         if config.league.players[name].kind != FROZEN and own != policies[name]:
             raise ConfigError(
                 f"{key}: these weights have another network ({own}) than the config says ({policies[name]}); "
@@ -73,12 +75,12 @@ def check_weights(found: Mapping[str, FoundWeights], config: Config, spec: EnvSp
             )
 
 
-def _network(weights: FoundWeights, spec: EnvSpec, key: str) -> PolicyConfig:
+def _network(weights: FoundWeights, spec: EnvSpec, key: str, allow: Collection[str]) -> PolicyConfig:
     """Return the network of weights; raise ConfigError if there is none of this kind, or they are not of its size."""
     try:
-        own = policy_from(weights.manifest.policy)
+        own = bind(policy_from(weights.manifest.policy), spec, allow)
         needed = {"flat": f"float32[{describe(own, spec).size}]"}
-    except ValueError as error:
+    except (PluginError, ValueError) as error:
         raise ConfigError(f"{key}: these weights have a network that Ludus cannot make: {error}") from error
     if dict(weights.arrays) != needed:
         found = ", ".join(f"{name} {kind}" for name, kind in list(weights.arrays.items())[:5])

@@ -32,12 +32,12 @@ from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from coordinator.replica import Replica
 from coordinator.service import Service
-from launch.config.config import Config, policies_of, settings_of
+from launch.config.config import Config, bound_settings, policies_of
 from launch.config.env_spec import read_spec
 from launch.topology.parts import key_holders, learner_names, topology
 from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig
-from league.policies.numpy_actor import NumpyActor
+from league.policies.network_actor import make_actor
 from league.spec import EnvSpec
 from league.state import OVER
 from league.store.ledger import Ledger
@@ -101,8 +101,8 @@ class Composition:
 
     @cached_property
     def players(self) -> PerPlayer[PlayerSettings]:
-        """The network and the algorithm of every player: loads the packages of foreign algorithms."""
-        return settings_of(self.config, self.allow, self.spec.roles)
+        """The network and the algorithm of every player: loads the code of other packages."""
+        return bound_settings(self.config, self.spec, self.allow)
 
     def coordinator(self, ledger: Ledger, server: Server, feed: Server | None = None) -> Service:
         """Return the coordinator of a new term; a league that was over goes on if its budget was raised."""
@@ -124,7 +124,9 @@ class Composition:
         name, config = f"collector-{index}", self.config.collector
         central = config.inference == "central"
         env = self._environment(TURNS if central and not self.inline else 1)
-        actors = Actors(env.spec, self.policies, self.snapshots, config.cache_megabytes << 20, self.allow)
+        actors = Actors(
+            env.spec, self.policies, self.snapshots, config.cache_megabytes << 20, self.allow, config.act_in
+        )
         learner_client = LearnerClient(name, session, sockets.connect, weights=not central)
         return Collector(
             name=name,
@@ -184,19 +186,20 @@ class Composition:
         """Return the inference process beside a learner; if that has a GPU, its networks are there, too."""
         import torch
 
+        from league.policies.torch_actor import TorchActor
         from learners.inference import Inference
-        from learners.torch_network import TorchNetwork
 
         # Inline on the CPU: the same numbers as in collectors.
+        act_in = self.config.collector.act_in
         on_gpu = torch.cuda.is_available() and self.config.learner.device != "cpu" and not self.inline
         return Inference(
             session=session,
             learner=learner,
             server=server,
             spec=self.spec,
-            policies=self.policies,
+            policies=self.players.map(lambda player: player.policy),
             clock=self.clock,
-            network=TorchNetwork if on_gpu else NumpyActor,
+            network=partial(TorchActor, device="cuda") if on_gpu else partial(make_actor, act_in=act_in),
         )
 
     def buffer(self, index: int, session: str, server: Server) -> Buffer:

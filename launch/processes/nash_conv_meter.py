@@ -18,7 +18,7 @@ from launch.config.config import Config, ConfigError, policies_of
 from league.errors import LudusError
 from league.ids import Hash, PlayerId
 from league.metrics import NASH_CONV, player_metric
-from league.policies.numpy_actor import NumpyActor
+from league.policies.network_actor import actor_from_snapshot
 from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
 from league.wire.messages import Candidate
@@ -55,13 +55,13 @@ class NashConvMeter:
         if self._tree is None:
             self._tree = enumerated(self._config, self._allow)
         found = self._store.get(candidate.snapshot)
-        actor = NumpyActor.from_snapshot(found.arrays, found.manifest, self._spec)
+        actor = actor_from_snapshot(found.arrays, found.manifest, self._spec, allow=self._allow)
         return exploitability(self._tree, policy_of(actor, self._tree.sets)).nash_conv
 
 
 def enumerated(config: Config, allow: Collection[str]) -> GameTree:
     """Return the tree of a league's game, with whole episodes if a player has a memory."""
-    whole = any(policy.recurrent for policy in policies_of(config))
+    whole = any(policy.recurrent or not policy.ours for policy in policies_of(config))
     return enumerate_game(config.env, whole=whole, allow=allow)
 
 

@@ -10,13 +10,14 @@ is sent as one frame and stored as one array:
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from league.plugins import names
 from league.policies import normalising
 from league.policies.convolution import Convolution, board_convolutions, image_convolutions, image_shape
 from league.spec import EnvSpec
@@ -24,6 +25,7 @@ from league.spec import EnvSpec
 FloatArray = npt.NDArray[np.float32]
 
 NETWORKS = ("mlp", "board_conv", "cnn", "resnet")
+GROUP = "ludus.policies"  # of networks of other packages
 ACTIVATIONS = ("tanh", "relu")
 GATES = {"none": 0, "gru": 3, "lstm": 4}  # of each kind of memory
 STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors in a memory: an lstm has its output and its cell
@@ -41,7 +43,7 @@ EDGE = float(np.float32(1 - 1e-6))  # bound of continuous actions, within which 
 class PolicyConfig:
     """The network of a player. Actor and critic share all layers but their heads, unless the critic has its own."""
 
-    name: str = "mlp"  # "mlp"; for observations (height, width) or (height, width, planes): board_conv, cnn, resnet
+    name: str = "mlp"  # "mlp"; of (height, width) or (height, width, planes): board_conv, cnn, resnet; package:Class
     hidden: list[int] = field(default_factory=lambda: [128, 128])  # units of each fully connected layer
     activation: str = "tanh"  # of the mlp: "tanh" or "relu"; the others always use relu
     channels: int = 64  # board_conv, resnet: features for each place of the kernel on the board
@@ -55,14 +57,14 @@ class PolicyConfig:
     critic: str = "shared"  # the actor's layers, or its own: "central" sees all agents of the seat, "state" the game
     head: str = "logits"  # the outputs for each option: "logits", or "values" (algo=dqn, vdn, qmix)
     epsilon: float = 0.05  # head=values: probability that a frozen player acts at random, so that games differ
+    kwargs: dict[str, Any] = field(default_factory=dict)  # settings of a network of another package: its own config
 
     def __post_init__(self) -> None:
         """Raise ValueError for unknown names and impossible sizes."""
         for key, known in (("activation", ACTIVATIONS), ("memory", tuple(GATES)), ("critic", CRITICS), ("head", HEADS)):
             if getattr(self, key) not in known:
                 raise ValueError(f"policy.{key}: unknown {getattr(self, key)!r}. Known: {', '.join(known)}.")
-        if self.name not in NETWORKS:
-            raise ValueError(f"policy.name: unknown network {self.name!r}. Known: {', '.join(NETWORKS)}.")
+        self._check_name()
         sizes = [*self.hidden, *self.kernel, self.channels, self.blocks, self.memory_size]
         if len(self.kernel) != 2 or min(sizes) < 1:
             raise ValueError(
@@ -79,6 +81,31 @@ class PolicyConfig:
             raise ValueError(f"policy.epsilon must be between 0 and 1, not {self.epsilon}")
         if any(len(layer) != 3 or min(layer) < 1 for layer in self.filters):
             raise ValueError("policy.filters: each layer needs channels, kernel and stride, all positive")
+
+    def _check_name(self) -> None:
+        if self.name in NETWORKS:
+            if self.kwargs:
+                raise ValueError(f"policy.kwargs are for networks of other packages; {self.name} has none")
+            return
+        if ":" not in self.name and self.name not in names(GROUP):
+            known = ", ".join([*NETWORKS, *names(GROUP)])
+            raise ValueError(
+                f"policy.name: unknown network {self.name!r}. Known: {known}; or write package.module:Class"
+            )
+        for key, default in (("memory", "none"), ("critic", "shared"), ("normalise", False), ("agent_id", False)):
+            if getattr(self, key) != default:
+                raise ValueError(
+                    f"policy.{key}: the network {self.name} brings its own; set policy.{key}={str(default).lower()}"
+                )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the settings: it does not matter whether the code of the network is loaded."""
+        return isinstance(other, PolicyConfig) and plain_policy(self) == plain_policy(other)
+
+    @property
+    def ours(self) -> bool:
+        """Whether the network is one of Ludus, which can act in numpy."""
+        return self.name in NETWORKS
 
     @property
     def rectified(self) -> bool:
@@ -113,16 +140,61 @@ class PolicyConfig:
         return 1 / 255 if self.name == "cnn" and spec.observation.dtype == "uint8" else 1.0
 
 
+FIELDS = frozenset(item.name for item in fields(PolicyConfig))
+
+
 def policy_from(plain: Mapping[str, Any]) -> PolicyConfig:
     """Return the config that a manifest holds as a plain dict.
 
     >>> policy_from({"name": "mlp", "hidden": [8]}).hidden
     [8]
     """
-    unknown = set(plain) - {item.name for item in fields(PolicyConfig)}
+    unknown = set(plain) - FIELDS
     if unknown:
         raise ValueError(f"the policy has unknown fields {sorted(unknown)}: it was written by another version of ludus")
     return msgspec.convert(dict(plain), PolicyConfig)
+
+
+def plain_policy(config: PolicyConfig) -> dict[str, Any]:
+    """Return the config as a manifest holds it: without `kwargs` if there are none.
+
+    >>> policy_from(plain_policy(PolicyConfig(hidden=[8]))).hidden
+    [8]
+    """
+    plain = asdict(config)
+    return plain if config.kwargs else {key: value for key, value in plain.items() if key != "kwargs"}
+
+
+class MadeNetwork(Protocol):
+    """What follows from the code of a network: see league.policies.blueprint.Blueprint, which imports torch."""
+
+    @property
+    def layout(self) -> "Layout":
+        """The layout of its weights."""
+
+    @property
+    def memory_size(self) -> int:
+        """The size of an agent's memory."""
+
+    def initial(self, seed: int) -> FloatArray:
+        """Return initial weights."""
+
+
+class BoundPolicy(PolicyConfig):
+    """The config of a network of another package, with its code for one game; only league.policies.binding makes it."""
+
+    __slots__ = ("blueprint",)
+    blueprint: MadeNetwork
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether the network has a memory."""
+        return self.state_size > 0
+
+    @property
+    def state_size(self) -> int:
+        """The size of an agent's memory: 0 without one."""
+        return self.blueprint.memory_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +202,7 @@ class Layout:
     """Parameter names and shapes, in the order of the flat vector."""
 
     shapes: dict[str, tuple[int, ...]]
+    untrained: frozenset[str] = frozenset()  # set by the learner, or fixed
 
     @property
     def sizes(self) -> list[int]:
@@ -190,6 +263,10 @@ def overview(config: PolicyConfig, spec: EnvSpec) -> int:
 
 def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
     """Return the layout of a network's parameters. Weights are [outputs, inputs]."""
+    if isinstance(config, BoundPolicy):
+        return config.blueprint.layout
+    if not config.ours:
+        raise ValueError(f"the code of network {config.name} is not loaded: see league.policies.binding")
     shapes: dict[str, tuple[int, ...]] = {}
 
     def add(name: str, outputs: int, inputs: int) -> None:
@@ -220,10 +297,11 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
     if config.critic != "shared":
         width = stack("critic", overview(config, spec) + team_size(spec))
     add("value", 1, width)
-    return Layout(shapes | _beside(config, spec))
+    added = beside_layers(config, spec)
+    return Layout(shapes | added, frozenset(added) - {"log_std"})
 
 
-def _beside(config: PolicyConfig, spec: EnvSpec) -> dict[str, tuple[int, ...]]:
+def beside_layers(config: PolicyConfig, spec: EnvSpec) -> dict[str, tuple[int, ...]]:
     """Return the shapes of parameters outside of layers; only `log_std` is trained, the learner sets the others."""
     shapes: dict[str, tuple[int, ...]] = {}
     if spec.continuous:
@@ -246,6 +324,8 @@ def _refuse_parts(spec: EnvSpec) -> None:
 
 def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
     """Return initial weights: orthogonal, biases 0, the policy head small so that play starts almost uniform."""
+    if isinstance(config, BoundPolicy):
+        return config.blueprint.initial(seed)
     rng = np.random.default_rng(seed)
     layout = describe(config, spec)
     flat = np.zeros(layout.size, dtype=np.float32)

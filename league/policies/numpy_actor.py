@@ -9,36 +9,22 @@ The last feature is always 1, and its weights are the biases, which the matrix p
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.introspect import opt_func_info
 
-from league.policies.actions import Actions, best, probabilities, sample
-from league.policies.exploration import epsilon_greedy, rates
-from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, policy_from, team_size
+from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, team_size
 from league.policies.memory import remember
+from league.policies.network_actor import Bystanders, NetworkActor, Places
 from league.policies.normalising import FAR, factors
 from league.spec import EnvSpec
 
-Places = npt.NDArray[np.intp]
 Layer = tuple[FloatArray, FloatArray]  # weight [in, out] and bias [out]
 SATED = 50.0  # tanh(SATED) is exactly 1, and so is 1 / (1 + exp(-SATED))
 WIDE = re.compile("'current': '(AVX512|X86_V4)")  # numpy's name of AVX-512, and its older one
 FOLDS = not WIDE.search(repr(opt_func_info("^tanh$", "float32")))  # with AVX-512, numpy's own tanh is faster
-
-
-class Described(Protocol):
-    """The part of a manifest that describes the network of its weights."""
-
-    @property
-    def policy(self) -> dict[str, Any]:
-        """The PolicyConfig as a plain dict."""
-
-    @property
-    def signature(self) -> str:
-        """The signature of the environment that the weights were trained for."""
 
 
 def _layer(views: Mapping[str, FloatArray], name: str) -> Layer:
@@ -75,48 +61,14 @@ def joined(layers: Sequence[Layer], one: float) -> list[FloatArray]:
     return matrices
 
 
-def sociable(config: PolicyConfig, spec: EnvSpec) -> bool:
-    """Return whether networks of this kind can share a forward pass and the sampling of actions."""
-    return spec.single and not config.agent_id and not config.recurrent and config.head != "values"
-
-
-def choose_actions(
-    spec: EnvSpec,
-    outputs: FloatArray,
-    log_std: FloatArray,
-    exploration: FloatArray,
-    mask: npt.NDArray[np.bool_],
-    rng: np.random.Generator,
-    share: FloatArray | None = None,
-) -> tuple[Actions, npt.NDArray[np.float32]]:
-    """Return a legal action for each row of a network's outputs, and its log-probability.
-
-    With `exploration` the outputs are values, else they are logits and means. `share` is as in `NumpyActor.act`.
-    """
-    if len(exploration):
-        outputs = epsilon_greedy(outputs, mask, rates(exploration, share, len(outputs)))
-    return sample(spec, outputs, log_std, mask, rng)
-
-
-class NumpyActor:
-    """A network that samples legal actions.
-
-    actor = NumpyActor(config, spec, flat)
-    actions, log_probs = actor.act(rows.observation, rows.mask, rng)
-    actor.act(rows.observation, rows.mask, rng, place, memory)      # if it has an agent id or a memory
-
-    It copies the weights, so the caller may go on training its array. A network that outputs values takes its
-    exploration rate from the weights, or from the config if it is `frozen`.
-    """
+class NumpyActor(NetworkActor):
+    """A built-in network."""
 
     def __init__(
         self, config: PolicyConfig, spec: EnvSpec, flat: FloatArray, greedy: bool = False, frozen: bool = False
     ) -> None:
-        self.greedy = greedy
-        self.rectified = config.rectified
-        self.memory = config.state_size  # numbers in the memory of each agent
-        self.kind = repr(config) if sociable(config, spec) and not greedy else None
-        self._spec, self._config, self.size = spec, config, spec.observation.size
+        super().__init__(config, spec, greedy)
+        self.rectified, self.size = config.rectified, spec.observation.size
         self._scale = np.float32(1 if config.normalise else config.scale(spec))
         self._views = views = describe(config, spec).views(np.array(flat))
         self._factors = factors(views, config.scale(spec)) if config.normalise else None
@@ -127,10 +79,7 @@ class NumpyActor:
         else:
             self.layers = joined(fold_tanh(layers), one=-SATED) if FOLDS else joined(layers, one=SATED)
         self._after = [_layer(views, name) for name in ("memory_state", "policy")] if config.recurrent else []
-        self.log_std: FloatArray = views.get("log_std", np.zeros(0, np.float32))
-        self.exploration: FloatArray = views.get("exploration", np.zeros(0, np.float32))
-        if len(self.exploration) and frozen:
-            self.exploration[:] = (config.epsilon, 0)
+        self._take_beside(views, frozen)
         self._convolutions = config.convolutions(spec)
         self._patches: npt.NDArray[np.int64] | None = None
         if config.name == "board_conv":
@@ -138,29 +87,14 @@ class NumpyActor:
             self._conv = (views["conv.weight"], views["conv.bias"][:, None])
         self._plain = not (config.normalise or config.agent_id or self._convolutions) and self._patches is None
 
-    @classmethod
-    def from_snapshot(
-        cls, arrays: Mapping[str, npt.NDArray[Any]], manifest: Described, spec: EnvSpec, greedy: bool = False
-    ) -> "NumpyActor":
-        """Return the actor of a stored snapshot; raise ValueError if it does not fit the environment."""
-        if manifest.signature != spec.signature:
-            raise ValueError(
-                f"this snapshot was trained under signature {manifest.signature}, but the environment "
-                f"{spec.name!r} has {spec.signature}: observations or actions differ. Use a snapshot of this "
-                "environment, or the environment of the snapshot."
-            )
-        if "flat" not in arrays:
-            raise ValueError(f"this snapshot has no array 'flat' but {sorted(arrays)}: it holds no policy")
-        return cls(policy_from(manifest.policy), spec, arrays["flat"], greedy, frozen=True)
-
     def outputs(
-        self, observation: npt.NDArray[Any], place: Places | None = None, memory: FloatArray | None = None
+        self,
+        observation: npt.NDArray[Any],
+        place: Places | None = None,
+        memory: FloatArray | None = None,
+        beside: Bystanders | None = None,
     ) -> FloatArray:
-        """Return the unmasked logits of all options, then the means of the Gaussians: [rows, actions + continuous].
-
-        `place` is the index of each row's agent in its seat. `memory` [rows, memory] holds the memory of each agent,
-        zeros at the first decision of an episode; it is updated in place.
-        """
+        """Return logits and means of each row; `memory` is updated in place."""
         places = np.zeros(len(observation), np.intp) if place is None and self._config.agent_id else place
         found = forward([(self, slice(None))], observation, places)
         if not self.memory:
@@ -171,32 +105,6 @@ class NumpyActor:
         if memory is not None:
             memory[:] = after
         return after[:, : len(weight)] @ out_weight + out_bias
-
-    def act(
-        self,
-        observation: npt.NDArray[Any],
-        mask: npt.NDArray[np.bool_],
-        rng: np.random.Generator,
-        place: Places | None = None,
-        memory: FloatArray | None = None,
-        share: FloatArray | None = None,
-    ) -> tuple[Actions, npt.NDArray[np.float32]]:
-        """Return a legal action for each row and its log-probability (0 for a greedy choice).
-
-        `share` is the position of each row's slot, from 0 (the first) to 1 (the last): exploration rates may differ.
-        """
-        outputs = self.outputs(observation, place, memory)
-        if self.greedy:
-            return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
-        return choose_actions(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
-
-    def probabilities(self, outputs: FloatArray, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-        """Return with which probability `act` chooses each action of one choice, for the outputs of some rows."""
-        if self.greedy:
-            return np.eye(self._spec.actions)[best(self._spec, outputs, mask)]
-        if len(self.exploration):
-            outputs = epsilon_greedy(outputs, mask, rates(self.exploration, None, len(outputs)))
-        return probabilities(outputs, mask)
 
     def features(self, x: FloatArray, place: Places | None) -> FloatArray:
         """Return the inputs of the first fully connected layer: normalised, convolved, with the agent id.

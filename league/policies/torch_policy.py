@@ -1,96 +1,37 @@
-"""Networks that are trained, in torch, with the layout and the results of league.policies.numpy_actor.
+"""Built-in networks in torch, with the layout and the results of league.policies.numpy_actor.
 
 Legend of shapes: B decisions, L lanes, T ticks, A agents of the seat, F features, M numbers of a memory.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from league.policies.distribution import Distribution, distribution
-from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, overview, team_size
+from league.policies.flat_policy import Answers, FlatPolicy, Lanes, Observed
+from league.policies.layout import PolicyConfig, board_patches, describe, overview, team_size
 from league.policies.normalising import FAR, LEAST, MEAN, VARIANCE, take_in
 from league.spec import EnvSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """The order of decisions in time, for a recurrent network. Decision b is the b-th true entry of `present`."""
-
-    present: Tensor  # [L, T, A]
-    restart: Tensor  # [L, T, A] whether a new episode begins for that agent, with an empty memory
-    memory: Tensor  # [L, A, M] before the first tick
-    warm: Tensor | None = None  # [L, T, A] decisions that only update a stored memory, and are not learned from
-
-    @property
-    def learned(self) -> Tensor | None:
-        """A mask of the decisions that are learned from, [B]; None: all of them."""
-        if self.warm is None or not bool(self.warm.any()):
-            return None
-        learned = ~self.warm[self.present]
-        return learned if bool(learned.any()) else None
-
-    def __getitem__(self, lanes: Tensor) -> "Lanes":
-        warm = None if self.warm is None else self.warm[lanes]
-        return Lanes(self.present[lanes], self.restart[lanes], self.memory[lanes], warm)
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """The inputs of a network for each of B decisions."""
-
-    observation: Tensor  # [B, ...]
-    place: Tensor | None = None  # [B] index of the agent in its seat; None: the first
-    joint: Tensor | None = None  # inputs of a separate critic: [B, A, observation] of all agents, or [B, state]
-    lanes: Lanes | None = None  # None: every decision is the first of an episode
-
-
-class TorchPolicy(nn.Module):
-    """A network whose only parameter is the flat vector: one tensor to optimize, to clip and to publish.
-
-    policy = TorchPolicy(config, spec)
-    policy.write(initial(config, spec, seed))
-    distribution, value_B = policy(Observed(observation_BX), mask_BN)
-    """
+class TorchPolicy(FlatPolicy):
+    """A built-in network."""
 
     def __init__(self, config: PolicyConfig, spec: EnvSpec) -> None:
-        super().__init__()
-        layout = describe(config, spec)
-        self._config, self._spec = config, spec
-        self._shapes, self._sizes = layout.shapes, layout.sizes
+        if not config.ours:
+            raise ValueError(f"{config.name} is a network of another package: use league.policies.module_policy")
+        super().__init__(config, spec)
         self._convolutions, self._scale, self._team = config.convolutions(spec), config.scale(spec), team_size(spec)
-        self.flat = nn.Parameter(torch.zeros(layout.size))
         self._patches: Tensor | None
         patches = board_patches(spec.observation.shape, config.kernel) if config.name == "board_conv" else None
         self.register_buffer("_patches", None if patches is None else torch.from_numpy(patches), persistent=False)
 
-    def forward(self, seen: Observed, mask: Tensor) -> tuple[Distribution, Tensor]:
-        """Return the distribution over actions and the value of each decision."""
-        actions, value, _ = self.judge(seen, mask)
-        return actions, value
-
-    def judge(self, seen: Observed, mask: Tensor) -> tuple[Distribution, Tensor, Tensor | None]:
-        """Return the distribution over actions, the value, and the memory after each decision (None without one)."""
+    def answers(self, seen: Observed) -> Answers:
+        """Return the raw outputs of each decision."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
-        outputs = _linear(x, parameters, "policy")
-        log_std = parameters["log_std"] if self._spec.continuous else outputs.new_zeros(0)
-        return distribution(self._spec, outputs, mask, log_std), self._value(x, seen, parameters), memory
-
-    def outputs(self, seen: Observed) -> tuple[Tensor, Tensor]:
-        """Return the unmasked outputs for each option of each decision, and the value of each decision."""
-        parameters = self._parameters_by_name()
-        x, _ = self._features(seen, parameters)
-        return _linear(x, parameters, "policy"), self._value(x, seen, parameters)
-
-    def answers(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
-        """Return the outputs that actions are sampled from, and the memory after each decision (None without one)."""
-        parameters = self._parameters_by_name()
-        x, memory = self._features(seen, parameters)
-        return _linear(x, parameters, "policy"), memory
+        outputs, log_std = _linear(x, parameters, "policy"), parameters.get("log_std")
+        return Answers(outputs, self._value(x, seen, parameters), log_std, memory)
 
     def values(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
         """Return the value of each decision, and the memory after it (None without one)."""
@@ -98,10 +39,11 @@ class TorchPolicy(nn.Module):
         x, memory = self._features(seen, parameters)
         return self._value(x, seen, parameters), memory
 
-    def explore(self, epsilon: float, spread: float) -> None:
-        """Set the exploration rates of actors with these weights: see league.policies.exploration."""
-        with torch.no_grad():
-            self._parameters_by_name()["exploration"].copy_(torch.tensor([epsilon, spread]))
+    def logits(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
+        """Return the outputs that actions are sampled from, and the memory after each decision (None without one)."""
+        parameters = self._parameters_by_name()
+        x, memory = self._features(seen, parameters)
+        return _linear(x, parameters, "policy"), memory
 
     def deviations(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Return the mean and the mean square of the differences of observations from the running mean."""
@@ -117,26 +59,6 @@ class TorchPolicy(nn.Module):
         off = apart.cpu().numpy()
         take_in(views, views[MEAN] + off, np.maximum(square.cpu().numpy() - off * off, 0), count)
         self.write(flat)
-
-    def read(self) -> FloatArray:
-        """Return a copy of the weights."""
-        copy: FloatArray = self.flat.detach().cpu().numpy().copy()
-        return copy
-
-    def write(self, flat: FloatArray) -> None:
-        """Replace the weights; raise ValueError if the size differs."""
-        if flat.shape != tuple(self.flat.shape):
-            raise ValueError(
-                f"these weights have {flat.size} numbers, this policy and environment need {len(self.flat)}: "
-                "they belong to another policy config or environment"
-            )
-        with torch.no_grad():
-            self.flat.copy_(torch.from_numpy(np.array(flat, dtype=np.float32)))
-
-    def _parameters_by_name(self) -> dict[str, Tensor]:
-        # The backward of one split joins all gradients; with slices, each would be padded with zeros and added.
-        pieces = self.flat.split(self._sizes)
-        return {name: piece.view(shape) for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)}
 
     def _features(self, seen: Observed, parameters: dict[str, Tensor]) -> tuple[Tensor, Tensor | None]:
         """Return the inputs of the heads, and the memory after each decision."""

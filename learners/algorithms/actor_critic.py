@@ -8,11 +8,13 @@ An algorithm of this kind is two functions: the estimate of targets and advantag
         def loss(self, actions, value_B, data, entropy_coef):
             return loss, metrics
 
+A third, `auxiliary`, is the loss of extra outputs, which a network of another package may have.
+
 Legend of shapes: see learners.decisions.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,18 +25,21 @@ from torch import Tensor
 from league.metrics import APPROX_KL, GRADIENT_STEPS, LEARNING_RATE, MAGNET_KL, ROLLBACKS
 from league.policies.distribution import Distribution
 from league.policies.layout import FloatArray, PolicyConfig
+from league.policies.module_policy import make_policy
 from league.policies.torch_policy import TorchPolicy
 from league.segment import Segments
 from league.spec import EnvSpec
 from learners.algorithms.algorithm import State, nothing
 from learners.algorithms.config import ActorCriticConfig
 from learners.algorithms.magnet import Magnet
+from learners.algorithms.parameter_groups import ParameterGroups
 from learners.batcher import Batch
 from learners.decisions import Decisions, moved, seen_in, seen_in_tails
 from learners.distributed import ALONE, Group
 from learners.normaliser import Normaliser
 from learners.returns import Trajectories
 
+STATISTICS, LANES = 1024, 64  # decisions, or with a memory lanes, that running statistics of a network are taken from
 CHECKED = 64  # decisions for which the new weights must give finite numbers before they are published
 
 Loss = tuple[Tensor, dict[str, Tensor]]  # and metrics
@@ -53,13 +58,14 @@ class ActorCritic:
         self, config: ActorCriticConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
         self.config, self._policy, self._spec, self._group = config, policy, spec, group
-        self.policy = TorchPolicy(policy, spec).to(group.device)
+        self.policy = make_policy(policy, spec).to(group.device)
         self._values = Normaliser()
         self.policy.write(flat)
         self._magnet = Magnet(config, policy, spec, flat).to(group.device) if config.magnet != "none" else None
         self.decisions, self.spent = 0, 0.0
         self.trouble = ""  # the reason of the last rollback
         weights = self.policy.flat
+        self._groups = ParameterGroups(config.groups, self.policy.layout, group.device)
         self._optimizer = torch.optim.Adam([weights], lr=config.lr, eps=1e-5, fused=True)
         # Created now and not at the first step, so that there is always a state to save.
         self._moments: dict[str, Tensor] = {
@@ -82,6 +88,10 @@ class ActorCritic:
         """Return the loss of a minibatch, a mean over its decisions, and metrics, including `losses/approx_kl`."""
         raise NotImplementedError
 
+    def auxiliary(self, extras: Mapping[str, Tensor], data: Decisions) -> Loss:
+        """Return the loss of a network's extra outputs, which is added, and metrics; by default they are not used."""
+        return torch.zeros(()), {}
+
     def regularised(self, reward_LTA: Tensor, log_ratio_LTA: Tensor) -> Tensor:
         """Return the rewards to learn from; `log_ratio_LTA` is log policy(a) - log magnet(a) of each action."""
         return reward_LTA
@@ -100,6 +110,8 @@ class ActorCritic:
                 metrics["losses/stale_log_ratio"] = float(data.log_ratio.abs().mean())
             if self._policy.normalise:
                 self._update_observation_statistics(data)
+            if self.policy.has_buffers:
+                self._update_buffers(data)
             self._check_finite(data, metrics)
         except NotFiniteError as error:
             self.restore(good)
@@ -124,7 +136,7 @@ class ActorCritic:
         action_B = moved(action_B.long() if self._spec.single else action_B, device)
         log_prob_B = decided_B = torch.from_numpy(segments.log_prob)[present_LTA]
         if self.corrects:
-            actions, old_value_B, memory_BM = self.policy.judge(seen, mask_BN)
+            actions, old_value_B, memory_BM, _ = self.policy.judge(seen, mask_BN)
             log_prob_B = actions.log_prob(action_B).cpu()
         else:
             old_value_B, memory_BM = self.policy.values(seen)
@@ -147,6 +159,7 @@ class ActorCritic:
             target=self._shrunk(target_LTA[present_LTA]),
             log_ratio=log_prob_B - decided_B if self.corrects else None,
             place=seen.place,
+            team=seen.team,
             joint=seen.joint,
             lane=present_LTA.nonzero()[:, 0] if seen.lanes is not None else None,
             lanes=seen.lanes,
@@ -189,11 +202,15 @@ class ActorCritic:
         found: dict[str, float] = {}
         for part in minibatch.parts(self.config.accumulate):
             share = len(part) / len(minibatch)
-            actions, value_B = self.policy(part.seen, part.mask)
+            actions, value_B, _, extras = self.policy.judge(part.seen, part.mask)
             learned_B = None if part.lanes is None else part.lanes.learned
             if learned_B is not None:
                 actions, value_B, part = actions[learned_B], value_B[learned_B], part[learned_B]
+                extras = {name: extra[learned_B] for name, extra in extras.items()}
             loss, metrics = self.loss(actions, value_B, part, entropy_coef)
+            if extras:
+                extra_loss, extra_metrics = self.auxiliary(extras, part)
+                loss, metrics = loss + extra_loss, metrics | extra_metrics
             if part.magnet is not None:
                 divergence = actions.divergence(part.magnet).mean()
                 loss = loss + self.config.magnet_weight(self.decisions, self.spent) * divergence
@@ -219,18 +236,25 @@ class ActorCritic:
     def _apply_gradient(self, decisions: int, metrics: dict[str, float]) -> None:
         gradient = self.policy.flat.grad
         assert gradient is not None
-        norm = float(self._group.mean(gradient, decisions).norm())  # not finite if any rank has such a number
-        if not math.isfinite(norm):
+        self._group.mean(gradient, decisions)  # not finite if any rank has such a number
+        if not self._groups.clip(gradient, self.config.max_grad_norm):
             wrong = [name for name, number in metrics.items() if not math.isfinite(number)]
             raise NotFiniteError(", ".join([*wrong, "gradient"]))
-        if norm > self.config.max_grad_norm:
-            gradient.mul_(self.config.max_grad_norm / norm)
-        self._optimizer.step()
+        self._groups.step(self._optimizer, self.policy.flat)
 
     def _update_observation_statistics(self, data: Decisions) -> None:
         """Update the running statistics of observations, after the update, which used the same ones as the actors."""
+        assert isinstance(self.policy, TorchPolicy)  # others have statistics of their own
         found = self._group.mean(torch.stack(self.policy.deviations(data.observation)), len(data))
         self.policy.take_in(found[0], found[1], self._group.total(len(data)))
+
+    @torch.no_grad()
+    def _update_buffers(self, data: Decisions) -> None:
+        """Update running statistics inside the network, from some decisions; ranks average theirs."""
+        few = np.unique(np.linspace(0, data.units - 1, STATISTICS if data.lanes is None else LANES).astype(np.int64))
+        some = data[torch.from_numpy(few)] if data.lanes is None else data.of_lanes(few)
+        self.policy.update_buffers(some.seen)
+        self._group.mean(self.policy.flat.data, len(some))
 
     @torch.no_grad()
     def _check_finite(self, data: Decisions, metrics: dict[str, float]) -> None:

@@ -9,14 +9,42 @@ A config class names its algorithm, which only a learner loads:
         sharpness: float = 2.0  # how sharp it is
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import ClassVar
 
-from league.policies.layout import PolicyConfig
+from league.policies.layout import Layout, PolicyConfig
 
 SCHEDULES = ("constant", "linear")
 MAGNETS = ("none", "uniform", "copy")
+
+
+@dataclass(kw_only=True, slots=True)
+class GroupConfig:
+    """How some parameters of a network are trained differently: those whose name matches."""
+
+    match: str = ""  # a pattern, such as encoder.*: * stands for any text
+    lr: float = 1.0  # times algo.lr; 0: they are frozen
+    max_grad_norm: float | None = None  # longer gradients of these are shortened to this; None: with the rest
+
+    def __post_init__(self) -> None:
+        """Refuse a group that cannot train."""
+        if not self.match or self.lr < 0 or (self.max_grad_norm is not None and self.max_grad_norm <= 0):
+            raise ValueError("algo.groups: a group needs a pattern `match`, lr >= 0, and a positive max_grad_norm")
+
+
+def assign_groups(rows: Mapping[str, GroupConfig], layout: Layout) -> list[int]:
+    """Return the group of each parameter, -1 for none; raise ValueError if a group has none."""
+    patterns = [row.match for row in rows.values()]
+    names = [name for name in layout.shapes if name not in layout.untrained]
+    for key, pattern in zip(rows, patterns, strict=True):
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise ValueError(
+                f"algo.groups.{key}: no parameter is called {pattern!r}. The network has {', '.join(names[:20])}"
+            )
+    return [next((n for n, one in enumerate(patterns) if fnmatchcase(name, one)), -1) for name in layout.shapes]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -34,6 +62,7 @@ class AlgoConfig:
     gamma: float = 0.99  # discount for each decision of an agent
     max_grad_norm: float = 0.5  # longer gradients are shortened to this
     max_lag: int = 2  # segments decided by weights more versions old than this are dropped
+    groups: dict[str, GroupConfig] = field(default_factory=dict)  # of parameters; the first that matches counts
 
     def __post_init__(self) -> None:
         """Refuse a config that cannot train."""

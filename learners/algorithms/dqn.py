@@ -16,8 +16,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from league.policies.flat_policy import Lanes, Observed
 from league.policies.layout import FloatArray, PolicyConfig
-from league.policies.torch_policy import Lanes, Observed, TorchPolicy
+from league.policies.module_policy import make_policy
 from league.spec import EnvSpec
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.values import Loss, Minibatch, Tensors, ValueLearning, ValueNetwork
@@ -76,8 +77,8 @@ class DQN(ValueLearning):
     def __init__(
         self, config: DQNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
-        super().__init__(config, ValueNetwork(TorchPolicy(policy, spec)), flat, group)
-        self._duelling, self._needs_place = config.duelling, policy.agent_id
+        super().__init__(config, ValueNetwork(make_policy(policy, spec)), flat, group)
+        self._duelling, self._needs_place = config.duelling, policy.agent_id or not policy.ours
 
     def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
@@ -90,14 +91,28 @@ class DQN(ValueLearning):
         return dqn_loss(value_BN, next_BN, judged_BN, data, self.config.double)
 
     def _values(self, network: ValueNetwork, seen: Tensors) -> Tensor:
-        place = seen["place"].long() if self._needs_place else None
-        each_BN, value_B = network.policy.outputs(Observed(seen["observation"], place))
+        each_BN, value_B = network.policy.outputs(self.observed(seen))
         return duel(each_BN, value_B, seen["mask"]) if self._duelling else each_BN
+
+    def observed(self, seen: Tensors) -> Observed:
+        """Return decisions, or the present decisions of lanes, as the network takes them."""
+        if "learn" in seen:
+            return self._observed_in(seen, self._lanes(seen))
+        place = seen["place"].long() if self._needs_place else None
+        return Observed(seen["observation"], place, mask=seen["mask"])
+
+    def _lanes(self, seen: Tensors) -> Lanes:
+        parts = seen["present"][:, :, None], seen["restart"][:, :, None], seen["memory"][:, None]
+        return warmed(Lanes(*parts), self.config.burn_in)
+
+    def _observed_in(self, seen: Tensors, lanes: Lanes) -> Observed:
+        present = seen["present"]
+        place = seen["place"][present].long() if self._needs_place else None
+        return Observed(seen["observation"][present], place, lanes=lanes, mask=seen["mask"][present])
 
     def _loss_of_lanes(self, data: Minibatch) -> Loss:
         seen = data.seen
-        parts = seen["present"][:, :, None], seen["restart"][:, :, None], seen["memory"][:, None]
-        lanes = warmed(Lanes(*parts), self.config.burn_in)
+        lanes = self._lanes(seen)
         value_BTN = self._values_in(self.network, seen, lanes)
         with torch.no_grad():
             judged_BTN = self._values_in(self.target, seen, lanes)
@@ -107,8 +122,8 @@ class DQN(ValueLearning):
     def _values_in(self, network: ValueNetwork, seen: Tensors, lanes: Lanes) -> Tensor:
         """Return the values of actions in each tick of lanes: [B, T, N]."""
         present = seen["present"]
-        place, mask = seen["place"][present].long() if self._needs_place else None, seen["mask"][present]
-        each, value = network.policy.outputs(Observed(seen["observation"][present], place, lanes=lanes))
+        mask = seen["mask"][present]
+        each, value = network.policy.outputs(self._observed_in(seen, lanes))
         found = each.new_zeros(*present.shape, each.shape[1])
         found[present] = duel(each, value, mask) if self._duelling else each
         return found

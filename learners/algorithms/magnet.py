@@ -19,8 +19,9 @@ import torch
 from torch import Tensor
 
 from league.policies.distribution import Distribution, distribution
+from league.policies.flat_policy import FlatPolicy, Observed
 from league.policies.layout import FloatArray, PolicyConfig, policy_from
-from league.policies.torch_policy import Observed, TorchPolicy
+from league.policies.module_policy import make_policy
 from league.spec import EnvSpec
 from league.store.snapshots import SnapshotStore
 from learners.algorithms.algorithm import State
@@ -42,10 +43,10 @@ class Magnet:
     def __init__(self, config: ActorCriticConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> None:
         self._spec, self._every = spec, config.magnet_every
         self._moves = config.magnet == "copy"
-        self._network: TorchPolicy | None = None
+        self._network: FlatPolicy | None = None
         self._updates = 0
         if config.magnet != "uniform":
-            self._network = TorchPolicy(policy, spec)
+            self._network = make_policy(policy, spec)
             self._network.write(flat if self._moves else _weights_in(Path(config.magnet), policy, spec))
 
     def to(self, device: torch.device) -> "Magnet":
@@ -58,7 +59,7 @@ class Magnet:
     def judge(self, seen: Observed, mask_BN: Tensor) -> Distribution:
         """Return what the magnet would do."""
         if self._network is not None:
-            return self._network.judge(seen, mask_BN)[0]
+            return self._network.judge(seen, mask_BN).actions
         outputs = torch.zeros(len(mask_BN), self._spec.actions + self._spec.continuous, device=mask_BN.device)
         log_std = outputs.new_full((self._spec.continuous,), UNIFORM_LOG_STD)
         return distribution(self._spec, outputs, mask_BN, log_std)

@@ -15,11 +15,12 @@ import torch
 from torch import Tensor, nn
 
 from league.metrics import GRADIENT_STEPS, LEARNING_RATE, ROLLBACKS
+from league.policies.flat_policy import FlatPolicy, Observed
 from league.policies.layout import FloatArray
-from league.policies.torch_policy import TorchPolicy
 from league.segment import not_finite
 from learners.algorithms.actor_critic import NotFiniteError
 from learners.algorithms.algorithm import State, nothing
+from learners.algorithms.parameter_groups import ParameterGroups
 from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batch
 from learners.distributed import ALONE, Group
@@ -66,7 +67,7 @@ class Loss(NamedTuple):
 class ValueNetwork(nn.Module):
     """The trained modules: the policy that collectors get, and in subclasses what only the learner needs."""
 
-    def __init__(self, policy: TorchPolicy) -> None:
+    def __init__(self, policy: FlatPolicy) -> None:
         super().__init__()
         self.policy = policy
 
@@ -83,6 +84,7 @@ class ValueLearning(ABC):
         self.decisions, self.spent = 0, 0.0
         self.trouble = ""  # the reason of the last rollback
         self._gradient_steps = 0
+        self._groups = ParameterGroups(config.groups, network.policy.layout, self._device)
         self._optimizer = torch.optim.Adam(network.parameters(), lr=config.lr, fused=True)
         # Created now and not at the first step, so that there is always a state to save.
         for parameter in network.parameters():
@@ -95,6 +97,10 @@ class ValueLearning(ABC):
     @abstractmethod
     def loss(self, data: Minibatch) -> Loss:
         """Return the loss of a minibatch."""
+
+    @abstractmethod
+    def observed(self, seen: Tensors) -> Observed:
+        """Return the inputs of a minibatch as the network takes them."""
 
     # --- learning --------------------------------------------------------------------------------------------
 
@@ -146,10 +152,19 @@ class ValueLearning(ABC):
         if not collected:
             between()
             return {GRADIENT_STEPS: 0.0}
+        if self.network.policy.has_buffers:
+            self._update_buffers(sample)
         self._check_finite(source, sample)
         loss, error, value = np.mean(collected, axis=0).tolist()
         means = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
         return means | {GRADIENT_STEPS: float(len(collected))}
+
+    @torch.no_grad()
+    def _update_buffers(self, sample: Sample) -> None:
+        """Update running statistics inside the network, from the last minibatch; ranks average theirs."""
+        data = minibatch(sample, sample.weights(0), self._device)
+        self.network.policy.update_buffers(self.observed(data.seen))
+        self._group.mean(self.network.policy.flat.data, len(data.action))
 
     def _gradient_step(self, source: ReplaySource, sample: Sample) -> tuple[float, float, float]:
         """Take one gradient step; return the loss, the mean error and the mean value."""
@@ -161,7 +176,7 @@ class ValueLearning(ABC):
             bad = ~np.isfinite(error)
             source.drop(sample.index[bad if bad.any() else slice(None)])
             raise NotFiniteError("errors" if bad.any() else "loss or gradient")
-        self._optimizer.step()
+        self._groups.step(self._optimizer, self.network.policy.flat)
         source.prioritise(sample.index, error)
         return float(found.loss.detach()), float(error.mean()), float(found.value.double().mean())
 
@@ -172,8 +187,14 @@ class ValueLearning(ABC):
         norm = float(whole[:-1].norm())
         if not np.isfinite(norm) or not whole[-1].isfinite():
             return False
+        if self._groups.any:
+            size = self.network.policy.flat.numel()  # the first parameter; what follows only the learner has
+            self._groups.clip(whole[:size], self.config.max_grad_norm)
+            norm, rest = float(whole[size:-1].norm()), whole[size:-1]
+        else:
+            rest = whole
         if norm > self.config.max_grad_norm:
-            whole.mul_(self.config.max_grad_norm / norm)
+            rest.mul_(self.config.max_grad_norm / norm)
         for gradient, piece in zip(gradients, whole[:-1].split([g.numel() for g in gradients]), strict=True):
             gradient.copy_(piece.view_as(gradient))
         return True

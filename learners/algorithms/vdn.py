@@ -11,8 +11,9 @@ import math
 import torch
 from torch import Tensor, nn
 
+from league.policies.flat_policy import FlatPolicy, Observed
 from league.policies.layout import FloatArray, PolicyConfig
-from league.policies.torch_policy import Observed, TorchPolicy
+from league.policies.module_policy import make_policy
 from league.spec import EnvSpec
 from learners.algorithms.values import Loss, Minibatch, Tensors, ValueLearning, ValueNetwork
 from learners.algorithms.vdn_config import VDNConfig
@@ -30,7 +31,7 @@ class Sum(nn.Module):
 class TeamNetwork(ValueNetwork):
     """The network of the agents, and the mixer that combines their values."""
 
-    def __init__(self, policy: TorchPolicy, mixer: nn.Module) -> None:
+    def __init__(self, policy: FlatPolicy, mixer: nn.Module) -> None:
         super().__init__(policy)
         self.mixer = mixer
 
@@ -60,8 +61,8 @@ class VDN(ValueLearning):
         self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
         mixer = self.mixer(config, policy, spec, flat)
-        super().__init__(config, TeamNetwork(TorchPolicy(policy, spec), mixer), flat, group)
-        self._needs_place = policy.agent_id
+        super().__init__(config, TeamNetwork(make_policy(policy, spec), mixer), flat, group)
+        self._needs_place = policy.agent_id or not policy.ours
 
     def mixer(self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> nn.Module:
         """Return the module that combines the values of agents."""
@@ -79,7 +80,12 @@ class VDN(ValueLearning):
 
     def _values(self, network: ValueNetwork, seen: Tensors) -> Tensor:
         steps, agents = seen["present"].shape
+        each, _ = network.policy.outputs(self.observed(seen))
+        return each.view(steps, agents, -1)
+
+    def observed(self, seen: Tensors) -> Observed:
+        """Return the agents of all steps in line."""
+        steps, agents = seen["present"].shape
         observation = seen["observation"].flatten(0, 1)
         place = torch.arange(agents, device=observation.device).repeat(steps) if self._needs_place else None
-        each, _ = network.policy.outputs(Observed(observation, place))
-        return each.view(steps, agents, -1)
+        return Observed(observation, place, mask=seen["mask"].flatten(0, 1))

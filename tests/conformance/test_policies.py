@@ -8,9 +8,10 @@ import torch
 from scipy import stats
 
 from league.policies.actions import legal
+from league.policies.flat_policy import Lanes, Observed
 from league.policies.layout import EDGE, NETWORKS, PolicyConfig, describe
 from league.policies.numpy_actor import NumpyActor
-from league.policies.torch_policy import Lanes, Observed, TorchPolicy
+from league.policies.torch_policy import TorchPolicy
 from league.spec import Array, EnvSpec, Seat
 
 

@@ -11,8 +11,8 @@ from random_segments import ACTIONS, random_segments, slow_decisions, tails_of
 
 from benchmarks.curves import Practice
 from collectors.envs.native.recall import Recall
+from league.policies.flat_policy import Lanes, Observed
 from league.policies.layout import PolicyConfig, initial
-from league.policies.torch_policy import Lanes, Observed
 from league.segment import CUT, TERMINATED
 from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.dqn import DQN, duel
@@ -101,7 +101,7 @@ def step(network, seen, i, tick, memory):
         seen["observation"][i, tick][None], seen["place"][i, tick][None].long(), None, Lanes(one, restart, memory)
     )
     each, value = network.policy.outputs(told)
-    _, after = network.policy.answers(told)
+    _, after = network.policy.logits(told)
     return duel(each, value, seen["mask"][i, tick][None])[0], after[:, None]
 
 

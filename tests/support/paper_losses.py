@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from league.policies.torch_policy import Observed
+from league.policies.flat_policy import Observed
 from league.segment import CONTINUES, CUT, TERMINATED
 
 ENTROPY = 0.03

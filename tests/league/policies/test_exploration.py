@@ -12,6 +12,7 @@ from collectors.envs.rows import Rows
 from league.per_player import PerPlayer
 from league.policies.exploration import epsilon_greedy, rates
 from league.policies.layout import PolicyConfig, describe, initial
+from league.policies.network_actor import actor_from_snapshot
 from league.policies.numpy_actor import NumpyActor
 from league.spec import Array, EnvSpec, Seat
 
@@ -64,7 +65,7 @@ def test_fresh_weights_do_anything_and_frozen_ones_what_their_config_says():
     seen, mask = positions(2000)
     _, log_probs = NumpyActor(POLICY, SPEC, initial(POLICY, SPEC, 0)).act(seen, mask, np.random.default_rng(0))
     np.testing.assert_allclose(log_probs, -np.log(mask.sum(axis=1)), atol=1e-5)
-    frozen = NumpyActor.from_snapshot({"flat": weights(0.9)}, Paper(asdict(POLICY), SPEC.signature), SPEC)
+    frozen = actor_from_snapshot({"flat": weights(0.9)}, Paper(asdict(POLICY), SPEC.signature), SPEC)
     actions, log_probs = frozen.act(seen, mask, np.random.default_rng(0))
     best = NumpyActor(POLICY, SPEC, weights(0.9), greedy=True).act(seen, mask, np.random.default_rng(0))[0]
     assert 0.97 < (actions == best).mean() < 1.0

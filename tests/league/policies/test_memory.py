@@ -5,10 +5,11 @@ import pytest
 import torch
 from team_spec import TEAM, random_weights
 
+from league.policies.flat_policy import Lanes, Observed
 from league.policies.layout import PolicyConfig
 from league.policies.memory import remember
 from league.policies.numpy_actor import NumpyActor
-from league.policies.torch_policy import Lanes, Observed, TorchPolicy
+from league.policies.torch_policy import TorchPolicy
 
 
 def test_a_gru_with_all_gates_at_zero_forgets_half():

@@ -8,6 +8,7 @@ import pytest
 from board_spec import board
 
 from league.policies.layout import PolicyConfig, describe, initial
+from league.policies.network_actor import actor_from_snapshot
 from league.policies.numpy_actor import NumpyActor
 
 
@@ -50,10 +51,10 @@ def test_a_snapshot_refuses_another_environment_and_names_both_signatures():
     config, spec, other = PolicyConfig(), board(), board((3, 3, 2), actions=9)
     flat = initial(config, spec, 0)
     paper = Paper(asdict(config), spec.signature)
-    actor = NumpyActor.from_snapshot({"flat": flat}, paper, spec)
+    actor = actor_from_snapshot({"flat": flat}, paper, spec)
     seen = np.ones((2, 6, 7, 2), dtype=np.int8)
     np.testing.assert_array_equal(actor.outputs(seen), NumpyActor(config, spec, flat).outputs(seen))
     with pytest.raises(ValueError, match=f"{spec.signature}.*{other.signature}"):
-        NumpyActor.from_snapshot({"flat": flat}, paper, other)
+        actor_from_snapshot({"flat": flat}, paper, other)
     with pytest.raises(ValueError, match="no policy"):
-        NumpyActor.from_snapshot({}, paper, spec)
+        actor_from_snapshot({}, paper, spec)

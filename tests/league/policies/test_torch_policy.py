@@ -4,9 +4,10 @@ import numpy as np
 import torch
 from team_spec import TEAM, random_weights
 
+from league.policies.flat_policy import Lanes, Observed
 from league.policies.layout import PolicyConfig
 from league.policies.numpy_actor import NumpyActor
-from league.policies.torch_policy import Lanes, Observed, TorchPolicy
+from league.policies.torch_policy import TorchPolicy
 from league.spec import Array, EnvSpec, Seat
 
 

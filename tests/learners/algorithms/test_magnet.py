@@ -8,8 +8,8 @@ import torch
 from matrix_game import POLICY, RPS, SPEC, MatrixGame
 
 from league.policies.distribution import distribution
+from league.policies.flat_policy import Observed
 from league.policies.layout import PolicyConfig
-from league.policies.torch_policy import Observed
 from league.store.snapshots import Manifest, SnapshotStore
 from learners.algorithms.a2c import A2C
 from learners.algorithms.a2c_config import A2CConfig

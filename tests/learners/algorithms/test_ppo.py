@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from league.policies.distribution import Distribution
+from league.policies.flat_policy import Observed
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
-from league.policies.torch_policy import Observed
 from league.segment import TERMINATED, Segments
 from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.ppo import PPO, ppo_loss

@@ -6,8 +6,8 @@ import pytest
 from league.policies import numpy_actor
 from league.policies.layout import PolicyConfig, initial
 from league.policies.numpy_actor import NumpyActor
+from league.policies.torch_actor import TorchActor
 from league.spec import Array, EnvSpec, Seat
-from learners.torch_network import TorchNetwork
 
 SPEC = EnvSpec(
     name="pairs",
@@ -33,7 +33,7 @@ def test_torch_answers_as_numpy_does(policy, folds, monkeypatch):
     monkeypatch.setattr(numpy_actor, "FOLDS", folds)
     flat = initial(policy, SPEC, 3)
     answers = []
-    for network in (NumpyActor(policy, SPEC, flat), TorchNetwork(policy, SPEC, flat, device="cpu")):
+    for network in (NumpyActor(policy, SPEC, flat), TorchActor(policy, SPEC, flat, device="cpu")):
         memory, place, found = np.zeros((6, policy.state_size), np.float32), np.arange(6) % 2, []
         for tick in range(3):
             found.append(network.outputs(seen(6, tick), place, memory if policy.recurrent else None))
@@ -46,5 +46,5 @@ def test_arrays_from_the_wire_are_read_only_and_answered_without_a_memory_too():
     flat, rows = initial(PLAIN, SPEC, 0), seen(2)
     for array in (flat, rows):
         array.flags.writeable = False
-    outputs = TorchNetwork(PLAIN, SPEC, flat, device="cpu").outputs(rows, None, None)
+    outputs = TorchActor(PLAIN, SPEC, flat, device="cpu").outputs(rows, None, None)
     np.testing.assert_allclose(outputs, NumpyActor(PLAIN, SPEC, flat).outputs(rows), rtol=1e-4, atol=1e-6)

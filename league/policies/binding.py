@@ -1,0 +1,29 @@
+"""Binds the config of a network to its code; that of other packages is loaded if it is allowed. No torch.
+
+policy = bind(config, spec, allow)      # PluginError if the package is not allowed
+"""
+
+from collections.abc import Collection
+from dataclasses import fields
+
+from league.plugins import load, resolve
+from league.policies.layout import GROUP, BoundPolicy, PolicyConfig
+from league.spec import EnvSpec
+
+BLUEPRINT = "league.policies.blueprint:Blueprint"  # by name: it imports torch, which only foreign networks need here
+
+
+def check_network(config: PolicyConfig, allow: Collection[str]) -> None:
+    """Raise PluginError if the network is not allowed, or its class does not exist."""
+    if not config.ours:
+        resolve(GROUP, config.name, allow)
+
+
+def bind(config: PolicyConfig, spec: EnvSpec, allow: Collection[str]) -> PolicyConfig:
+    """Return the config with the code of its network; raise PluginError or ValueError if there is none that fits."""
+    if config.ours or isinstance(config, BoundPolicy):
+        return config
+    network = resolve(GROUP, config.name, allow)
+    bound = BoundPolicy(**{item.name: getattr(config, item.name) for item in fields(config)})
+    bound.blueprint = load(BLUEPRINT)(network, config, spec)
+    return bound
