@@ -115,9 +115,16 @@ def run_m(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     return chaining.run(folder, seconds, rounds)
 
 
+def run_n(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """The same network in numpy and in torch."""
+    from benchmarks import acting_in_torch
+
+    return acting_in_torch.run(folder, seconds, rounds)
+
+
 LETTERS: dict[str, Letter] = {
     "a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f, "g": run_g, "h": run_h, "i": run_i,
-    "j": run_j, "k": run_k, "l": run_l, "m": run_m,
+    "j": run_j, "k": run_k, "l": run_l, "m": run_m, "n": run_n,
 }  # fmt: skip
 
 

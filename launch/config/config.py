@@ -112,8 +112,14 @@ def wrong_name(name: str) -> str:
 def policies_of(config: Config, roles: Sequence[str] = ()) -> PerPlayer[PolicyConfig]:
     """Return the network of every player; what a player and its kind leave open is as in `policy`."""
     overrides, common = _overrides(config, "policy", roles), _plain(config.policy)
-    own = {name: _own(PolicyConfig, common, keys, where) for name, (keys, where) in overrides.items()}
+    own = {name: _own_policy(common, keys, where) for name, (keys, where) in overrides.items()}
     return PerPlayer(config.policy, own)
+
+
+def _own_policy(common: Mapping[str, Any], own: Mapping[str, Any], key: str) -> PolicyConfig:
+    """Return the network of a player; the settings of another network than its own mean nothing to it."""
+    other = own.get("name", common["name"]) != common["name"]
+    return _own(PolicyConfig, {**common, "kwargs": {}} if other else common, own, key)
 
 
 def _overrides(config: Config, part: str, roles: Sequence[str]) -> dict[str, tuple[dict[str, Any], str]]:

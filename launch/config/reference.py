@@ -15,6 +15,7 @@ import msgspec
 from launch.config.config import Config, algo_class
 from launch.config.schema import children, type_name
 from league.plugins import BUILTIN
+from learners.algorithms.config import GroupConfig
 
 BEGIN, END = "<!-- reference: begin -->", "<!-- reference: end -->"
 TITLES = {"": "The run itself"}
@@ -53,9 +54,10 @@ def tables(kind: type, key: str = "") -> Iterator[str]:
         if not key and name == "algo":
             for algorithm in BUILTIN["ludus.algorithms"]:
                 yield from tables(algo_class(algorithm), f"algo={algorithm}")
+            yield from tables(GroupConfig, "algo.groups.NAME")
         elif is_dataclass(inner) and isinstance(inner, type):
             yield from tables(inner, f"{key}.{name}".strip("."))
-        elif isinstance(inside, type):
+        elif isinstance(inside, type) and inside is not GroupConfig:  # every algorithm has it
             yield from tables(inside, f"{key}.{name}.NAME")
 
 

@@ -57,7 +57,9 @@ def _kinds(snapshot: Snapshot) -> dict[str, str]:
     return {name: f"{array.dtype}{list(array.shape)}" for name, array in snapshot.arrays.items()}
 
 
-def check_weights(found: Mapping[str, FoundWeights], config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
+def check_weights(
+    found: Mapping[str, FoundWeights], config: Config, spec: EnvSpec, allow: Collection[str] = ()
+) -> None:
     """Refuse weights of another environment, and those that do not fit the network of a player that learns."""
     policies = policies_of(config)
     for name, weights in found.items():

@@ -6,7 +6,7 @@ module = policy.blueprint.module()                      # a fresh copy
 """
 
 import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
@@ -47,9 +47,7 @@ class Blueprint:
     @cached_property
     def settings(self) -> Any:
         """The network's own config, from `policy.kwargs`."""
-        kind = getattr(self.network, "Config", None)
-        if not (isinstance(kind, type) and is_dataclass(kind)):
-            raise NetworkError(f"{self.name} has no `Config`: give it a dataclass with its settings")
+        kind: Any = self.network.Config
         known = [item.name for item in fields(kind)]
         for key in self.config.kwargs:
             if key not in known:

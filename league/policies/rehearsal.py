@@ -89,9 +89,7 @@ def _check_output(blueprint: Blueprint, network: ModulePolicy, seen: Observed) -
         )
     for name, extra in output.extras.items():
         if not isinstance(extra, Tensor) or len(extra) != ROWS:
-            raise NetworkError(
-                f"{blueprint.name}: the extra output {name!r} must be a tensor with a row for each input"
-            )
+            raise NetworkError(f"{blueprint.name}: the extra output {name!r} must have a row for each decision")
 
 
 def _check_shape(blueprint: Blueprint, name: str, found: object, shape: tuple[int, ...], meaning: str) -> None:

@@ -32,6 +32,7 @@ class TorchActor(NetworkActor):
         super().__init__(config, spec, greedy)
         self._take_beside(describe(config, spec).views(np.array(flat)), frozen)
         self._device = device
+        self._sees_place = self.foreign or config.agent_id
         self._sees_team = self.foreign and config.head == "logits"  # replays do not hold who else was there
         self._policy = make_policy(config, spec)
         self._policy.write(flat)
@@ -49,7 +50,7 @@ class TorchActor(NetworkActor):
         """Return logits and means of each row; `memory` is updated in place."""
         seen = Observed(
             self._tensor(observation),
-            None if place is None else self._tensor(place.astype(np.int64)),
+            None if place is None or not self._sees_place else self._tensor(place.astype(np.int64)),
             lanes=None if memory is None or not self.memory else self._lanes(memory),
             mask=None if beside is None or not self.foreign else self._tensor(beside.mask),
             team=None if beside is None or beside.team is None or not self._sees_team else self._tensor(beside.team),

@@ -25,7 +25,7 @@ MAGNETS = ("none", "uniform", "copy")
 class GroupConfig:
     """How some parameters of a network are trained differently: those whose name matches."""
 
-    match: str = ""  # a pattern, such as encoder.*: * stands for any text
+    match: str = "*"  # a pattern, such as encoder.*: * stands for any text
     lr: float = 1.0  # times algo.lr; 0: they are frozen
     max_grad_norm: float | None = None  # longer gradients of these are shortened to this; None: with the rest
 

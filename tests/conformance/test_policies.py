@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
+from bound_networks import bound
 from scipy import stats
 
 from league.policies.actions import legal
 from league.policies.flat_policy import Lanes, Observed
 from league.policies.layout import EDGE, NETWORKS, PolicyConfig, describe
-from league.policies.numpy_actor import NumpyActor
-from league.policies.torch_policy import TorchPolicy
+from league.policies.module_policy import make_policy
+from league.policies.network_actor import make_actor
 from league.spec import Array, EnvSpec, Seat
 
 
@@ -44,16 +45,28 @@ CONFIGS += [PolicyConfig(name="cnn", filters=[[8, 3, 1], [4, 2, 2]], normalise=T
 CASES = [(config, "single") for config in CONFIGS] + [(PolicyConfig(), name) for name in SPECS if name != "single"]
 CASES += [(PolicyConfig(memory="lstm", memory_size=16), "mixed")]
 CASES += [(config, "grey") for config in CONFIGS if config.name != "mlp"]
+CASES += [("Window", "single"), ("Window", "mixed"), ("BatchNormed", "numbers")]  # of another package
+IN_TORCH = [(PolicyConfig(), "single"), (PolicyConfig(memory="lstm", memory_size=16), "mixed")]
+IN_TORCH += [(PolicyConfig(name="board_conv", channels=8, agent_id=True), "single")]
 
 
 @dataclass(frozen=True)
 class Case:
     config: PolicyConfig
     spec: EnvSpec
+    act_in: str = "numpy"
+
+    @classmethod
+    def of(cls, config, spec, act_in="numpy"):
+        return cls(bound(config, SPECS[spec]) if isinstance(config, str) else config, SPECS[spec], act_in)
 
     def weights(self, seed=0):
-        size = describe(self.config, self.spec).size
-        return (np.random.default_rng(seed).standard_normal(size) * 0.1).astype(np.float32)
+        layout = describe(self.config, self.spec)
+        flat = (np.random.default_rng(seed).standard_normal(layout.size) * 0.1).astype(np.float32)
+        for name, view in layout.views(flat).items():
+            if name.endswith("running_var"):
+                view[:] = 1 + np.abs(view)
+        return flat
 
     def positions(self, rows, seed=1):
         rng = np.random.default_rng(seed)
@@ -65,29 +78,31 @@ class Case:
         return rng.integers(0, 2, (rows, *self.spec.observation.shape)).astype(np.int8), mask
 
     def actor(self, greedy=False):
-        return NumpyActor(self.config, self.spec, self.weights(), greedy)
+        return make_actor(self.config, self.spec, self.weights(), greedy, act_in=self.act_in)
 
     def torch(self):
-        policy = TorchPolicy(self.config, self.spec)
+        policy = make_policy(self.config, self.spec)
         policy.write(self.weights())
         return policy
 
 
 def name_of(case):
-    config, spec = case
+    config, spec, *act_in = case
+    if isinstance(config, str):
+        return f"{config}-{spec}"
+    if act_in:
+        return f"{config.name}-{config.memory}-{spec}-in-torch"
     return f"{config.name}-{config.activation}-{config.memory}-{config.critic}-{config.normalise}-{spec}"
 
 
-@pytest.fixture(params=CASES, ids=name_of)
+@pytest.fixture(params=[*CASES, *((*case, "torch") for case in IN_TORCH)], ids=name_of)
 def case(request):
-    config, name = request.param
-    return Case(config, SPECS[name])
+    return Case.of(*request.param)
 
 
 @pytest.fixture(params=[case for case in CASES if SPECS[case[1]].continuous], ids=name_of)
 def case_with_numbers(request):
-    config, name = request.param
-    return Case(config, SPECS[name])
+    return Case.of(*request.param)
 
 
 def told(observation, mask):
@@ -111,7 +126,7 @@ def test_far_out_numbers_have_the_same_log_probability(case_with_numbers):
     case = case_with_numbers
     flat = case.weights()
     describe(case.config, case.spec).views(flat)["policy.bias"][-1] = 20.0
-    actor = NumpyActor(case.config, case.spec, flat)
+    actor = make_actor(case.config, case.spec, flat, act_in=case.act_in)
     observation, mask = case.positions(64)
     actions, log_probs = actor.act(observation, mask, np.random.default_rng(5))
     assert (actions[:, -1] == np.float32(EDGE)).all()
@@ -233,7 +248,7 @@ def test_entropy_is_that_of_the_choices_and_the_gaussians(case):
 
 def test_the_actor_keeps_its_own_weights(case):
     flat, (observation, _) = case.weights(), case.positions(8)
-    actor = NumpyActor(case.config, case.spec, flat)
+    actor = make_actor(case.config, case.spec, flat, act_in=case.act_in)
     before = actor.outputs(observation).copy()
     flat[:] = 0
     np.testing.assert_array_equal(actor.outputs(observation), before)
@@ -258,8 +273,9 @@ def test_every_parameter_gets_a_gradient(case):
         seen = replace(seen, lanes=Lanes(there, ~there, torch.ones(64, 1, case.config.state_size)))
     distribution, value = policy(seen, legal_mask)
     (distribution.log_prob(long_if_single(case, actions)).pow(2).mean() + value.pow(2).mean()).backward()
-    for name, gradient in describe(case.config, case.spec).views(policy.flat.grad.numpy()).items():
-        assert gradient.any() == (not name.startswith("seen_")), name
+    layout = describe(case.config, case.spec)
+    for name, gradient in layout.views(policy.flat.grad.numpy()).items():
+        assert gradient.any() == (name not in layout.untrained), name
 
 
 # --- weights out of all bounds -------------------------------------------------------------------------------
@@ -280,7 +296,7 @@ def absurd(case, size, seed=0):
 def test_every_move_is_legal_whatever_the_weights(case, size):
     observation, mask = case.positions(200)
     for greedy in (False, True):
-        actor = NumpyActor(case.config, case.spec, absurd(case, size), greedy)
+        actor = make_actor(case.config, case.spec, absurd(case, size), greedy, act_in=case.act_in)
         actions, log_probs = actor.act(observation, mask, np.random.default_rng(0))
         assert legal(case.spec, actions, mask).all()
         assert np.isfinite(log_probs).all()
@@ -294,6 +310,8 @@ def test_values_out_of_bounds_choose_legal_actions_too(size, epsilon):
     observation, mask = case.positions(200)
     flat = absurd(case, size)
     describe(case.config, case.spec).views(flat)["exploration"][:] = epsilon, 0
-    actions, log_probs = NumpyActor(case.config, case.spec, flat).act(observation, mask, np.random.default_rng(0))
+    actions, log_probs = make_actor(case.config, case.spec, flat, act_in=case.act_in).act(
+        observation, mask, np.random.default_rng(0)
+    )
     assert legal(case.spec, actions, mask).all()
     assert np.isfinite(log_probs).all()

@@ -112,6 +112,14 @@ def test_the_algorithm_is_that_of_the_examples():
     assert 'reinforce = "own_algorithm:ReinforceConfig"' in (ROOT / "examples/own_algorithm/pyproject.toml").read_text()
 
 
+def test_the_networks_are_those_of_the_examples():
+    page = (ROOT / "docs/your-network.md").read_text()
+    for name in ("own_network", "own_memory"):
+        shown = FENCE.search(page, page.index(f"<!-- {name} -->"))
+        assert shown[2] == (ROOT / f"examples/own_network/{name}.py").read_text()
+    assert 'squares = "own_network:Squares"' in (ROOT / "examples/own_network/pyproject.toml").read_text()
+
+
 def test_the_bot_is_that_of_the_examples():
     code = next(
         code for code in fenced(ROOT / "docs/your-environment.md", "python") if code.startswith("class Perfect")

@@ -10,6 +10,8 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
+import matrix_game
+import numpy as np
 import pytest
 
 from collectors.envs.config import make_environment
@@ -19,9 +21,10 @@ from launch.config.config import Config, from_plain, settings_of, to_plain
 from launch.trackers.make_sink import check_trackers
 from league.events import PlayerAdded, TicketIssued
 from league.player import Player
+from league.policies.network_actor import actor_from_snapshot
 from league.rulebook import founders
 from league.store.ledger import Ledger
-from league.store.snapshots import SnapshotMissing, SnapshotStore
+from league.store.snapshots import Manifest, SnapshotMissing, SnapshotStore
 from league.ticket import Entry, Purpose, Ticket
 
 PLANTED = "canary_planted"  # a module on the path that nobody allowed
@@ -145,6 +148,19 @@ def test_no_target_is_a_bot_of_the_ledger_or_a_snapshot(target, state, tmp_path)
         SnapshotStore(tmp_path).get(target)
 
 
+def test_the_network_of_a_snapshot_needs_leave(planted):
+    spec = matrix_game.SPEC
+    manifest = Manifest(
+        player="main", incarnation=0, version=1, decisions=1, policy={"name": f"{PLANTED}:Net"},
+        signature=spec.signature, parent=None, versions={},
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=rf"'{PLANTED}' is not allowed"):
+        actor_from_snapshot({"flat": np.zeros(3, np.float32)}, manifest, spec)
+    assert not planted.exists()
+    with pytest.raises(ValueError, match="has no attribute 'Net'"):
+        actor_from_snapshot({"flat": np.zeros(3, np.float32)}, manifest, spec, allow=[PLANTED])
+
+
 # --- environments that are fine, and arguments that are not ----------------------------------------------------
 
 
@@ -263,6 +279,7 @@ PLACES = {
     "env.outcome": (lambda plain, to, with_: plain["env"].update(outcome=to), [IMPORT]),
     "bot": (lambda plain, to, with_: plain["league"]["players"].update(e={**SCRIPTED, "bot": to}), [IMPORT]),
     "algo.name": (lambda plain, to, with_: plain.update(algo={"name": to}), [IMPORT]),
+    "policy.name": (lambda plain, to, with_: plain["policy"].update(name=to), [IMPORT]),
     "track.to": (lambda plain, to, with_: plain["track"].update(to=[to]), [IMPORT]),
 }
 

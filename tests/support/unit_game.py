@@ -8,9 +8,8 @@ UNITS, ROUNDS = 4, 3
 
 
 class UnitGame(ParallelEnv):
-    metadata = {"name": "unit_game_v0"}
-
     def __init__(self):
+        self.metadata = {"name": "unit_game_v0"}
         self.possible_agents = ["red", "blue"]
         self._space = Dict(
             {

@@ -1,4 +1,4 @@
-"""Strangers' networks in a league: each trains, freezes, resets and resumes, and the same seed gives the same league."""
+"""Strangers' networks in a league: each trains, freezes, resets and resumes; the same seed gives the same league."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,6 @@ from launch.config.compose import compose
 from launch.config.config import to_plain
 from launch.config.env_spec import read_spec
 from launch.processes.inline import play
-from launch.verify.verify import verify
-from league.policies.layout import describe
 from league.policies.network_actor import actor_from_snapshot
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
@@ -31,6 +29,7 @@ def start(tmp_path, network, steps, *more):
     return config, run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", ["UnitAttention", "Window", "BatchNormed"])
 def test_a_network_of_a_stranger_goes_all_the_way_round(tmp_path, network):
     config, run = start(tmp_path / "first", network, 3000)
@@ -49,3 +48,25 @@ def test_a_network_of_a_stranger_goes_all_the_way_round(tmp_path, network):
     actor = actor_from_snapshot(found.arrays, found.manifest, spec, allow=ALLOW)
     assert actor.foreign
     assert np.isfinite(actor.outputs(np.zeros((3, *spec.observation.shape), np.float32))).all()
+
+
+def test_the_same_seed_gives_the_same_league_here_and_with_central_inference(tmp_path):
+    found = []
+    for name, more in (("one", ()), ("two", ()), ("central", ("collector.inference=central",))):
+        config, run = start(tmp_path / name, "Window", 300, "algo.batch=128", "league.evaluation.final_games=2", *more)
+        play(config, run, allow=ALLOW)
+        found.append(fingerprint(run))
+    assert found[0] == found[1]
+    assert found[0][1] == found[2][1], "other events differ: the config is part of them"
+
+
+@pytest.mark.slow
+def test_a_builtin_network_plays_the_same_games_in_torch(tmp_path):
+    flats = []
+    for act_in in ("numpy", "torch"):
+        config = compose([*SMALL, "league.budget.env_steps=600", f"collector.act_in={act_in}"], ALLOW)
+        run = RunDirectory(tmp_path / act_in).create()
+        run.write_config(to_plain(config))
+        state = play(config, run, allow=ALLOW)
+        flats.append(SnapshotStore(run.snapshots).get(state.candidates["main"].snapshot).arrays["flat"])
+    np.testing.assert_allclose(*flats, atol=1e-4)

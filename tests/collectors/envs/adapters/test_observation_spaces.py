@@ -3,6 +3,7 @@
 import numpy as np
 import odd_envs as odd
 from driving import begin
+from unit_game import UnitGame
 
 from collectors.envs.adapters.pettingzoo import adapt, make
 
@@ -27,3 +28,21 @@ def test_shorter_boxes_are_padded():
     assert env.spec.observation.shape == (16,)
     assert rows.observation[3, 14:].tolist() == [0, 0]
     assert rows.observation[3, :14].any()
+
+
+def test_the_structure_says_where_each_part_lies():
+    env = begin(adapt(UnitGame, 1), 3)
+    array = env.spec.observation
+    assert [(part.path, part.begin, part.shape, part.choices) for part in array.structure] == [
+        (("clock", 0), 0, (), (3,)),
+        (("clock", 1), 3, (2,), (2, 3)),
+        (("units",), 8, (4, 2), ()),
+    ]
+    row = env.rows().observation[0]
+    assert row[:8].tolist() == [1, 0, 0, 1, 0, 1, 0, 0]
+    assert sum(part.size for part in array.structure) == array.size
+
+
+def test_agents_that_differ_have_a_vector_in_common():
+    assert adapt(odd.Composite, 1).spec.observation.structure == ()
+    assert make(1, "mpe2/simple_tag_v3").spec.observation.structure == ()
