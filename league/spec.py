@@ -9,13 +9,13 @@ import msgspec
 from league.limits import SEATS
 
 
-class Part(msgspec.Struct, frozen=True):
+class ObservationPart(msgspec.Struct, frozen=True):
     """A part of a structured observation, and where it lies in the flat row.
 
     `path` leads to it through the structure: a text is the key of a dict, a number the place in a tuple. A choice among
     n options takes n numbers of the row, one-hot; `choices` has the n of each.
 
-    >>> Part(("unit", 0), begin=3, shape=(2,), choices=(4, 5)).size
+    >>> ObservationPart(("unit", 0), begin=3, shape=(2,), choices=(4, 5)).size
     9
     """
 
@@ -35,7 +35,7 @@ class Array(msgspec.Struct, frozen=True, omit_defaults=True):
 
     shape: tuple[int, ...]
     dtype: str
-    structure: tuple[Part, ...] = ()  # none: the observation is one array
+    structure: tuple[ObservationPart, ...] = ()  # none: the observation is one array
 
     @property
     def size(self) -> int:

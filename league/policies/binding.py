@@ -10,7 +10,9 @@ from league.plugins import PluginError, load, resolve
 from league.policies.layout import GROUP, BoundPolicy, PolicyConfig
 from league.spec import EnvSpec
 
-BLUEPRINT = "league.policies.blueprint:Blueprint"  # by name: it imports torch, which only foreign networks need here
+BLUEPRINT = (
+    "league.policies.blueprint:NetworkBlueprint"  # by name: it imports torch, which only foreign networks need here
+)
 
 
 def check_network(config: PolicyConfig, allow: Collection[str]) -> None:

@@ -27,7 +27,7 @@ class NetworkError(InputError, ValueError):
 
 
 @dataclass(frozen=True)
-class Blueprint:
+class NetworkBlueprint:
     """Makes the modules of one network."""
 
     network: type[nn.Module]

@@ -166,7 +166,7 @@ def plain_policy(config: PolicyConfig) -> dict[str, Any]:
 
 
 class MadeNetwork(Protocol):
-    """What follows from the code of a network: see league.policies.blueprint.Blueprint, which imports torch."""
+    """What follows from the code of a network: see league.policies.blueprint.NetworkBlueprint, which imports torch."""
 
     @property
     def layout(self) -> "Layout":

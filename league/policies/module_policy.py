@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from league.policies.blueprint import Blueprint, acting_mode
+from league.policies.blueprint import NetworkBlueprint, acting_mode
 from league.policies.flat_policy import Answers, FlatPolicy, Lanes, Observed
 from league.policies.layout import BoundPolicy, PolicyConfig
 from league.policies.network import NetworkInput, NetworkOutput, leaves_of, like, unflattened
@@ -27,7 +27,7 @@ class ModulePolicy(FlatPolicy):
 
     def __init__(self, config: BoundPolicy, spec: EnvSpec) -> None:
         super().__init__(config, spec)
-        assert isinstance(config.blueprint, Blueprint)
+        assert isinstance(config.blueprint, NetworkBlueprint)
         self._blueprint = config.blueprint
         # In a list, so that its own parameters are not those of this module: the flat vector takes their place.
         self._inside = [config.blueprint.module()]

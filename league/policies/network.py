@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import torch
 from torch import Tensor
 
-from league.spec import EnvSpec, Part
+from league.spec import EnvSpec, ObservationPart
 
 Tree: TypeAlias = Any
 """A tensor, or a dict or tuple of trees. (Python's types cannot say this in a way that is pleasant to use.)"""
@@ -32,7 +32,9 @@ Tree: TypeAlias = Any
 class NetworkShape:
     """What a network is made for."""
 
-    observation: Tree  # of Part in place of tensors: `part.shape`; `part.choices` has the options of each choice
+    observation: (
+        Tree  # of ObservationPart in place of tensors: `part.shape`; `part.choices` has the options of each choice
+    )
     outputs: int  # numbers that `NetworkOutput.outputs` must have: options of all choices, then continuous numbers
     options: int  # of these, the options; `NetworkInput.mask` has an entry for each
     agents: int  # of the largest seat
@@ -89,7 +91,7 @@ class Network(Protocol):
 
 def network_shape(spec: EnvSpec) -> NetworkShape:
     """Return the shape that networks for an environment get."""
-    whole = Part((), begin=0, shape=spec.observation.shape)
+    whole = ObservationPart((), begin=0, shape=spec.observation.shape)
     return NetworkShape(
         observation=nested({part.path: part for part in spec.observation.structure or (whole,)}),
         outputs=spec.actions + spec.continuous,
@@ -119,7 +121,7 @@ def unflattened(spec: EnvSpec, observation: Tensor) -> Tree:
     return nested({part.path: _part_of(observation, part) for part in structure})
 
 
-def _part_of(observation: Tensor, part: Part) -> Tensor:
+def _part_of(observation: Tensor, part: ObservationPart) -> Tensor:
     piece = observation[:, part.begin : part.begin + part.size]
     if not part.choices:
         return piece.reshape(len(piece), *part.shape).float()

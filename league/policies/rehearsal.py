@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from league.policies.blueprint import Blueprint, NetworkError
+from league.policies.blueprint import NetworkBlueprint, NetworkError
 from league.policies.flat_policy import Answers, Lanes, Observed
 from league.policies.layout import BoundPolicy
 from league.policies.module_policy import ModulePolicy
@@ -24,7 +24,7 @@ TICKS = 32  # of a segment, which holds one memory for each agent
 def rehearse(policy: BoundPolicy, spec: EnvSpec, ticks: int = TICKS) -> None:
     """Raise NetworkError if the network cannot be built, returns what cannot be used, or is too large to send."""
     blueprint = policy.blueprint
-    assert isinstance(blueprint, Blueprint)
+    assert isinstance(blueprint, NetworkBlueprint)
     _check_size(blueprint)
     network = ModulePolicy(policy, spec)
     network.write(blueprint.initial(seed=0))
@@ -37,7 +37,7 @@ def rehearse(policy: BoundPolicy, spec: EnvSpec, ticks: int = TICKS) -> None:
     _check_gradient(blueprint, network, seen)
 
 
-def _check_size(blueprint: Blueprint) -> None:
+def _check_size(blueprint: NetworkBlueprint) -> None:
     for what, size in (("weights", blueprint.layout.size), ("memory", blueprint.memory_size)):
         if 4 * size > SEGMENTS_LIMIT:
             raise NetworkError(
@@ -46,7 +46,7 @@ def _check_size(blueprint: Blueprint) -> None:
             )
 
 
-def _positions(blueprint: Blueprint, spec: EnvSpec) -> Observed:
+def _positions(blueprint: NetworkBlueprint, spec: EnvSpec) -> Observed:
     """Return rows of zeros, of ones and of noise, with a memory if the network has one."""
     generator = torch.Generator().manual_seed(0)
     noise = torch.rand(ROWS, *spec.observation.shape, generator=generator)
@@ -67,7 +67,7 @@ def _positions(blueprint: Blueprint, spec: EnvSpec) -> Observed:
     )
 
 
-def _check_output(blueprint: Blueprint, network: ModulePolicy, seen: Observed) -> None:
+def _check_output(blueprint: NetworkBlueprint, network: ModulePolicy, seen: Observed) -> None:
     """Call the module itself, and check what it returns."""
     try:
         with torch.no_grad():
@@ -92,7 +92,7 @@ def _check_output(blueprint: Blueprint, network: ModulePolicy, seen: Observed) -
             raise NetworkError(f"{blueprint.name}: the extra output {name!r} must have a row for each decision")
 
 
-def _check_shape(blueprint: Blueprint, name: str, found: object, shape: tuple[int, ...], meaning: str) -> None:
+def _check_shape(blueprint: NetworkBlueprint, name: str, found: object, shape: tuple[int, ...], meaning: str) -> None:
     if not isinstance(found, Tensor) or tuple(found.shape) != shape:
         is_now = list(found.shape) if isinstance(found, Tensor) else type(found).__name__
         raise NetworkError(
@@ -101,7 +101,7 @@ def _check_shape(blueprint: Blueprint, name: str, found: object, shape: tuple[in
         )
 
 
-def _check_finite(blueprint: Blueprint, answers: Answers) -> None:
+def _check_finite(blueprint: NetworkBlueprint, answers: Answers) -> None:
     for name in ("outputs", "value", "memory"):
         found = getattr(answers, name)
         if found is not None and not bool(found.isfinite().all()):
@@ -111,7 +111,7 @@ def _check_finite(blueprint: Blueprint, answers: Answers) -> None:
             )
 
 
-def _check_rows(blueprint: Blueprint, network: ModulePolicy, seen: Observed, whole: Answers) -> None:
+def _check_rows(blueprint: NetworkBlueprint, network: ModulePolicy, seen: Observed, whole: Answers) -> None:
     """Rows must not influence one another, and the same row must always give the same."""
     again = network.answers(seen)
     if not _same(whole, again, torch.arange(ROWS)):
@@ -146,7 +146,7 @@ def _some(seen: Observed, rows: Tensor) -> Observed:
     )  # fmt: skip
 
 
-def _check_gradient(blueprint: Blueprint, network: ModulePolicy, seen: Observed) -> None:
+def _check_gradient(blueprint: NetworkBlueprint, network: ModulePolicy, seen: Observed) -> None:
     """Refuse outputs and values that cannot be trained: the network would never learn."""
     answers = network.answers(seen)
     for name, found in (("outputs", answers.outputs), ("value", answers.value)):

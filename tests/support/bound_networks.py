@@ -5,12 +5,12 @@ import numpy as np
 
 from league.policies.binding import bind
 from league.policies.layout import PolicyConfig
-from league.spec import Array, EnvSpec, Part, Seat
+from league.spec import Array, EnvSpec, ObservationPart, Seat
 
 PARTS = (
-    Part(("clock", 0), 0, (), (3,)),
-    Part(("clock", 1), 3, (2,), (2, 3)),
-    Part(("units",), 8, (4, 2)),
+    ObservationPart(("clock", 0), 0, (), (3,)),
+    ObservationPart(("clock", 1), 3, (2,), (2, 3)),
+    ObservationPart(("units",), 8, (4, 2)),
 )
 SPEC = EnvSpec("units", ("a", "b", "c"), (Seat((0, 1)), Seat((2,))), Array((16,), "float32", PARTS), actions=4)
 NAMES = [network.__name__ for network in foreign_networks.NETWORKS]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from collectors.envs.adapters.action_spaces import ActionError, Actions, flat_mask
-from league.spec import Array, Part
+from league.spec import Array, ObservationPart
 
 Row = npt.NDArray[Any]
 Write = Callable[[Any, Row], None]
@@ -41,7 +41,7 @@ def observation_layout(name: str, found: Mapping[str, spaces.Space[Any]]) -> tup
     return array, {agent: write for agent, (_, write) in parts.items()}
 
 
-def _structure(space: spaces.Space[Any], path: tuple[str | int, ...] = (), begin: int = 0) -> Iterator[Part]:
+def _structure(space: spaces.Space[Any], path: tuple[str | int, ...] = (), begin: int = 0) -> Iterator[ObservationPart]:
     """Yield the parts of a space in the order in which `_flat` writes them."""
     if isinstance(space, spaces.Dict | spaces.Tuple):
         inside = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
@@ -50,11 +50,11 @@ def _structure(space: spaces.Space[Any], path: tuple[str | int, ...] = (), begin
                 yield part
                 begin = part.begin + part.size
     elif isinstance(space, spaces.Discrete):
-        yield Part(path, begin, (), (int(space.n),))
+        yield ObservationPart(path, begin, (), (int(space.n),))
     elif isinstance(space, spaces.MultiDiscrete):
-        yield Part(path, begin, tuple(space.nvec.shape), tuple(int(n) for n in space.nvec.ravel()))
+        yield ObservationPart(path, begin, tuple(space.nvec.shape), tuple(int(n) for n in space.nvec.ravel()))
     else:
-        yield Part(path, begin, tuple(space.shape or ()))
+        yield ObservationPart(path, begin, tuple(space.shape or ()))
 
 
 def box_array(box: spaces.Space[Any]) -> Array:

@@ -1,12 +1,12 @@
 import torch
 
 from league.policies.network import leaves_of, like, network_shape, unflattened
-from league.spec import Array, EnvSpec, Part, Seat
+from league.spec import Array, EnvSpec, ObservationPart, Seat
 
 PARTS = (
-    Part(("clock", 0), 0, (), (3,)),
-    Part(("clock", 1), 3, (2,), (2, 3)),
-    Part(("units",), 8, (2, 2)),
+    ObservationPart(("clock", 0), 0, (), (3,)),
+    ObservationPart(("clock", 1), 3, (2,), (2, 3)),
+    ObservationPart(("units",), 8, (2, 2)),
 )
 SPEC = EnvSpec("toy", ("a", "b"), (Seat((0, 1)),), Array((12,), "float32", PARTS), actions=4, continuous=1)
 
