@@ -314,8 +314,8 @@ def _issue(state: LeagueState, ticket: Ticket) -> None:
     state.open[ticket.number] = ticket
     state.tickets = ticket.number
     state.outstanding[ticket.purpose] += ticket.episodes
-    if ticket.trains is not None:
-        state.asked[ticket.trains] += ticket.episodes
+    for player in ticket.trains:
+        state.asked[player] += ticket.episodes
     if ticket.purpose == EVALUATE:
         state.pending[pairing(ticket)] += ticket.episodes
         for entry in ticket.entries:
