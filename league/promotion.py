@@ -144,7 +144,8 @@ def by_score(case: Case, config: PromotionConfig) -> str | None:
     lowest = float(surely(case, found, config.confidence).min())
     if lowest <= config.threshold:
         return None
-    return f"scores surely more than {config.threshold:g} against all {len(found)} targets (at least {lowest:.3f})"
+    whom = found[0] if len(found) == 1 else f"all {len(found)} targets"
+    return f"scores surely more than {config.threshold:g} against {whom} (at least {lowest:.3f})"
 
 
 def surely(case: Case, opponents: Sequence[PlayerId], confidence: float) -> npt.NDArray[np.float64]:
