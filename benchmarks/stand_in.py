@@ -19,7 +19,7 @@ ENDLESS = 1 << 50  # decisions
 
 
 class StandIn:
-    """A coordinator and a learner in this process. Every player is live; as against frozen players, one of two trains."""
+    """A coordinator and a learner in this process. Every player is live, and one of two trains."""
 
     def __init__(self, sockets: Sockets, config: Config, run: RunDirectory, spec: EnvSpec, players: int) -> None:
         self._config = config
