@@ -51,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.converging_plot", description=__doc__.splitlines()[0])
     parser.add_argument("title")
     parser.add_argument("groups", nargs="+", metavar="'NAME: FILE FILE'")
-    parser.add_argument("--level", action="append", default=[], metavar="'NAME: NUMBER'", help="a figure to compare with")
+    parser.add_argument("--level", action="append", default=[], metavar="'NAME: NUMBER'", help="to compare with")
     parser.add_argument("--out", required=True)
     told = parser.parse_args()
     figure = Figure(figsize=(6, 3.2), layout="constrained")

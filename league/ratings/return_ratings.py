@@ -59,8 +59,9 @@ def fit_returns(
 def _links(alone: RatingFit, predecessors: Mapping[int, int]) -> Links:
     """Return the priors of new candidates, from a fit in which every candidate stands alone."""
     child, parent = np.array(list(predecessors)), np.array(list(predecessors.values()))
-    games, known = float(alone.cells.games.sum()), np.where(alone.joined[parent], np.diag(alone.covariance)[parent], 0.0)
-    variance = float(alone.cells.variance.sum()) / games if games else 0.0
+    games = float(alone.cells.games.sum())
+    variance = float(alone.cells.variance.sum()) / games if games else 0.0  # of a game
+    known = np.where(alone.joined[parent], np.diag(alone.covariance)[parent], 0.0)
     own = known / variance if variance > 0 else np.zeros(len(parent))
     return Links(child, parent, 1 / (1 / DRIFT_GAMES + 3 * own), variance)  # 3 + the parent's own 1: twice the error
 
