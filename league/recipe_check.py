@@ -8,7 +8,7 @@ from league.ids import Hash, PlayerId
 from league.kinds import RESERVED, KindRules, kind_matchmaker, unknown
 from league.matchmaking.asking import Matchmaker
 from league.payoff import Payoff
-from league.player import SCRIPTED, Player
+from league.player import FROZEN, MIXTURE, SCRIPTED, Player
 from league.population import Population
 from league.promotion import INITIAL, NEVER, POOL, Case, PromotionConfig, due
 from league.rulebook import LONGEST_NAME, UNRULED, LeagueConfig, founders, lenders
@@ -75,7 +75,7 @@ def _check_names(config: LeagueConfig, rules: KindRules) -> None:
     reset = [] if freezes.reset in (NEVER, INITIAL) else [freezes.reset]
     for key, names, also in (
         ("matchmaking.rivals", makes.rivals, []),
-        ("matchmaking.pool", makes.pool, [SCRIPTED]),
+        ("matchmaking.pool", makes.pool, [FROZEN, SCRIPTED, MIXTURE]),
         ("promotion.targets", freezes.targets, [POOL]),
         ("promotion.reset", reset, [NEVER, INITIAL]),
     ):
@@ -93,7 +93,7 @@ def _check_company(rules: KindRules, present: Iterable[str]) -> None:
         ("matchmaking.pool", rules.matchmaking.pool),
         ("promotion.targets", rules.promotion.targets),
     ):
-        if names and not {*names} & {*there, POOL, SCRIPTED}:
+        if names and not {*names} & {*there, POOL, FROZEN, SCRIPTED, MIXTURE}:
             raise InputError(
                 f"league.kinds.{rules.kind}.{key}: they can never meet: nobody in league.players is of the kind "
                 f"{' or '.join(map(repr, names))}; add such a player, or name one of {', '.join(there)}"

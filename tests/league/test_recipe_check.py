@@ -32,7 +32,7 @@ def test_a_fourth_kind_is_a_row():
     ("row", "message"),
     [
         ({"matchmaking": {"rivals": ["mian"]}}, "matchmaking.rivals: unknown kind 'mian'; did you mean 'main'"),
-        ({"matchmaking": {"pool": ["frozn"]}}, "matchmaking.pool: unknown kind 'frozn'; Known: "),
+        ({"matchmaking": {"pool": ["frozn"]}}, "matchmaking.pool: unknown kind 'frozn'; did you mean 'frozen'"),
         ({"promotion": {"targets": ["pol"]}}, "promotion.targets: unknown kind 'pol'; did you mean 'pool'"),
         ({"promotion": {"reset": "nevr"}}, "promotion.reset: unknown kind 'nevr'; did you mean 'never'"),
         ({"matchmaking": {"rivals": ["absent"]}}, "can never meet: nobody in league.players is of the kind 'absent'"),

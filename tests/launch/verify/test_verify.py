@@ -69,6 +69,18 @@ def test_a_clean_run_is_clean(told):
     assert "first: all is well" in text
 
 
+def test_programs_get_the_problems_of_each_check(run, sql, capsys):
+    assert verify(run, as_json=True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["run"], found["sound"], found["complete"]) == ("first", True, True)
+    assert list(found["checks"]) == list(CHECKS)
+    run.ledger.write_bytes(run.ledger.read_bytes()[:5000])
+    assert verify(run, as_json=True) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["sound"], found["complete"]) == (False, False)
+    assert any(found["checks"].values())
+
+
 def test_a_missing_row_is_found(told, sql):
     ((seq,),) = sql("select seq from events where kind = 'term_began'")
     sql("delete from events where seq = ?", seq)

@@ -35,7 +35,7 @@ def position(row):
 def rows_of(run, config=None, **more):
     rows = []
     curves = Curves(config or TrackConfig(every=4), rows.append, **more)
-    read_offline(run, curves.observe, curves)
+    read_offline(run, watcher=curves)
     return rows
 
 
@@ -104,7 +104,7 @@ def test_a_state_that_was_kept_saves_the_way_up_to_it(run):
     with open_copy(run.ledger) as ledger:
         before.take_in(ledger.read(0, at.gathered - 3), [])
         curves = Curves(TrackConfig(every=4), rows.append, start)
-        view = View(read_rules(run), curves.observe, curves)
+        view = View(read_rules(run), watcher=curves)
         view.begin_at(before.state, before.seq, start.measured)
         view.take_in(ledger.read(view.seq), ledger.metrics(view.measured, ledger.head))
     assert rows == whole[at.number + 1 :]

@@ -1,5 +1,7 @@
 """`ludus explain`: opponents with probabilities, and what the next freeze lacks."""
 
+import json
+
 import pytest
 
 from coordinator.scheduler import Scheduler
@@ -33,6 +35,17 @@ def test_explain_tells_the_probabilities_of_the_scheduler(run, state, out):
         assert f"{choice.probability:.2%}" in line
     assert "Promotion: " in text
     assert "random" in text[text.index("Scores") :]
+
+
+def test_programs_get_the_same_probabilities(run, state, out):
+    assert reading.explain(run, "main", as_json=True) == 0
+    found = json.loads(out())
+    choices = Scheduler(state).choices(state.population["main"], frozenset({"player"}))
+    (seat,) = found["seats"]
+    assert {c["opponent"]: c["probability"] for c in seat["choices"]} == {c.opponent: c.probability for c in choices}
+    assert found["promotion"] == promotion_status(state, state.population["main"])
+    assert reading.explain(run, "random", as_json=True) == 0
+    assert json.loads(out())["promotion"] is None
 
 
 def test_explain_knows_who_is_not_trained(run, out):
