@@ -10,9 +10,7 @@ from league.plugins import PluginError, load, resolve
 from league.policies.layout import GROUP, BoundPolicy, PolicyConfig
 from league.spec import EnvSpec
 
-BLUEPRINT = (
-    "league.policies.blueprint:NetworkBlueprint"  # by name: it imports torch, which only foreign networks need here
-)
+BLUEPRINT = "league.policies.blueprint:NetworkBlueprint"  # by name, because it imports torch
 
 
 def check_network(config: PolicyConfig, allow: Collection[str]) -> None:

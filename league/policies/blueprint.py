@@ -30,7 +30,7 @@ class NetworkError(InputError, ValueError):
 class NetworkBlueprint:
     """Makes the modules of one network."""
 
-    network: type[nn.Module]
+    network: Any  # a class that follows league.policies.network.Network
     config: PolicyConfig
     spec: EnvSpec
 
@@ -47,7 +47,7 @@ class NetworkBlueprint:
     @cached_property
     def settings(self) -> Any:
         """The network's own config, from `policy.kwargs`."""
-        kind: Any = self.network.Config
+        kind = self.network.Config
         known = [item.name for item in fields(kind)]
         for key in self.config.kwargs:
             if key not in known:
