@@ -329,7 +329,7 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
             assign_groups(player.algo.groups, describe(policy, spec))
             if isinstance(policy, BoundPolicy) and policy not in checked:
                 checked.append(policy)
-                load(REHEARSE)(policy, spec, config.collector.ticks)
+                load(REHEARSE)(policy, spec, config.collector.slots)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
     if config.learner.replay_in == "buffer" and not any(player.replays for player in settings):

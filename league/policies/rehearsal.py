@@ -18,14 +18,16 @@ from league.wire.sockets import SEGMENTS_LIMIT
 
 ROWS = 6
 TOLERANCE = 1e-3  # of outputs that depend on the order of rows only by rounding
-TICKS = 32  # of a segment, which holds one memory for each agent
 
 
-def rehearse(policy: BoundPolicy, spec: EnvSpec, ticks: int = TICKS) -> None:
-    """Raise NetworkError if the network cannot be built, returns what cannot be used, or is too large to send."""
+def rehearse(policy: BoundPolicy, spec: EnvSpec, slots: int = 1) -> None:
+    """Raise NetworkError if the network cannot be built, returns what cannot be used, or is too large to send.
+
+    `slots` is the number of episodes that one collector plays: their memories may travel in one message.
+    """
     blueprint = policy.blueprint
     assert isinstance(blueprint, NetworkBlueprint)
-    _check_size(blueprint)
+    _check_size(blueprint, slots * len(spec.agents))
     network = ModulePolicy(policy, spec)
     network.write(blueprint.initial(seed=0))
     seen = _positions(blueprint, spec)
@@ -37,12 +39,14 @@ def rehearse(policy: BoundPolicy, spec: EnvSpec, ticks: int = TICKS) -> None:
     _check_gradient(blueprint, network, seen)
 
 
-def _check_size(blueprint: NetworkBlueprint) -> None:
-    for what, size in (("weights", blueprint.layout.size), ("memory", blueprint.memory_size)):
+def _check_size(blueprint: NetworkBlueprint, agents: int) -> None:
+    weights = ("weights take", blueprint.layout.size, "Make the network smaller")
+    memory = (f"memory of {agents} agents takes", agents * blueprint.memory_size, "Lower collector.slots")
+    for what, size, remedy in (weights, memory):
         if 4 * size > SEGMENTS_LIMIT:
             raise NetworkError(
-                f"{blueprint.name}: its {what} take {4 * size / 2**20:.0f} MiB, but a message may have "
-                f"{SEGMENTS_LIMIT >> 20} MiB. Make the network smaller"
+                f"{blueprint.name}: its {what} {4 * size / 2**20:.0f} MiB, but a message may have "
+                f"{SEGMENTS_LIMIT >> 20} MiB. {remedy}"
             )
 
 

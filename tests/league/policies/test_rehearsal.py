@@ -69,3 +69,8 @@ def test_a_network_that_no_message_can_carry_is_refused(monkeypatch):
     monkeypatch.setattr(rehearsal, "SEGMENTS_LIMIT", 1 << 10)
     with pytest.raises(NetworkError, match=r"BatchNormed: its weights take .* MiB.*Make the network smaller"):
         rehearse(bound("BatchNormed"), SPEC)
+
+
+def test_memories_that_no_message_can_carry_are_refused():
+    with pytest.raises(NetworkError, match=r"its memory of 30000000 agents takes .* Lower collector.slots"):
+        rehearse(bound("Window"), SPEC, slots=10_000_000)
