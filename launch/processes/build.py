@@ -36,6 +36,7 @@ from launch.config.config import Config, bound_settings, policies_of
 from launch.config.env_spec import read_spec
 from launch.topology.parts import key_holders, learner_names, topology
 from league.per_player import PerPlayer
+from league.policies.binding import bind
 from league.policies.layout import PolicyConfig
 from league.policies.network_actor import make_actor
 from league.spec import EnvSpec
@@ -197,7 +198,7 @@ class Composition:
             learner=learner,
             server=server,
             spec=self.spec,
-            policies=self.players.map(lambda player: player.policy),
+            policies=self.policies.map(lambda policy: bind(policy, self.spec, self.allow)),
             clock=self.clock,
             network=partial(TorchActor, device="cuda") if on_gpu else partial(make_actor, act_in=act_in),
         )

@@ -16,7 +16,7 @@ def run_inference(context: ProcessContext) -> int:
     host = listening_host(config.launch)
     with Endpoints(run, name, config.launch.transport, SEGMENTS_LIMIT, host) as endpoints:
         session, server = secrets.token_hex(8), endpoints.serve(name)
-        build = Composition(config, run, time.monotonic)
+        build = Composition(config, run, time.monotonic, context.allow)
         inference = build.inference(session, endpoints.learner(context.index), server)
         while not context.stop.asked:
             inference.step(0.02)

@@ -14,6 +14,7 @@ from collectors.config import CollectorConfig
         ({"hang_seconds": float("nan")}, r"collector\.hang_seconds must be positive"),
         ({"record_share": 1.5}, r"collector\.record_share must lie between 0 and 1"),
         ({"inference": "cloud"}, r"unknown 'cloud'; choose one of local, central"),
+        ({"act_in": "jax"}, r"unknown 'jax'; choose one of numpy, torch"),
         ({"inference": "central", "slots": 1}, r"the slots take turns, so 2 at least"),
     ],
 )

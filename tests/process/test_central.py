@@ -16,7 +16,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.mark.parametrize(
-    "overrides", [["launch.transport=tcp"], ["policy.memory=gru", "policy.memory_size=16"]], ids=str
+    "overrides",
+    [
+        ["launch.transport=tcp"],
+        ["policy.memory=gru", "policy.memory_size=16"],
+        ["policy=foreign_networks:Window", "--allow", "foreign_networks"],
+    ],
+    ids=str,
 )
 def test_a_killed_inference_process_comes_back_and_play_goes_on(start, patiently, overrides):
     league = start(*SMALL, "collector.inference=central", *overrides)
