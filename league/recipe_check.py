@@ -28,6 +28,7 @@ def check_recipe(config: LeagueConfig) -> None:
         if kind in present:
             _check_company(rules, present)
             _check_freeze(config, rules)
+            _check_quarry(rules)
             _check_reset(config, rules)
 
 
@@ -108,6 +109,15 @@ def _check_freeze(config: LeagueConfig, rules: KindRules) -> None:
             f"league.kinds.{rules.kind}.promotion: this freeze rule can never fire: min_games is "
             f"{promotion.min_games:g}, but with payoff.decay={decay:g} fewer than {1 / (1 - decay):.0f} games of a "
             "pair count; lower min_games, raise payoff.decay, or use rule: decisions"
+        )
+
+
+def _check_quarry(rules: KindRules) -> None:
+    """Refuse a quarry where no kind of player could be one."""
+    if rules.promotion.quarry and not {*rules.promotion.targets} - {POOL}:
+        raise InputError(
+            f"league.kinds.{rules.kind}.promotion.quarry: the quarry is a past of a kind among promotion.targets, and "
+            "they name none; name one, such as targets: [main]"
         )
 
 

@@ -39,6 +39,10 @@ def test_a_fourth_kind_is_a_row():
         ({"matchmaking": {"pool": ["absent"]}}, "can never meet"),
         ({"promotion": {"targets": ["absent"]}}, "can never meet"),
         ({"promotion": {"min_games": 100}}, "can never fire: min_games is 100, but .* fewer than 100 games"),
+        (
+            {"promotion": {"quarry": True}},
+            "quarry: the quarry is a past of a kind among promotion.targets, and they name",
+        ),
         ({"promotion": {"reset": "absent"}}, "no other player of the kind 'absent' to take weights from"),
         ({"promotion": {"reset": "main"}, "policy": {"hidden": [8]}}, "odd cannot take the weights of main, whose"),
         ({"promotion": {"reset": "odd"}}, "no other player of the kind 'odd'"),

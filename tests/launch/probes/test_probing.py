@@ -127,7 +127,7 @@ def test_the_curve_counts_the_games_of_the_probe_wherever_it_sits(state):
     players = [Player(id="probe", kind="main_exploiter"), Player(id="target", kind="frozen", snapshot="a" * 64)]
     events = [LeagueFounded(seed=1, config="c", env=state.env), *(PlayerAdded(player=player) for player in players)]
     for number in range(1, 5):
-        ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=2, trains="probe")
+        ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=2, trains=("probe",))
         won = Episode(ranks=(1, 0), returns=(-1.0, 1.0), length=5)
         drawn = Episode(ranks=(0, 0), returns=(0.0, 0.0), length=5)
         episodes = (won, won) if number > 2 else (drawn, drawn)

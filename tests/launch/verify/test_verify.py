@@ -128,6 +128,20 @@ def test_a_result_of_no_ticket_is_found(told, sql):
     assert "a result of ticket 9999, which was never issued" in text
 
 
+@pytest.mark.parametrize(("found", "trained"), [("train", "random"), ("evaluate", "main")])
+def test_a_ticket_that_trains_who_does_not_learn_in_it_is_found(told, sql, found, trained):
+    rows = sql("select seq, body from events where kind = 'ticket_issued'")
+    seq, issued = next(
+        (seq, body) for seq, body in ((s, json.loads(b)) for s, b in rows) if body["ticket"]["purpose"] == found
+    )
+    issued["ticket"]["trains"] = [trained]
+    sql("update events set body = ? where seq = ?", json.dumps(issued), seq)
+    code, wrong, text = told()
+    assert code == 1
+    assert title("check_tickets") in wrong
+    assert f"event {seq}: ticket {issued['ticket']['number']} trains players that do not learn in it" in text
+
+
 def test_a_shortened_result_is_found(told, sql):
     ((seq, body),) = sql("select seq, body from events where kind = 'result_counted' order by seq limit 1")
     short = json.loads(body)

@@ -76,7 +76,7 @@ def grown(decisions):
 def win(state, games):
     entries = (Entry("main"), Entry("main.0", "s0"))
     number = state.tickets + 1
-    ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=games, trains="main")
+    ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=games, trains=("main",))
     apply(state, TicketIssued(ticket=ticket))
     episodes = tuple(Episode((0, 1), (1.0, -1.0), 5) for _ in range(games))
     apply(state, ResultCounted(ticket=number, attempt=0, episodes=episodes))
