@@ -55,6 +55,11 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
             "unknown league 'alphstar'. Did you mean 'alphastar'? "
             "Known: alphastar, cooperative, cross_play, fsp, pfsp, selfplay.",
         ),
+        (
+            "league=psro_exact",
+            "league=psro_exact is no league. Exact best responses come from the tree of the game, without learners: "
+            "ludus solve --by psro",
+        ),
         ("algo=null", f"unknown algo 'None'. Known: {ALGORITHMS}."),
         ("algo.lr=fast", "algo.lr=fast: expected a number"),
         ("seed=1.5", "seed=1.5: expected a whole number"),
