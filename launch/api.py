@@ -16,6 +16,7 @@ from launch.matches.score import Score
 from launch.spawn.exit_code import INTERRUPTED
 
 if TYPE_CHECKING:
+    from collectors.players.loaded_player import LoadedPlayer
     from launch.matches.exploiting import Exploited
     from launch.viewers.probe_reports import ProbeReport
     from league.player import Player
@@ -60,6 +61,19 @@ def open(run: str, *, allow: Sequence[str] = ()) -> "League":
     from league.store.run_directory import RunDirectory
 
     return League(RunDirectory.find(run), allow)
+
+
+def load(file: str | Path, *, greedy: bool = False, seed: int | None = None) -> "LoadedPlayer":
+    """Return a packed player that acts anywhere: no league, no run directory, and for networks of Ludus no torch.
+
+    `greedy` takes the most probable action instead of sampling, `seed` repeats the same samples.
+
+    player = ludus.load("main.safetensors")
+    action = player.act(observation, mask)
+    """
+    from collectors.players.loaded_player import load_player
+
+    return load_player(Path(file), greedy=greedy, seed=seed)
 
 
 class Standings(list["Standing"]):

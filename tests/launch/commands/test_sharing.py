@@ -1,0 +1,23 @@
+import json
+
+import numpy as np
+from packed import packed
+
+import ludus
+from launch.cli import main
+
+
+def test_the_command_writes_a_file_named_after_run_and_player(played, in_an_empty_directory, capsys):
+    assert main(["pack", str(played[0].root), "main"]) == 0
+    assert capsys.readouterr().out == "first-main.safetensors\n"
+    player = ludus.load("first-main.safetensors", seed=1)
+    assert player.act(np.zeros((3, 3, 2), np.int8), [0, 0, 1, 0, 0, 0, 0, 0, 0]) == 2
+
+
+def test_show_prints_json_for_programs_and_one_line_for_a_wrong_file(tmp_path, capsys):
+    path = packed(tmp_path / "p")
+    assert main(["show", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["manifest"]["decisions"] == 1000
+    path.write_bytes(path.read_bytes()[:-3])
+    assert main(["show", str(path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
