@@ -7,7 +7,7 @@ import numpy as np
 from league.events import Event, PlayerFrozen, PlayerReset, SnapshotPruned
 from league.ids import PlayerId, derive_seed
 from league.player import Player
-from league.promotion import Case, due, resets
+from league.promotion import Case, due, resets, snapshot_of
 from league.rulebook import lenders
 from league.state import LeagueState
 
@@ -52,12 +52,13 @@ def freeze_case(state: LeagueState, player: Player) -> Case:
 
 
 def reset(state: LeagueState, player: Player, rng: np.random.Generator) -> PlayerReset:
-    """Return the event by which a player begins again: from the newest weights of a player that its rules name.
+    """Return the event by which a player begins again: from the newest weights of a player, or the file, of its rules.
 
     If they name nobody, or nobody of that kind has weights, it takes its own initial weights.
     """
     newest = [state.candidate(p.id) for p in lenders(state.config, player, state.population)]
-    offered = [candidate.snapshot for candidate in newest if candidate is not None]
+    named = snapshot_of(state.config.rules(player.kind).promotion)
+    offered = [candidate.snapshot for candidate in newest if candidate is not None] if named is None else [named]
     start = offered[int(rng.integers(len(offered)))] if offered else None
     return PlayerReset(player=player.id, incarnation=state.incarnations[player.id] + 1, start=start)
 

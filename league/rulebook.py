@@ -25,7 +25,10 @@ class PlayerConfig:
     rate: float | None = None  # share of training episodes, relative to other learning ones; null: that of its kind
     role: str | None = None  # bind it to one role; null: any seat; each: a player for each role, named after both
     bot: str | None = None  # scripted players: the name of the bot
-    weights: str | None = None  # a snapshot file to start from, or of a frozen player to be; the run copies it by hash
+    weights: str | None = (
+        None  # or from: a packed player or snapshot to start from, or to be; the run copies it by hash
+    )
+    pin: bool = False  # frozen, from a packed player: its rating there is its anchor here
     members: list[str] = field(default_factory=list)  # mixtures: players; main.* stands for all that main froze
     shares: list[float] = field(default_factory=list)  # mixtures: of each member, 1 in all; empty: all the same
     anchor: float | None = None  # pin its rating here; anchors are never trained against unless listed

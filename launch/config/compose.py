@@ -50,6 +50,8 @@ GAME = re.compile(
     r"\b(?!(?:choice|range|interval|glob|sort|shuffle|tag|int|str|bool|float)\()"  # Hydra's own functions
     r"\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # a game may have games in its brackets
 )
+FROM = re.compile(r"^(\+*league\.players\.[^.=]+)\.from=")  # no field can have the name `from`
+ROW, FROM_KEY = re.compile(r"\+*league\.players(?:\.[^.=]+)?="), re.compile(r"(?<=[{,\s])from\s*:")
 NOTHING = {"experiment": (None,)}  # groups of which nothing may be chosen
 Layers = Callable[[], list[Layer]]  # computed only if they are needed
 Open = make_dataclass("Open", [("algo", dict[str, Any], field(default_factory=dict))], bases=(Config,), kw_only=True)
@@ -189,11 +191,16 @@ def quoted(text: str) -> str:
 
 
 def in_full(text: str) -> str:
-    """Return an override of a group as one of the key that a plain value stands for.
+    """Return an override of a group as one of the key that a plain value stands for; `from` is the file of a player.
 
+    >>> in_full("league.players.main.from=a.safetensors"), in_full("+league.players.a={kind: frozen, from: b}")
+    ('league.players.main.weights=a.safetensors', '+league.players.a={kind: frozen, weights: b}')
     >>> in_full("league.payoff=return"), in_full("league.payoff={decay: 1}"), in_full("league.payoff.decay=1")
     ('league.payoff.by=return', 'league.payoff={decay: 1}', 'league.payoff.decay=1')
     """
+    text = FROM.sub(r"\1.weights=", text)
+    if ROW.match(text):
+        text = FROM_KEY.sub("weights:", text)
     key, equals, value = text.partition("=")
     short = SHORTHANDS.get(key.lstrip("+"))
     return f"{key}.{short}={value}" if short and equals and not value.lstrip().startswith("{") else text
