@@ -321,7 +321,8 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     for name, player in [("", settings.default), *settings.own.items()]:
         try:
             player.algo.refuse(player.policy)
-            _check_span(player.algo, config)
+            if not config.league.tournament.enabled:
+                _check_span(player.algo, config)
             describe(player.policy, spec)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error

@@ -15,6 +15,7 @@ from league.player import FROZEN, MIXTURE, SCRIPTED, Player
 from league.population import Population
 from league.probe_rules import ProbeConfig
 from league.promotion import PromotionConfig, sources
+from league.tournament_rules import TournamentConfig
 
 
 @dataclass(kw_only=True, slots=True)
@@ -187,6 +188,7 @@ class LeagueConfig:
     lease: LeaseConfig = field(default_factory=LeaseConfig)
     archive: ArchiveConfig = field(default_factory=ArchiveConfig)
     probe: ProbeConfig = field(default_factory=ProbeConfig)
+    tournament: TournamentConfig = field(default_factory=TournamentConfig)
     cooperative: bool = False  # a recipe of partners: it is refused where a seat is up against another one
     exploit_every: int | None = None  # candidates of a player between two exact NashConv of it; null: none
 
@@ -236,7 +238,7 @@ def founders(config: LeagueConfig, roles: Sequence[str] = ()) -> list[Player]:
         for key, p in config.players.items()
         for name, role in in_roles(key, p.role, roles)
     ]
-    if not any(p.learning and p.rate > 0 for p in players):
+    if not config.tournament.enabled and not any(p.learning and p.rate > 0 for p in players):
         raise ValueError("the league has no learning player: add one to league.players, e.g. main: {kind: main}")
     taken = [str(player.id) for player in players]
     for name in taken:

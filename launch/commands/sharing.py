@@ -1,11 +1,15 @@
-"""The commands by which players leave a run and meet elsewhere: pack, show."""
+"""The commands by which players leave a run and meet elsewhere: pack, show, tournament."""
 
 import json
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from launch.commands.command import CliCommand, add_allow, add_json, find_run, optional_path, print_note
+
+if TYPE_CHECKING:
+    from league.store.run_directory import RunDirectory
 
 
 def _add_pack(parser: ArgumentParser) -> None:
@@ -47,6 +51,84 @@ def _show(arguments: Namespace) -> int:
     return 0
 
 
+def _add_tournament(parser: ArgumentParser) -> None:
+    help = "a packed player (FILE), a player of a run (RUN/PLAYER), or a bot; all of the same game"
+    parser.add_argument("entrants", metavar="PLAYER", nargs="+", help=help)
+    parser.add_argument("--env", help="the game, if only bots play: connect_four, classic/go_v5 ...")
+    parser.add_argument("--rounds", metavar="N", type=int, help="of each pair, both have every seat in one (50)")
+    help = "play on until the 95 %% interval of every rating reaches at most this far to each side"
+    parser.add_argument("--until", metavar="ELO", type=float, help=help)
+    help = "a gauntlet: all others meet only this player, which takes part; may be repeated"
+    parser.add_argument("--against", metavar="PLAYER", action="append", default=[], help=help)
+    help = "pin the rating of a player; may be repeated (the first player at 0)"
+    parser.add_argument("--anchor", metavar="PLAYER=ELO", action="append", default=[], help=help)
+    parser.add_argument("--name", default="", help="of its run (made of its players)")
+    parser.add_argument("--runs", metavar="DIR", default="runs", help="where its run lands (runs)")
+    parser.add_argument(
+        "--collectors", metavar="N", type=int, default=0, help="processes that play (one for each core)"
+    )
+    parser.add_argument("--inline", action="store_true", help="play in this process, reproducibly")
+    parser.add_argument("--seed", type=int, default=1, help="another seed is another tournament (1)")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
+    add_json(parser)
+    add_allow(parser)
+
+
+def _tournament(arguments: Namespace) -> int:
+    from collectors.envs.config import parse_environment
+    from launch.terminal.spinner import hushed
+    from launch.tournaments.entrants import find_entrants
+    from launch.tournaments.holding import TournamentOrder, tournament
+
+    order = TournamentOrder(
+        rounds=arguments.rounds,
+        until=arguments.until,
+        against=arguments.against,
+        anchors=tuple(map(_anchor, arguments.anchor)),
+        name=arguments.name,
+        runs=arguments.runs,
+        seed=arguments.seed,
+        collectors=arguments.collectors,
+        inline=arguments.inline,
+    )
+    env = parse_environment(arguments.env, {}, arguments.allow) if arguments.env else None
+    given = list(dict.fromkeys([*arguments.entrants, *arguments.against]))
+    with hushed(arguments.quiet):
+        run = tournament(find_entrants(given), order, env=env, allow=arguments.allow)
+        if not arguments.quiet:
+            _print_tournament(run, arguments.json)
+    return 0
+
+
+def _print_tournament(run: "RunDirectory", as_json: bool) -> None:
+    from launch.terminal.console import Console
+    from launch.viewers.payoff_matrix import payoff_json, payoff_matrix
+    from launch.viewers.reporting import write_report
+    from launch.viewers.tables import standings_json, standings_table
+    from launch.viewers.view import open_view
+
+    state, report = open_view(run).state, write_report(run)
+    if as_json:
+        rows, cells = standings_json(state), payoff_json(state)["evaluate"]
+        plain = {"run": str(run.root), "report": str(report), "standings": rows, "payoff": cells}
+        sys.stdout.write(json.dumps(plain, indent=2, allow_nan=False) + "\n")
+        return
+    console = Console()
+    console.print(standings_table(state))
+    console.print(payoff_matrix(state, state.evaluation, "Who beats whom", console.width))
+    print_note(f"the report, to look at or to send: {report}")
+
+
+def _anchor(text: str) -> tuple[str, float]:
+    from league.errors import InputError
+
+    name, equals, rating = text.rpartition("=")
+    try:
+        return name if equals else text, float(rating)
+    except ValueError as error:
+        raise InputError(f"--anchor {text}: write PLAYER=ELO, such as random=0") from error
+
+
 SHARING = (
     CliCommand(
         name="pack",
@@ -61,6 +143,14 @@ SHARING = (
         example="ludus show main.safetensors",
         handle=_show,
         add_arguments=_add_show,
+        takes_run=False,
+    ),
+    CliCommand(
+        name="tournament",
+        help="let packed players, players of runs and bots play each other, and print their standings",
+        example="ludus tournament main.safetensors first/main random --until 20",
+        handle=_tournament,
+        add_arguments=_add_tournament,
         takes_run=False,
     ),
 )

@@ -26,11 +26,7 @@ def player_path(text: str) -> Path:
 
 def differences_to(card: PlayerCard, env: EnvConfig, spec: EnvSpec) -> Iterator[str]:
     """Yield how the environment of a packed player differs from another one; nothing if it fits."""
-    own, other = card.env, msgspec.to_builtins(env)
-    for key in SEEN:
-        mine, yours = _seen(own.get(key)), _seen(other.get(key))
-        if mine != yours:
-            yield f"env.{key} is {_text(mine)} in the file and {_text(yours)} here"
+    yield from unlike_environments(card.env, msgspec.to_builtins(env), "in the file", "here")
     for key in ("observation", "actions", "heads", "continuous"):
         packed, here = getattr(card.spec, key), getattr(spec, key)
         if packed != here:
@@ -39,10 +35,18 @@ def differences_to(card: PlayerCard, env: EnvConfig, spec: EnvSpec) -> Iterator[
         yield f"it plays as {card.role}, but the roles here are {sorted(set(spec.roles))}"
 
 
+def unlike_environments(own: Mapping[str, Any], other: Mapping[str, Any], mine: str, yours: str) -> Iterator[str]:
+    """Yield the settings in which two environments differ for a player; `mine` and `yours` say whose they are."""
+    for key in SEEN:
+        first, second = _seen(own.get(key)), _seen(other.get(key))
+        if first != second:
+            yield f"env.{key} is {_text(first)} {mine} and {_text(second)} {yours}"
+
+
 def _seen(value: Any) -> Any:
     """Return a setting without what changes nothing for a player; what was left out is as if empty."""
     if isinstance(value, Mapping):
-        return {key: one for key, one in value.items() if key not in UNSEEN}
+        value = {key: one for key, one in value.items() if key not in UNSEEN}
     return value or None
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from launch.config.config import Config, ConfigError, policies_of
 from launch.config.player_files import differences_to, player_path
 from league.ids import Hash
-from league.kinds import KindConfig
 from league.player import FROZEN
 from league.policies.layout import PolicyConfig, describe, policy_from
 from league.promotion import names_file
@@ -168,7 +167,7 @@ def with_hashes(config: Config, found: Mapping[str, FoundWeights]) -> Config:
 
 
 def _settle(player: PlayerConfig, weights: FoundWeights) -> None:
-    """Write into a player of the config what its file says: the hash, the role, and the rating if it is to be pinned."""
+    """Write into a player of the config what its file says: the hash, the role, and the rating to be pinned."""
     player.weights = weights.hash
     if weights.card is None:
         return

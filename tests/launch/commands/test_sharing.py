@@ -21,3 +21,17 @@ def test_show_prints_json_for_programs_and_one_line_for_a_wrong_file(tmp_path, c
     path.write_bytes(path.read_bytes()[:-3])
     assert main(["show", str(path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_tournament_prints_standings_and_writes_a_report(in_an_empty_directory, tmp_path, capsys):
+    packed(tmp_path / "a.safetensors")
+    order = ["tournament", "a.safetensors", "random", "--rounds", "2", "--inline", "--name", "cup"]
+    assert main(order) == 0
+    out = capsys.readouterr()
+    assert "Who beats whom" in out.out
+    assert (tmp_path / "runs" / "cup" / "report" / "report.html").exists()
+    assert main([*order, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["player"]: row["games"] for row in found["standings"]} == {"a": 4, "random": 4}
+    assert main([*order, "--anchor", "random"]) == 2
+    assert "write PLAYER=ELO" in capsys.readouterr().err
