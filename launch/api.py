@@ -8,7 +8,7 @@ Everything heavy is imported when it is needed, so `import ludus` costs next to 
 raised as a `LudusError`, for a bad argument also a ValueError, whose message says how.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from league.player import Player
     from league.standings import PayoffTable, Standing
     from league.state import LeagueState
+    from league.store.game_file import Games
     from league.store.run_directory import RunDirectory
 
 
@@ -74,6 +75,17 @@ def load(file: str | Path, *, greedy: bool = False, seed: int | None = None) -> 
     from collectors.players.loaded_player import load_player
 
     return load_player(Path(file), greedy=greedy, seed=seed)
+
+
+def read_games(folder: str | Path) -> "Iterator[Games]":
+    """Yield the files of a data set that `ludus export RUN --to games` wrote, each as arrays.
+
+    for games in ludus.read_games("runs/first/export/games"):
+        print(len(games), games.observation.shape, games.card.players)
+    """
+    from league.store.game_file import read_games
+
+    return read_games(Path(folder))
 
 
 class Standings(list["Standing"]):
