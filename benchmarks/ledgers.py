@@ -114,7 +114,9 @@ class Story:
         opponent = self._members[int(self._rng.integers(len(self._members)))]
         found = self._state.population[opponent]
         against = Entry(opponent, found.snapshot, found.bot)
-        return Ticket(number=number, purpose=Purpose.TRAIN, entries=(Entry(trains), against), episodes=8, trains=trains)
+        return Ticket(
+            number=number, purpose=Purpose.TRAIN, entries=(Entry(trains), against), episodes=8, trains=(trains,)
+        )
 
     def _result(self, ticket: Ticket) -> ResultCounted:
         a, b = (self._skill[entry.player] for entry in ticket.entries)

@@ -78,6 +78,9 @@ class Shares:
     def __init__(self):
         self.rows = []
 
+    def before(self, seq, event, state):
+        pass
+
     def event(self, seq, event, state):
         pass
 

@@ -19,7 +19,7 @@ ENDLESS = 1 << 50  # decisions
 
 
 class StandIn:
-    """A coordinator and a learner in this process. Every player is live, and each trains in turn."""
+    """A coordinator and a learner in this process. Every player is live, and one of two trains."""
 
     def __init__(self, sockets: Sockets, config: Config, run: RunDirectory, spec: EnvSpec, players: int) -> None:
         self._config = config
@@ -76,7 +76,7 @@ class StandIn:
             purpose=Purpose.TRAIN,
             entries=(Entry(trained), Entry(other))[: self._seats],
             episodes=self._config.league.episodes,
-            trains=trained,
+            trains=(trained,),
         )
 
     def _feed(self, incoming: Incoming) -> None:
@@ -109,6 +109,6 @@ class StandIn:
 
 
 def _pairs(players: Sequence[PlayerId]) -> Iterator[tuple[PlayerId, PlayerId]]:
-    """Yield every ordered pair of different players, again and again; as with the scheduler, each trains in turn."""
+    """Yield every ordered pair of different players, again and again; each trains in turn."""
     count = len(players)
     return cycle([(players[i], players[(i + ahead) % count]) for ahead in range(1, count) for i in range(count)])

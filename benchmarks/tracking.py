@@ -38,6 +38,9 @@ class Steps:
     def __init__(self):
         self.rows = []
 
+    def before(self, seq, event, state):
+        pass
+
     def event(self, seq, event, state):
         pass
 

@@ -75,9 +75,9 @@ class HeldTickets:
         return len(self._results) > MAX_UNACKED
 
     @property
-    def trained(self) -> set[PlayerId | None]:
+    def trained(self) -> set[PlayerId]:
         """The players that the held tickets train."""
-        return {held.ticket.trains for held in self._held.values()}
+        return {player for held in self._held.values() for player in held.ticket.trains}
 
     # --- tickets ---------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from league.spec import EnvSpec
 from league.ticket import Episode, Purpose, Result, Ticket, seating, turns
 
 ActorNumbers = npt.NDArray[np.int16]
+Trained = tuple[PlayerId, ...]  # as in a ticket
 Cast = Callable[[Sequence[int]], ActorNumbers]
 """From episodes of a ticket to the actor of each of its entries: [episodes, entries]."""
 RowsOrEnds = TypeVar("RowsOrEnds", Rows, Ends)
@@ -85,9 +86,7 @@ class Seating:
         # Which entry plays for each agent, for every turn of the rotation that `seating` makes.
         orders = [seating(spec.roles, turn, spec.sides) for turn in range(turns(spec.roles, spec.sides))]
         self._orders = np.array(orders, np.intp)[:, self._seat_of]
-        self._free: dict[PlayerId | None, deque[int]] = {
-            None: deque(range(slots))
-        }  # free slots by the player that they trained last
+        self._free: dict[Trained, deque[int]] = {(): deque(range(slots))}  # free slots by whom they trained last
         self.room = slots  # how many are free
         self.tickets: list[HeldTicket | None] = [None] * slots
         self._episode = np.zeros(slots, np.int32)
@@ -113,12 +112,12 @@ class Seating:
         busy = [slot for slot, held in enumerate(self.tickets) if held is not None]
         return int(self._length[busy].max(initial=0))
 
-    def room_beside(self, player: PlayerId | None) -> int:
-        """Return how many free slots trained this player last: its lanes can run on there."""
-        return len(self._free.get(player, ()))
+    def room_beside(self, trained: Trained) -> int:
+        """Return how many free slots trained these players last: their lanes can run on there."""
+        return len(self._free.get(trained, ()))
 
     def reserve(self, held: HeldTicket, cast: Cast, room: int) -> Start:
-        """Take slots for the next episodes of a ticket, at most `room`; those that trained its player come first."""
+        """Take slots for the next episodes of a ticket, at most `room`; those that trained its players come first."""
         episodes = range(held.started, held.started + min(held.unstarted, room))
         held.started = episodes.stop
         self.room -= len(episodes)
@@ -204,7 +203,7 @@ class Seating:
         """Free a slot; return the ticket whose episode was played there."""
         held = self.tickets[slot]
         self.tickets[slot] = None
-        self._free[held.ticket.trains if held is not None else None].append(slot)
+        self._free[held.ticket.trains if held is not None else ()].append(slot)
         self.room += 1
         return held
 

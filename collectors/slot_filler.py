@@ -1,6 +1,6 @@
 """The slot filler: lets free slots begin the next episodes of the tickets that may be played now."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from collectors.held_tickets import HeldTickets
 from collectors.recorder import Owner, Recorder
 from collectors.seating import Cast, HeldTicket, Seating, Start
 from collectors.training_credit import TrainingCredit
+from league.ids import PlayerId
 from league.store.snapshots import SnapshotError
 from league.ticket import Ticket
 
@@ -49,30 +50,30 @@ class SlotFiller:
             return
         starved = self._credit.starved()
         starts: list[Start] = []
-        # First into slots that trained the same player, so that its lanes run on; then into any other.
+        # First into slots that trained the same players, so that their lanes run on; then into any other.
         for anywhere in (False, True):
             for held in self._tickets.queue:
                 room = self._seating.room if anywhere else self._seating.room_beside(held.ticket.trains)
-                if room and held.unstarted and held.ticket.trains not in starved:
+                if room and held.unstarted and held.ticket.can_train(starved):
                     cast = self._cast_of(held, starts)
                     if cast is not None:
                         starts.append(self._seating.reserve(held, cast, room))
                 if not self._seating.room:
                     break
         if starts:
-            self._begin(starts, now)
+            self._begin(starts, starved, now)
             self._filled_at = tick
             self._tickets.queue = [held for held in self._tickets.queue if held.unstarted]
         if starved and self._seating.room:
             # Without this, credit might be used up by decisions in lanes that wait for the credit to be filled.
             self._recorder.rest(np.array(self._seating.free, np.int32), starved, now)
 
-    def _begin(self, starts: Sequence[Start], now: float) -> None:
+    def _begin(self, starts: Sequence[Start], starved: Collection[PlayerId], now: float) -> None:
         seeds: list[int] = []
         for start in starts:
             seeds += start.held.seeds[start.episodes.start : start.episodes.stop]
         slots = self._seating.begin(starts)
-        owners = [self._owners(start.held.ticket) for start in starts]
+        owners = [self._owners(start.held.ticket, starved) for start in starts]
         self._recorder.assign(slots, owners, [len(start.slots) for start in starts], now)
         self._env.start(slots, np.array(seeds, np.int64))
 
@@ -90,9 +91,10 @@ class SlotFiller:
         begun = [np.unique(start.actors).tolist() for start in starts]
         return {*np.unique(self._seating.actor[busy]).tolist(), *(number for some in begun for number in some)}
 
-    def _owners(self, ticket: Ticket) -> list[Owner | None]:
-        """Return who owns the lane of each entry: the trained player where it plays live, else nobody."""
+    def _owners(self, ticket: Ticket, starved: Collection[PlayerId]) -> list[Owner | None]:
+        """Return who owns the lane of each entry: a trained player where it plays live and has credit, else nobody."""
+        trained = set(ticket.trains).difference(starved)
         return [
-            self._credit.owner(entry.player) if entry.player == ticket.trains and entry.snapshot is None else None
+            self._credit.owner(entry.player) if entry.player in trained and entry.snapshot is None else None
             for entry in ticket.entries
         ]

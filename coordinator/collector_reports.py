@@ -96,7 +96,7 @@ class CollectorReports:
         """Return a queued ticket that another session did not finish; None if there is none to play now."""
         for number in self._tickets.leases.waiting:
             ticket = self._state.open[number]
-            if ticket.trains not in starved:
+            if ticket.can_train(starved):
                 return ticket
         return None
 

@@ -5,9 +5,9 @@ from collections.abc import Collection
 import numpy as np
 
 from league.events import Event, PlayerFrozen, PlayerReset, SnapshotPruned
-from league.ids import PlayerId, derive_seed
+from league.ids import Hash, PlayerId, derive_seed
 from league.player import Player
-from league.promotion import Case, due, resets, snapshot_of
+from league.promotion import POOL, Case, due, resets, snapshot_of
 from league.rulebook import lenders
 from league.state import LeagueState
 
@@ -54,13 +54,26 @@ def freeze_case(state: LeagueState, player: Player) -> Case:
 def reset(state: LeagueState, player: Player, rng: np.random.Generator) -> PlayerReset:
     """Return the event by which a player begins again: from the newest weights of a player, or the file, of its rules.
 
-    If they name nobody, or nobody of that kind has weights, it takes its own initial weights.
+    With a quarry these are the newest frozen ones, so that it wins by what it learns, and not by being newer. If the
+    rules name nobody, or nobody of that kind has weights, it takes its own initial weights.
     """
-    newest = [state.candidate(p.id) for p in lenders(state.config, player, state.population)]
-    named = snapshot_of(state.config.rules(player.kind).promotion)
-    offered = [candidate.snapshot for candidate in newest if candidate is not None] if named is None else [named]
+    rules = state.config.rules(player.kind).promotion
+    found = [_weights(state, p, rules.quarry) for p in lenders(state.config, player, state.population)]
+    named = snapshot_of(rules)
+    offered = [snapshot for snapshot in found if snapshot is not None] if named is None else [named]
     start = offered[int(rng.integers(len(offered)))] if offered else None
     return PlayerReset(player=player.id, incarnation=state.incarnations[player.id] + 1, start=start)
+
+
+def _weights(state: LeagueState, lender: Player, frozen: bool) -> Hash | None:
+    """Return the newest weights of a player, or the newest frozen ones.
+
+    At its second freeze, when others begin from it for the first time, its newest candidate is about to be frozen.
+    """
+    past, newest = state.population.frozen_of(lender.id), state.candidate(lender.id)
+    if frozen and len(past) > 1:
+        return past[-1].snapshot
+    return None if newest is None else newest.snapshot
 
 
 def prune(state: LeagueState, player: PlayerId) -> list[Event]:
@@ -81,4 +94,13 @@ def _freeze(state: LeagueState, player: Player, why: str) -> PlayerFrozen:
         parent=player.id,
         snapshot=newest.snapshot,
     )
-    return PlayerFrozen(player=frozen, decisions=newest.decisions, why=why)
+    return PlayerFrozen(player=frozen, decisions=newest.decisions, why=why, scores=_exploits(state, player))
+
+
+def _exploits(state: LeagueState, player: Player) -> dict[PlayerId, float]:
+    """Return what an exploiter of some kinds scores against its targets."""
+    rules = state.config.rules(player.kind)
+    if not rules.exploits or POOL in rules.promotion.targets:
+        return {}
+    found = [p.id for p in freeze_case(state, player).targets(rules.promotion)]
+    return dict(zip(found, state.training.scores(player.id, found).round(3).tolist(), strict=True))

@@ -78,7 +78,7 @@ def appraise(population: Population, evaluation: EvaluationPayoff) -> Appraisal:
     counts, members = evaluation.game_counts(players), len(population)
     anchors = {i: player.anchor for i, player in enumerate(population) if player.anchor is not None}
     if evaluation.by_return:
-        anchored = Anchored(fit_returns(counts, dict.fromkeys(list(anchors)[:1], 0.0)))
+        anchored = Anchored(fit_returns(counts, dict.fromkeys(list(anchors)[:1], 0.0), predecessors))
     else:
         anchored = fit_anchored(counts, anchors, predecessors)
     return Appraisal(

@@ -67,6 +67,7 @@ class PlayerFrozen(_Event, frozen=True, tag="player_frozen"):
     player: Player
     decisions: limits.Count
     why: str
+    scores: dict[PlayerId, float] = msgspec.field(default_factory=dict)  # of an exploiter against its targets
 
 
 class PlayerReset(_Event, frozen=True, tag="player_reset"):

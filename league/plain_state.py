@@ -38,6 +38,7 @@ class PlainState:
     starts: dict[PlayerId, Hash] = field(default_factory=dict)  # of incarnations that did not begin at initial weights
     incarnations: dict[PlayerId, int] = field(default_factory=dict)
     frozen_at: dict[PlayerId, int] = field(default_factory=dict)  # decisions when it was last frozen or reset
+    exploits: dict[PlayerId, dict[PlayerId, float]] = field(default_factory=dict)  # scores of frozen exploiters
     previous: dict[PlayerId, Hash] = field(default_factory=dict)  # the candidate before the newest one
     kept: dict[PlayerId, list[Hash]] = field(default_factory=dict)  # candidates that were not pruned
 

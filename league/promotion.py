@@ -49,6 +49,7 @@ class PromotionConfig:
     min_decisions: int = 200_000  # never freeze before
     max_decisions: int = 2_000_000  # freeze then, whatever the scores
     targets: list[str] = field(default_factory=lambda: [POOL])  # kinds of live players, or pool: all frozen but anchors
+    quarry: bool = False  # of kinds not the live players, but the newest frozen ones at its own last freeze or reset
     threshold: float = 0.7  # score: freeze when it surely scores more than this against all its targets
     min_games: float = 20.0  # score: games that must count against each of them
     confidence: float = 0.95  # score: of the bound, at any time, that has to pass the threshold
@@ -95,6 +96,9 @@ class Case:
 def targets(player: Player, population: Population, config: PromotionConfig, roles: Roles = None) -> list[Player]:
     """Return whom a player has to beat: live players of some kinds, or all frozen players but anchors, or both."""
     found = [p for p in population.learning_of(config.targets) if p.id != player.id]
+    if config.quarry:
+        quarries = [population.quarry(player.id, p.id) for p in found]
+        found = [p for p in quarries if p is not None]
     if POOL in config.targets:
         found += [p for p in population.frozen() if p.anchor is None]
     return [p for p in found if fits(p, roles)]
@@ -141,7 +145,8 @@ def by_score(case: Case, config: PromotionConfig) -> str | None:
     lowest = float(surely(case, found, config.confidence).min())
     if lowest <= config.threshold:
         return None
-    return f"scores surely more than {config.threshold:g} against all {len(found)} targets (at least {lowest:.3f})"
+    whom = found[0] if len(found) == 1 else f"all {len(found)} targets"
+    return f"scores surely more than {config.threshold:g} against {whom} (at least {lowest:.3f})"
 
 
 def surely(case: Case, opponents: Sequence[PlayerId], confidence: float) -> npt.NDArray[np.float64]:

@@ -8,7 +8,7 @@ from league.ids import Hash, PlayerId
 from league.kinds import RESERVED, KindRules, kind_matchmaker, unknown
 from league.matchmaking.asking import Matchmaker
 from league.payoff import Payoff
-from league.player import SCRIPTED, Player
+from league.player import FROZEN, MIXTURE, SCRIPTED, Player
 from league.population import Population
 from league.promotion import INITIAL, NEVER, POOL, Case, PromotionConfig, due, names_file
 from league.rulebook import LONGEST_NAME, UNRULED, LeagueConfig, founders, lenders
@@ -28,6 +28,7 @@ def check_recipe(config: LeagueConfig) -> None:
         if kind in present:
             _check_company(rules, present)
             _check_freeze(config, rules)
+            _check_quarry(rules)
             _check_reset(config, rules)
 
 
@@ -75,7 +76,7 @@ def _check_names(config: LeagueConfig, rules: KindRules) -> None:
     reset = [] if freezes.reset in (NEVER, INITIAL) or names_file(freezes.reset) else [freezes.reset]
     for key, names, also in (
         ("matchmaking.rivals", makes.rivals, []),
-        ("matchmaking.pool", makes.pool, [SCRIPTED]),
+        ("matchmaking.pool", makes.pool, [FROZEN, SCRIPTED, MIXTURE]),
         ("promotion.targets", freezes.targets, [POOL]),
         ("promotion.reset", reset, [NEVER, INITIAL]),
     ):
@@ -93,7 +94,7 @@ def _check_company(rules: KindRules, present: Iterable[str]) -> None:
         ("matchmaking.pool", rules.matchmaking.pool),
         ("promotion.targets", rules.promotion.targets),
     ):
-        if names and not {*names} & {*there, POOL, SCRIPTED}:
+        if names and not {*names} & {*there, POOL, FROZEN, SCRIPTED, MIXTURE}:
             raise InputError(
                 f"league.kinds.{rules.kind}.{key}: they can never meet: nobody in league.players is of the kind "
                 f"{' or '.join(map(repr, names))}; add such a player, or name one of {', '.join(there)}"
@@ -108,6 +109,15 @@ def _check_freeze(config: LeagueConfig, rules: KindRules) -> None:
             f"league.kinds.{rules.kind}.promotion: this freeze rule can never fire: min_games is "
             f"{promotion.min_games:g}, but with payoff.decay={decay:g} fewer than {1 / (1 - decay):.0f} games of a "
             "pair count; lower min_games, raise payoff.decay, or use rule: decisions"
+        )
+
+
+def _check_quarry(rules: KindRules) -> None:
+    """Refuse a quarry where no kind of player could be one."""
+    if rules.promotion.quarry and not {*rules.promotion.targets} - {POOL}:
+        raise InputError(
+            f"league.kinds.{rules.kind}.promotion.quarry: the quarry is a past of a kind among promotion.targets, and "
+            "they name none; name one, such as targets: [main]"
         )
 
 

@@ -289,6 +289,9 @@ def _freeze(state: LeagueState, event: PlayerFrozen) -> None:
     _add(state, event.player)
     state.training.inherit(event.player.id, parent)
     state.frozen_at[parent] = event.decisions
+    if event.scores:
+        state.exploits[event.player.id] = event.scores
+    state.population.begin(parent)
     _prove_again(state, parent)
 
 
@@ -298,6 +301,7 @@ def _reset(state: LeagueState, event: PlayerReset) -> None:
     state.starts.pop(event.player, None)
     if event.start is not None:
         state.starts[event.player] = event.start
+    state.population.begin(event.player)
     state.training.scale_row(event.player, 0.0)
     state.evaluation.restart(event.player)
     _prove_again(state, event.player)
@@ -314,8 +318,8 @@ def _issue(state: LeagueState, ticket: Ticket) -> None:
     state.open[ticket.number] = ticket
     state.tickets = ticket.number
     state.outstanding[ticket.purpose] += ticket.episodes
-    if ticket.trains is not None:
-        state.asked[ticket.trains] += ticket.episodes
+    for player in ticket.trains:
+        state.asked[player] += ticket.episodes
     if ticket.purpose == EVALUATE:
         state.pending[pairing(ticket)] += ticket.episodes
         for entry in ticket.entries:

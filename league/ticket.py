@@ -1,7 +1,7 @@
 """Tickets: one seating of players for a number of episodes, and its result."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated
@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 
 from league import limits
-from league.ids import SEED_BITS, Hash, derive_seed
+from league.ids import SEED_BITS, Hash, PlayerId, derive_seed
 
 
 class Purpose(StrEnum):
@@ -48,19 +48,24 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     """An order to play `episodes` episodes with these `entries`, one for each seat; `seating` swaps their seats.
 
-    `trains` names the learning player whose decisions are recorded; an evaluation trains nobody. `spirit` is the
-    weight of its side's mean reward in the rewards that it learns from. `turn` consecutive episodes share the
-    environment's seed: in evaluation a whole turn of the seating, so that each player has each seat of the same deal.
+    `trains` names the learning players whose decisions are recorded, first the one whose turn it is; an evaluation
+    trains nobody. `spirit` is the weight of its side's mean reward in the rewards that each of them learns from. `turn`
+    consecutive episodes share the environment's seed: in evaluation a whole turn of the seating, so that each player
+    has each seat of the same deal.
     """
 
     number: limits.Ticket
     purpose: Purpose
     entries: Annotated[tuple[Entry, ...], limits.FEW]
     episodes: Annotated[int, msgspec.Meta(ge=0, le=limits.EPISODES)]
-    trains: limits.PlayerName | None = None
+    trains: Annotated[tuple[limits.PlayerName, ...], limits.FEW] = ()
     attempt: limits.Number = 0
     spirit: limits.Share = 0.0
     turn: Annotated[int, msgspec.Meta(ge=1, le=limits.EPISODES)] = 1
+
+    def can_train(self, starved: Collection[PlayerId]) -> bool:
+        """Whether an episode may begin now: one of those that it trains has credit, or it trains nobody."""
+        return not self.trains or any(player not in starved for player in self.trains)
 
 
 def seating(roles: Sequence[str], episode: int, sides: Sequence[int] | None = None) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Training tickets: whose turn it is by the rates of the players, and with whom by matchmaking."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -36,8 +36,9 @@ class TrainingTickets:
     def next(
         self, number: TicketNumber, rng: np.random.Generator, now: float, starved: Collection[PlayerId]
     ) -> Ticket | None:
-        """Return a ticket that trains the player furthest behind its rate; None if nobody can train."""
-        for player in self._hungry(starved):
+        """Return a ticket for the player furthest behind its rate, which trains the others that play live, too."""
+        hungry = self._hungry(starved)
+        for player in hungry:
             entries = self._match(player, rng, now)
             if entries is not None:
                 return Ticket(
@@ -45,7 +46,7 @@ class TrainingTickets:
                     purpose=Purpose.TRAIN,
                     entries=entries,
                     episodes=self._state.config.episodes,
-                    trains=player.id,
+                    trains=self._trained(player, entries, hungry),
                     spirit=self._spirit(player.id),
                 )
         return None
@@ -59,6 +60,15 @@ class TrainingTickets:
         self._cached.clear()
         self._ready = None
 
+    def _trained(self, player: Player, entries: Sequence[Entry], hungry: Sequence[Player]) -> tuple[PlayerId, ...]:
+        """Return who learns from a match: the player whose turn it is, and the other live ones that can train now.
+
+        A ticket has one team spirit: who is at another point of its annealing does not learn from it.
+        """
+        spirit = self._spirit(player.id)
+        able = {p.id for p in hungry if self._spirit(p.id) == spirit}
+        return tuple(dict.fromkeys((player.id, *(entry.player for entry in entries if entry.player in able))))
+
     def _spirit(self, player: PlayerId) -> float:
         newest = self._state.candidate(player)
         return self._state.config.team.at(0 if newest is None else newest.decisions)
@@ -66,8 +76,8 @@ class TrainingTickets:
     def _hungry(self, starved: Collection[PlayerId]) -> list[Player]:
         """Return the learning players that can train now, the one furthest behind its rate first.
 
-        Nobody runs far ahead of a player that its learner starves: where learners are the limit, rates are kept,
-        too, and collectors rest.
+        Nobody runs far ahead of a player that its learner starves, or by matches of others: where learners are the
+        limit, rates are kept, too, and collectors rest.
         """
         state = self._state
         if self._ready is None:

@@ -49,6 +49,7 @@ def _matches(arguments: Namespace) -> int:
 
 
 def _add_explain(parser: ArgumentParser) -> None:
+    add_json(parser)
     add_allow(parser)
     parser.add_argument("player", metavar="PLAYER")
 
@@ -56,7 +57,7 @@ def _add_explain(parser: ArgumentParser) -> None:
 def _explain(arguments: Namespace) -> int:
     from launch.viewers.reading import explain
 
-    return explain(find_run(arguments), arguments.player, arguments.allow)
+    return explain(find_run(arguments), arguments.player, arguments.allow, arguments.json)
 
 
 def _add_report(parser: ArgumentParser) -> None:
@@ -97,7 +98,7 @@ def _export(arguments: Namespace) -> int:
 def _verify(arguments: Namespace) -> int:
     from launch.verify.verify import verify
 
-    return verify(find_run(arguments))
+    return verify(find_run(arguments), arguments.json)
 
 
 INSPECTING = (
@@ -163,5 +164,6 @@ INSPECTING = (
         help="check every promise that a run directory can break",
         example="ludus verify latest",
         handle=_verify,
+        add_arguments=add_json,
     ),
 )

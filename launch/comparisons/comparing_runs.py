@@ -25,10 +25,11 @@ from launch.sweeps.comparing import CONFIDENCE, SCORE, ComparisonRow, Figure, Me
 from launch.viewers.probe_reports import ProbeScore
 from league.errors import InputError
 from league.ids import PlayerId
+from league.mixture import MOST
 from league.player import SCRIPTED
 from league.state import LeagueState
 from league.store.run_directory import RunDirectory
-from league.ticket import Entry
+from league.ticket import Entry, Member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,8 @@ class BudgetComparison(msgspec.Struct, frozen=True, kw_only=True):
     budget: int
     snapshots: list[ComparedSnapshot]
     rows: list[ComparisonRow]
-    duels: list[GroupDuel]
+    duels: list[GroupDuel]  # between mains
+    mixture_duels: list[GroupDuel]  # between the uniform mixtures of all mains up to the budget
 
 
 class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,6 +99,13 @@ class _Entrant:
         """Return the entry of a milestone; its name tells runs apart."""
         return Entry(PlayerId(f"{self.run.name[:24]}:{milestone.label}"[-64:]), milestone.snapshot)
 
+    def mixture(self, milestone: Milestone) -> Entry:
+        """Return the uniform mixture of all milestones up to one, at most `MOST` of them."""
+        past = self.milestones[: self.milestones.index(milestone) + 1]
+        kept = past if len(past) <= MOST else [past[place * len(past) // MOST] for place in range(MOST)]
+        members = tuple(Member(PlayerId(mark.label), 1 / len(kept), mark.snapshot) for mark in kept)
+        return Entry(PlayerId(f"{self.run.name[:24]}:mixture"), members=members)
+
 
 def compare_runs(runs: Sequence[RunDirectory], order: CompareOrder, allow: Sequence[str] = ()) -> RunComparison:
     """Compare runs of the same game at equal env steps and at equal decisions of their mains."""
@@ -116,20 +125,19 @@ def _at(
 ) -> BudgetComparison:
     budget = common([one.milestones for one in entrants], axis)
     chosen = [nearest(one.milestones, axis, budget) for one in entrants]
+    pairs = list(zip(entrants, chosen, strict=True))
     snapshots = _against_anchors(entrants, chosen, arena, order)
     if order.probe_steps:
         ordered = ProbeOrder(steps=order.probe_steps, games=max(order.games, 200), seed=order.seed)
-        scores = [
-            probe(one.run, mark.label, ordered, allow=allow, quiet=False).score
-            for one, mark in zip(entrants, chosen, strict=True)
-        ]
+        scores = [probe(one.run, mark.label, ordered, allow=allow, quiet=False).score for one, mark in pairs]
         snapshots = [msgspec.structs.replace(one, probe=p) for one, p in zip(snapshots, scores, strict=True)]
     return BudgetComparison(
         axis=axis,
         budget=budget,
         snapshots=snapshots,
         rows=compare(map(_sample, snapshots)),
-        duels=_duels(entrants, chosen, arena, order),
+        duels=_duels(entrants, [one.entry(mark) for one, mark in pairs], arena, order),
+        mixture_duels=_duels(entrants, [one.mixture(mark) for one, mark in pairs], arena, order),
     )
 
 
@@ -166,15 +174,15 @@ def _sample(one: ComparedSnapshot) -> RunSample:
 
 
 def _duels(
-    entrants: Sequence[_Entrant], chosen: Sequence[Milestone], arena: Arena, order: CompareOrder
+    entrants: Sequence[_Entrant], entries: Sequence[Entry], arena: Arena, order: CompareOrder
 ) -> list[GroupDuel]:
-    """Let every run of a group meet every run of the others."""
-    members: dict[str, list[tuple[_Entrant, Milestone]]] = {}
-    for one, mark in zip(entrants, chosen, strict=True):
-        members.setdefault(one.group, []).append((one, mark))
+    """Let every run of a group, for which its entry plays, meet every run of the others."""
+    members: dict[str, list[tuple[_Entrant, Entry]]] = {}
+    for one, entry in zip(entrants, entries, strict=True):
+        members.setdefault(one.group, []).append((one, entry))
     sides = list(combinations(members, 2))
     pairs = [(a, b) for first, second in sides for a in members[first] for b in members[second]]
-    pairings = [Pairing(a.state, a.entry(mark), b.entry(other)) for (a, mark), (b, other) in pairs]
+    pairings = [Pairing(a.state, entry, other) for (a, entry), (_, other) in pairs]
     scores = iter(map(score_of, arena.play(pairings, order.games, order.seed, "games between runs")))
     found = []
     for first, second in sides:

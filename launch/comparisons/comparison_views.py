@@ -44,13 +44,14 @@ def print_comparison(comparison: RunComparison, console: rich.console.Console) -
             line = f"  {one.run}: {mark.label}, {mark.env_steps:,} env steps, {mark.decisions:,} decisions"
             console.print(line, highlight=False, markup=False, soft_wrap=True)
         console.print(comparison_table(found.rows))
-        console.print(duel_table(found.duels))
+        console.print(duel_table(found.duels, "head to head"))
+        console.print(duel_table(found.mixture_duels, "uniform mixtures of all mains so far"))
 
 
-def duel_table(duels: Sequence[GroupDuel]) -> Table:
+def duel_table(duels: Sequence[GroupDuel], title: str) -> Table:
     """Return what groups score against each other."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for name in ("head to head", "against"):
+    for name in (title, "against"):
         table.add_column(name, overflow="fold")
     table.add_column("score, 95 % interval", justify="right")
     table.add_column("games", justify="right")

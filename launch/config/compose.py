@@ -53,6 +53,9 @@ GAME = re.compile(
 FROM = re.compile(r"^(\+*league\.players\.[^.=]+)\.from=")  # no field can have the name `from`
 ROW, FROM_KEY = re.compile(r"\+*league\.players(?:\.[^.=]+)?="), re.compile(r"(?<=[{,\s])from\s*:")
 NOTHING = {"experiment": (None,)}  # groups of which nothing may be chosen
+ELSEWHERE = {  # what one may look for in a group, and where it is instead
+    "league=psro_exact": "Exact best responses come from the tree of the game, without learners: ludus solve --by psro"
+}
 Layers = Callable[[], list[Layer]]  # computed only if they are needed
 Open = make_dataclass("Open", [("algo", dict[str, Any], field(default_factory=dict))], bases=(Config,), kw_only=True)
 
@@ -278,6 +281,8 @@ def _unknown_option(group: str, choice: str, options: Sequence[str]) -> str:
     hint = f" Did you mean {close!r}?" if close else ""
     if group == "env" and ("/" in choice or ":" in choice):
         hint = f" For a PettingZoo environment: env=pettingzoo env.id={choice}"
+    if elsewhere := ELSEWHERE.get(f"{group}={choice}"):
+        return f"{group}={choice} is no {group}. {elsewhere}"
     return f"unknown {group} {choice!r}.{hint} Known: {', '.join(options)}."
 
 

@@ -3,12 +3,14 @@
     target = find_target(run, state, "main")
     config = probe_config(run, state, target, ProbeOrder(steps=200_000))
 
-Two players: `target`, frozen or a bot, and `probe`, which learns against it and nobody else. Environment, network and
-algorithm are the run's. The learning rate and the entropy bonus are the run's at its start and stay constant, because
-a best response follows one fixed opponent for a short time; batches are at most BATCH decisions for the same reason.
+Two players: `target`, frozen, a bot or a mixture, and `probe`, which learns against it and nobody else. Environment,
+network and algorithm are the run's. The learning rate and the entropy bonus are the run's at its start and stay
+constant, because a best response follows one fixed opponent for a short time; batches are at most BATCH decisions for
+the same reason.
 """
 
 import copy
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,18 +21,19 @@ from launch.config.track import TrackConfig
 from launch.matches.match import find_entry
 from launch.viewers.probe_reports import SCRATCH, SELF, ProbeError
 from launch.viewers.tables import all_standings
+from league.ids import Hash
 from league.kinds import KindConfig
 from league.matchmaking.config import MatchmakingConfig
-from league.player import FROZEN, SCRIPTED
+from league.player import FROZEN, MIXTURE, SCRIPTED
 from league.policies.layout import PolicyConfig, policy_from
 from league.promotion import PromotionConfig
 from league.rulebook import BudgetConfig, EvaluationConfig, LeagueConfig, PlayerConfig
 from league.state import LeagueState
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore, read_snapshot
-from league.ticket import Entry
+from league.ticket import Entry, Member
 
-PROBE, TARGET = "probe", "target"
+PROBE, TARGET, MEMBER = "probe", "target", "member"
 BATCH = 2048  # decisions in an update, at most
 CANDIDATE = BATCH  # decisions between two candidates, which are all that a kill costs: about one update
 HEARTBEAT = 0.5  # seconds between two reports of its learner: a candidate waits until the last one was reported
@@ -73,6 +76,12 @@ class ProbeTarget:
     rating: float
     parent: str  # the player of the config whose algorithm the probe uses
 
+    @property
+    def snapshot(self) -> Hash | None:
+        """The weights of the target: of a mixture those of the largest member, and of equals the last."""
+        members = [member for member in self.entry.members if member.snapshot is not None]
+        return max(reversed(members), key=lambda m: m.share).snapshot if members else self.entry.snapshot
+
 
 def find_target(run: RunDirectory, state: LeagueState, name: str) -> ProbeTarget:
     """Return who plays under a name; refuse games without opponents, and weights that are gone."""
@@ -80,10 +89,10 @@ def find_target(run: RunDirectory, state: LeagueState, name: str) -> ProbeTarget
     if state.env.cooperative:
         raise ProbeError(f"all seats of {state.env.name} are on one side: there is nobody to exploit, so no probe")
     entry = find_entry(state, name)
-    if entry.snapshot is None and entry.bot is None:
-        raise ProbeError(f"{name!r} is a mixture, and a probe trains against one player: probe its members")
-    if entry.snapshot is not None and entry.snapshot not in SnapshotStore(run.snapshots):
-        raise ProbeError(f"the weights of {name!r} are gone from {run.snapshots}: restore {entry.snapshot[:12]}...")
+    store = SnapshotStore(run.snapshots)
+    for snapshot in entry.snapshots:
+        if snapshot not in store:
+            raise ProbeError(f"the weights of {name!r} are gone from {run.snapshots}: restore {snapshot[:12]}...")
     member = entry.player in state.population  # else it is a bot that no league has to know
     role = state.population[entry.player].role if member else None
     parent = state.population[entry.player].parent if member else None
@@ -113,11 +122,11 @@ def _opposite(state: LeagueState, name: str, role: str | None) -> str | None:
 
 def start_file(run: RunDirectory, state: LeagueState, target: ProbeTarget, start: str | None) -> Path | None:
     """Return the file of the weights that a probe starts from; None: from scratch."""
-    if start == SCRATCH or (start is None and target.entry.snapshot is None):
+    if start == SCRATCH or (start is None and target.snapshot is None):
         return None
     if start not in (None, SELF):
         return Path(start)
-    snapshot = target.entry.snapshot if target.probe_role is None else _weights_of(state, target)
+    snapshot = target.snapshot if target.probe_role is None else _weights_of(state, target)
     if snapshot is None:
         raise ProbeError(f"{target.name!r} has no weights that a probe could start from: use --from scratch or a file")
     return SnapshotStore(run.snapshots).path(snapshot)
@@ -154,7 +163,7 @@ def probe_config(
 
 def probe_name(target: ProbeTarget, start: Path | None, order: ProbeOrder) -> str:
     """Return the name of a probe: the same target, start and options go on with the same probe."""
-    weights = f"-{target.entry.snapshot[:8]}" if target.entry.snapshot else ""
+    weights = f"-{_digest(target.entry)[:8]}" if target.entry.snapshots else ""
     begun = SCRATCH if start is None else SELF if order.start in (None, SELF) else start.stem[:12]
     options = {"lr": order.lr, "entropy": order.entropy, "seed": None if order.seed == 1 else order.seed}
     parts = [
@@ -165,26 +174,31 @@ def probe_name(target: ProbeTarget, start: Path | None, order: ProbeOrder) -> st
     return re.sub(r"[^A-Za-z0-9_.+=,@-]+", "-", ".".join(parts)).lstrip(".-+=,@")
 
 
+def _digest(entry: Entry) -> str:
+    """Return what names the weights of an entry: their hash, for a mixture one of all members with their shares."""
+    if not entry.members:
+        return str(entry.snapshot)
+    parts = [f"{member.snapshot or member.bot} {member.share:.6f}" for member in entry.members]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
 def _league(config: Config, store: SnapshotStore, target: ProbeTarget, start: Path | None) -> LeagueConfig:
     """Return the rules: the probe meets the target only, is never frozen, and nobody is evaluated."""
-    snapshot, bot = target.entry.snapshot, target.entry.bot
-    weights = str(store.path(snapshot)) if snapshot is not None else None
     rules = copy.deepcopy(config.league)
     return LeagueConfig(
         players={
             PROBE: PlayerConfig(kind=PROBE, role=target.probe_role, weights=None if start is None else str(start)),
-            TARGET: PlayerConfig(
-                kind=SCRIPTED if weights is None else FROZEN,
-                role=target.role,
-                bot=bot,
-                weights=weights,
-                anchor=target.rating,
-            ),
+            **_target_players(store, target),
         },
         kinds={PROBE: KindConfig()},
         episodes=rules.episodes,
         matchmaking=MatchmakingConfig(
-            name="pfsp", self_play=0.0, weighting="uniform", partner_self=1.0, train_against_anchors=True
+            name="pfsp",
+            self_play=0.0,
+            weighting="uniform",
+            partner_self=1.0,
+            train_against_anchors=True,
+            pool=[MIXTURE] if target.entry.members else [],  # not its members one by one
         ),
         promotion=PromotionConfig(min_decisions=NEVER, max_decisions=NEVER),
         payoff=rules.payoff,
@@ -195,6 +209,24 @@ def _league(config: Config, store: SnapshotStore, target: ProbeTarget, start: Pa
     )
 
 
+def _target_players(store: SnapshotStore, target: ProbeTarget) -> dict[str, PlayerConfig]:
+    """Return the target, and the members that it needs if it is a mixture."""
+    entry = target.entry
+    if not entry.members:
+        return {TARGET: _fixed(store, target, entry, anchor=target.rating)}
+    members = {f"{MEMBER}{place}": member for place, member in enumerate(entry.members)}
+    shares = [member.share for member in entry.members]
+    mixture = PlayerConfig(kind=MIXTURE, role=target.role, members=[*members], shares=shares, anchor=target.rating)
+    return {name: _fixed(store, target, member) for name, member in members.items()} | {TARGET: mixture}
+
+
+def _fixed(store: SnapshotStore, target: ProbeTarget, one: Entry | Member, anchor: float | None = None) -> PlayerConfig:
+    """Return a player that does not learn: a bot, or weights."""
+    if one.snapshot is None:
+        return PlayerConfig(kind=SCRIPTED, role=target.role, bot=one.bot, anchor=anchor)
+    return PlayerConfig(kind=FROZEN, role=target.role, weights=str(store.path(one.snapshot)), anchor=anchor)
+
+
 def _policy(config: Config, store: SnapshotStore, target: ProbeTarget, start: Path | None) -> PolicyConfig:
     """Return the network: that of the start weights, else the target's, else the run's."""
     if start is not None:
@@ -202,8 +234,8 @@ def _policy(config: Config, store: SnapshotStore, target: ProbeTarget, start: Pa
             return policy_from(read_snapshot(start)[1].manifest.policy)
         except FileNotFoundError as error:
             raise ProbeError(f"--from {start}: there is no such file. Use self, scratch or a snapshot file") from error
-    if target.entry.snapshot is not None:
-        return policy_from(store.get(target.entry.snapshot).manifest.policy)
+    if target.snapshot is not None:
+        return policy_from(store.get(target.snapshot).manifest.policy)
     return config.policy
 
 

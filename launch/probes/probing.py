@@ -88,7 +88,7 @@ def _report(
         run=run.name,
         player=target.name,
         snapshot=target.entry.snapshot,
-        start=order.start or (SCRATCH if target.entry.snapshot is None else SELF),
+        start=order.start or (SCRATCH if target.snapshot is None else SELF),
         env_steps=view.state.env_steps,
         decisions=view.state.candidates[PlayerId(PROBE)].decisions,
         seconds=_seconds(view),

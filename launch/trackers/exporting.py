@@ -66,7 +66,7 @@ def export(
         with Spinner(f"export to {to}") as progress, closing_sink(make_sink(to, context)) as sink:
             writer = _RowWriter(sink, sink.open(), progress)
             curves = Curves(config.track, writer)
-            view = open_view(run, curves.observe, curves)
+            view = open_view(run, watcher=curves)
             curves.add_probes(read_probe_reports(run), view.seq, view.state)
     except OSError as error:
         raise SinkError(f"cannot write to {folder}: {error.strerror or error}") from error

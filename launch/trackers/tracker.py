@@ -139,7 +139,7 @@ class Tracker:
         start, state, seq = beginning(kept.position, self._have, fold, config.league)
         self._rows: list[CurveRow] = []
         curves = Curves(config.track, self._rows.append, start)
-        self._viewer = Viewer(link, config.league, curves.observe, watcher=curves)
+        self._viewer = Viewer(link, config.league, watcher=curves)
         if state is not None:
             self._viewer.begin_at(state, seq, start.measured)
         self._request = 0

@@ -99,6 +99,9 @@ def _follow(audit: Audit, seq: int, event: Event) -> None:
             if ticket.number in audit.issued:
                 audit.disorder.append(f"event {seq}: ticket {ticket.number} was issued before")
             audit.issued.add(ticket.number)
+            absent = set(ticket.trains).difference(e.player for e in ticket.entries if e.snapshot is None)
+            if absent or (ticket.trains and ticket.purpose != Purpose.TRAIN):
+                audit.disorder.append(f"event {seq}: ticket {ticket.number} trains players that do not learn in it")
             audit.open[ticket.number] = (ticket, ticket.attempt)
         case TicketReissued():
             _reissue(audit, seq, event)

@@ -5,8 +5,9 @@ tickets without the fold, ratings are refitted from results. A check returns wha
 """
 
 import fcntl
+import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.wire.messages import Verdict
 
+UNREADABLE = "the ledger can be read"  # the check that fails instead of all that are left
 MOST = 5  # problems of one check that are printed
 CLOSE = 1e-6  # points: the same games, added up in another order
 SHARED_FIRST, SHARED_SIZE = 0x40000002, 510  # the bytes of a database file that SQLite's readers lock
@@ -56,11 +58,41 @@ class Evidence:
     journals: Mapping[str, bytes]
 
 
-def verify(run: RunDirectory) -> int:
-    """Check a run that is stopped, or the copy of a live one; 0 if all is well, 1 if not."""
+def verify(run: RunDirectory, as_json: bool = False) -> int:
+    """Check a run that is stopped, or the copy of a live one, and print the findings; 0 if all is well, 1 if not."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    found: dict[str, Problems] = {}
+    for title, problems in findings(run):
+        found[title] = problems
+        if not as_json:
+            _tell(console, title, problems)
+    wrong = sum(map(bool, found.values()))
+    if as_json:
+        console.print(json.dumps(verify_json(run, found)))
+    elif UNREADABLE in found:
+        console.print(f"{run.name}: its ledger cannot be read, so that not all {len(CHECKS)} checks were made")
+    else:
+        console.print(f"{run.name}: {wrong} of {len(CHECKS)} checks failed" if wrong else f"{run.name}: all is well")
+    return 1 if wrong else 0
+
+
+def verify_json(run: RunDirectory, found: Mapping[str, Problems]) -> dict[str, object]:
+    """Return the findings for programs.
+
+    run; sound: whether all is well; complete: whether all checks were made; checks: the problems of each, by title.
+    """
+    return {
+        "run": run.name,
+        "sound": not any(found.values()),
+        "complete": UNREADABLE not in found,
+        "checks": dict(found),
+    }
+
+
+def findings(run: RunDirectory) -> Iterator[tuple[str, Problems]]:
+    """Yield each check with its problems; if the ledger cannot be read to its end, that is the last one."""
     if is_served(run.ledger):
         raise ViewError(f"the run {run.name} is alive: stop it first, or copy its directory and verify the copy")
-    console = Console(highlight=False, markup=False, soft_wrap=True)
     rules = read_rules(run)
     journals = {path.name: path.read_bytes() for path in sorted(run.journals.glob("*.jsonl"))}
     damage: Problems = []
@@ -69,26 +101,21 @@ def verify(run: RunDirectory) -> int:
             with Spinner("reading all events"):
                 damage = ledger.damage()
                 walked, folded = walk(ledger), _fold(ledger, rules)
-            evidence, wrong = Evidence(run, rules, ledger, damage, walked, *folded, journals), 0
+            evidence = Evidence(run, rules, ledger, damage, walked, *folded, journals)
             for title, check in CHECKS.items():
                 with Spinner(title):
                     problems = check(evidence)
-                wrong += _tell(console, title, problems)
+                yield title, problems
     except (LedgerError, sqlite3.DatabaseError, msgspec.MsgspecError) as error:
-        _tell(console, "the ledger can be read", [*damage, str(error).removesuffix(f". {DAMAGED}")])
-        console.print(f"{run.name}: its ledger cannot be read, so that not all {len(CHECKS)} checks were made")
-        return 1
-    console.print(f"{run.name}: {wrong} of {len(CHECKS)} checks failed" if wrong else f"{run.name}: all is well")
-    return 1 if wrong else 0
+        yield UNREADABLE, [*damage, str(error).removesuffix(f". {DAMAGED}")]
 
 
-def _tell(console: Console, title: str, problems: Problems) -> bool:
+def _tell(console: Console, title: str, problems: Problems) -> None:
     console.print(f"{'WRONG' if problems else 'ok':5} {title}", style="red" if problems else "")
     for problem in problems[:MOST]:
         console.print(f"        {problem}")
     if len(problems) > MOST:
         console.print(f"        and {len(problems) - MOST} more")
-    return bool(problems)
 
 
 def is_served(ledger: Path) -> bool:

@@ -1,7 +1,7 @@
 """From events and metrics to the points of curves. Whoever reads the ledger again gets the same points.
 
     curves = Curves(config.track, rows.append)
-    read_offline(run, curves.observe, curves)
+    read_offline(run, watcher=curves)
     for row in rows:
         for axis, step, name, value in row.points(): ...
 
@@ -108,7 +108,7 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class Curves:
-    """A watcher that emits rows, from a position on; it also observes, as it needs the tickets of results."""
+    """A watcher that emits rows, from a position on."""
 
     def __init__(
         self, config: TrackConfig, emit: Callable[[CurveRow], None], start: Position | None = None, dense: int = DENSE
@@ -119,7 +119,7 @@ class Curves:
         self._filmed, self._ticket = self._start.filmed, None  # type: int, Ticket | None
         self._gathered, self._episodes = self._start.gathered, Episodes()
 
-    def observe(self, seq: int, event: Event, state: LeagueState) -> None:
+    def before(self, seq: int, event: Event, state: LeagueState) -> None:
         """Note the ticket of a result while it is open."""
         if isinstance(event, ResultCounted):
             self._ticket = state.open.get(event.ticket)

@@ -18,13 +18,14 @@ class Episodes:
         self._moves = self._episodes = 0
 
     def add(self, ticket: Ticket, episodes: Sequence[Episode]) -> None:
-        """Count the episodes of a training ticket, for the player that it trains: its live weights played."""
-        if ticket.purpose != Purpose.TRAIN or ticket.trains is None:
+        """Count the episodes of a training ticket, for each player that it trains: its live weights played."""
+        if ticket.purpose != Purpose.TRAIN or not ticket.trains:
             return
-        mine = [i for i, entry in enumerate(ticket.entries) if entry.player == ticket.trains]
-        earned, count = self._returns.get(ticket.trains, (0.0, 0))
-        earned += sum(total_return(episode, mine) for episode in episodes)
-        self._returns[ticket.trains] = earned, count + len(episodes) * len(mine)
+        for player in ticket.trains:
+            mine = [i for i, entry in enumerate(ticket.entries) if entry.player == player]
+            earned, count = self._returns.get(player, (0.0, 0))
+            earned += sum(total_return(episode, mine) for episode in episodes)
+            self._returns[player] = earned, count + len(episodes) * len(mine)
         self._moves += sum(episode.length for episode in episodes)
         self._episodes += len(episodes)
 

@@ -1,6 +1,8 @@
 """`ludus explain`: how a player's opponents are chosen, and what is missing for its next freeze."""
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -20,10 +22,13 @@ from league.state import LeagueState
 from league.store.run_directory import RunDirectory
 
 
-def explain(run: RunDirectory, player: str, allow: Sequence[str] = ()) -> int:
+def explain(run: RunDirectory, player: str, allow: Sequence[str] = (), as_json: bool = False) -> int:
     """Print a player's possible opponents with probabilities, what its next freeze lacks, and its scores."""
     view = open_view(run)
     found = find_player(view.state, player)
+    if as_json:
+        Console(highlight=False, markup=False, soft_wrap=True).print(json.dumps(explain_json(view, found, allow)))
+        return 0
     rules = view.state.config.rules(found.kind) if found.learning else None
     console = Console()
     console.print(Text.assemble((found.id, "bold"), f" is {_origin(view, found)}"))
@@ -35,6 +40,42 @@ def explain(run: RunDirectory, player: str, allow: Sequence[str] = ()) -> int:
             console.print(f"After a freeze: {reset_status(rules.promotion)}", highlight=False)
     console.print(_scores_table(view.state, found))
     return 0
+
+
+def explain_json(view: View, player: Player, allow: Sequence[str] = ()) -> dict[str, Any]:
+    """Return an explanation for programs.
+
+    player, kind, origin; seats: of the others, each with role, mate and its choices (opponent, live, probability, why,
+    score); promotion: what the next freeze lacks; reset: what follows it; both null unless the player learns.
+    """
+    state = view.state
+    seats = _other_seats(state, player) if player.learning else []
+    rules = state.config.rules(player.kind).promotion if player.learning else None
+    return {
+        "player": player.id,
+        "kind": player.kind,
+        "origin": _origin(view, player),
+        "seats": [
+            {"role": role, "mate": mate, "choices": [_choice_json(state, player, c, mate) for c in choices]}
+            for role, mate in seats
+            for choices in [_choices(state, player, role, mate, allow)]
+        ],
+        "promotion": None if rules is None else promotion_status(state, player, allow),
+        "reset": None if rules is None or rules.reset == NEVER else reset_status(rules),
+    }
+
+
+def _choice_json(state: LeagueState, player: Player, choice: Choice, mate: bool) -> dict[str, Any]:
+    """Return a possible opponent; the score against a partner is null."""
+    score = None if mate else state.training.score(player.id, choice.opponent)
+    named = {"opponent": choice.opponent, "live": choice.live, "probability": choice.probability}
+    return {**named, "why": choice.why, "score": score}
+
+
+def _choices(state: LeagueState, player: Player, role: str, mate: bool, allow: Sequence[str]) -> list[Choice]:
+    """Return whom the scheduler may sample for another seat, the most probable first."""
+    found = Scheduler(state, allow).choices(player, frozenset({role}), mate)
+    return sorted(found, key=lambda choice: -choice.probability)
 
 
 def _origin(view: View, player: Player) -> str:
@@ -70,8 +111,7 @@ def _choices_table(state: LeagueState, player: Player, role: str, mate: bool, al
     table = Table(who, "weights", what, box=SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
     table.add_column("probability", justify="right")
     table.add_column("why")
-    choices = Scheduler(state, allow).choices(player, frozenset({role}), mate)
-    for choice in sorted(choices, key=lambda c: -c.probability):
+    for choice in _choices(state, player, role, mate, allow):
         weights = "live" if choice.live else "frozen"
         if mate:
             known = state.training.return_games(player.id, choice.opponent)

@@ -66,7 +66,7 @@ def read_story(run: RunDirectory) -> Story:
             progress.update(f"match {row.matches:,}")
 
         curves = Curves(TrackConfig(every=20, payoff_every=1 << 30), keep, dense=DENSE)
-        view = open_view(run, curves.observe, curves)
+        view = open_view(run, watcher=curves)
     return Story(run.name, view, rows, {row.frozen: row.matches for row in rows if row.frozen is not None})
 
 

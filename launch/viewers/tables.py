@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from collectors.conformance import LIMIT, MANY
+from launch.viewers.exploit_notes import exploit_notes
 from launch.viewers.final_progress import final_json
 from launch.viewers.rating_notes import rating_notes
 from launch.viewers.view import View
@@ -124,8 +125,8 @@ def _heads(appraisal: Appraisal | None, roomy: bool) -> tuple[str, ...]:
 
 
 def footnotes(state: LeagueState, appraisal: Appraisal | None) -> list[str]:
-    """Return the notes under the standings: where they mislead."""
-    return [] if appraisal is None else rating_notes(appraisal)
+    """Return the notes under the standings: where they mislead, and who was exploited."""
+    return [*([] if appraisal is None else rating_notes(appraisal)), *exploit_notes(state)]
 
 
 def _matters(state: LeagueState, player: PlayerId) -> bool:

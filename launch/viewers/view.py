@@ -47,6 +47,9 @@ Observe = Callable[[int, Event, LeagueState], None]
 class Watcher(Protocol):
     """Gets every event and every row of metrics, in order; a tracker is one."""
 
+    def before(self, seq: int, event: Event, state: LeagueState) -> None:
+        """See an event, and the state just before it."""
+
     def event(self, seq: int, event: Event, state: LeagueState) -> None:
         """See an event, and the state just after it."""
 
@@ -121,6 +124,8 @@ class View:
                 "`ludus verify` shows more"
             ) from error
         self._observe(seq, event, self.state)
+        if self._watcher is not None:
+            self._watcher.before(seq, event, self.state)
         apply(self.state, event)
         self.seq = seq
         if self._watcher is not None:

@@ -112,11 +112,14 @@ def exploiter(
     parts: list[Part] = []
     share = 1.0 / len(table.rivals)
     for rival in table.rivals:
-        past = table.past(rival)
+        past, quarry = table.past(rival), population.quarry(player.id, rival.id)
+        if quarry is not None and config.quarry > 0:
+            parts.append(evenly([quarry], config.quarry * share, "quarry"))
+        left = share if quarry is None else (1.0 - config.quarry) * share
         ready = table.score[rival.id] > config.live_above
         live = 1.0 if not past else 1.0 - config.rival_past if ready else config.live_least
         if live > 0:
-            parts.append(evenly([rival], live * share, "rival"))
+            parts.append(evenly([rival], live * left, "rival"))
         if live < 1:
-            parts.append(table.weighted(past, "var", (1.0 - live) * share, "past of a rival"))
+            parts.append(table.weighted(past, "var", (1.0 - live) * left, "past of a rival"))
     return mixture(parts)

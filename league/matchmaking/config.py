@@ -13,7 +13,9 @@ class MatchmakingConfig:
 
     name: str = "alphastar"  # the matchmaker: alphastar, exploiter, pfsp, fsp, selfplay, or package.module:function
     rivals: list[str] = field(default_factory=list)  # the kinds whose live players it meets; empty: its own kind
-    pool: list[str] = field(default_factory=list)  # the kinds whose frozen players it meets; empty: all of them
+    pool: list[str] = field(
+        default_factory=list
+    )  # the kinds it meets of those that do not learn, or frozen (from files), scripted, mixture; empty: all
     weighting: str = "hard"  # pfsp, alphastar: hard, var, linear, capped or uniform
     self_play: float = 0.35  # pfsp, alphastar: share of matches against live rivals
     verification: float = 0.15  # alphastar: share of matches against what it may have forgotten
@@ -22,6 +24,7 @@ class MatchmakingConfig:
     forgotten_below: float = 0.7  # alphastar: so are those of its own kind, unless scores only fall from old to new
     live_above: float = 0.3  # alphastar, exploiter: a live rival is met if the score is more, else mostly its past
     live_least: float = 0.25  # exploiter: share of matches against a live rival however bad the score
+    quarry: float = 0.0  # exploiter: share against the newest past that a rival had at its own last freeze or reset
     rival_past: float = 0.0  # exploiter: share against a rival's past however good the score (the paper: 0.5)
     floor: float = 0.05  # share that is kept for opponents whose score a rule reads, evenly, if they would get less
     partner_self: float = 0.5  # teams: share of matches in which a team-mate is the live self; else it is of the pool

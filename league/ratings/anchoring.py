@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from league.game_counts import GameCounts
+from league.interval import quantile
 from league.ratings.bradley_terry import fit_outcomes
 from league.ratings.fits import RatingFit
 
@@ -35,14 +36,16 @@ def fit_anchored(
     """Fit outcomes with all pins that the games do not contradict.
 
     Without all pins but the first, the games give every other anchor a rating with an interval of its own. A pin
-    outside it, at a false alarm of 1 % over all anchors, is released.
+    outside it, at a false alarm of 1 % over all anchors, is released; unless no ratings at all fit the games, because
+    then a player that is good against one anchor and bad against another says nothing about the distance of the two.
     """
     if len(anchors) < 2:
         return Anchored(fit_outcomes(counts, anchors, predecessors))
     origin = next(iter(anchors))
     free = fit_outcomes(counts, {origin: anchors[origin]}, confidence=1 - FALSE_ALARM / (len(anchors) - 1))
+    fits = free.dispersion.surprise <= quantile(1 - FALSE_ALARM)
     low, high = free.ratings.low, free.ratings.high
-    wrong = {i: pin for i, pin in anchors.items() if free.joined[i] and not low[i] <= pin <= high[i]}
+    wrong = {i: pin for i, pin in anchors.items() if fits and free.joined[i] and not low[i] <= pin <= high[i]}
     fit = fit_outcomes(counts, {i: pin for i, pin in anchors.items() if i not in wrong}, predecessors, start=free)
     found = fit.ratings
     return Anchored(

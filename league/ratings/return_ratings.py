@@ -1,37 +1,78 @@
 """Ratings by return: the least-squares potential of mean margins, for games where the size of a win counts.
 
-fit = fit_returns(counts, anchors={0: 0.0})
+fit = fit_returns(counts, anchors={0: 0.0}, predecessors={1: 2})
 
 A difference of two ratings is the margin a game: half the difference of the two returns, chips in a game of poker.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from league.game_counts import FADED, Floats, GameCounts
+from league.game_counts import FADED, Floats, GameCounts, Indices
 from league.ratings.dispersion import Cells, laplacian, measure, unit_variance
 from league.ratings.fits import Estimate, Mask, RatingFit, Ratings, check_anchors, levels
 
 UNKNOWN = Estimate(0.0, 0.0)  # of the seat and of pairs, which margins do not keep apart
 PRIOR_GAMES = 1e-9  # with which a player is at the centre: only who has no games notices
+DRIFT_GAMES = 12.0  # as many say how far a candidate is from the one before it: 100 Elo, where games decide outcomes
 
 
-def fit_returns(counts: GameCounts, anchors: Mapping[int, float], confidence: float = 0.95) -> RatingFit:
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """Priors: each child is as strong as its parent, as if they had drawn some games."""
+
+    child: Indices
+    parent: Indices
+    games: Floats
+    variance: float  # of one of these games
+
+    def laplacian(self, size: int) -> Floats:
+        """Return the information of the games."""
+        return laplacian(self.child, self.parent, self.games, size)
+
+
+NO_LINKS = Links(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0), 0.0)
+
+
+def fit_returns(
+    counts: GameCounts,
+    anchors: Mapping[int, float],
+    predecessors: Mapping[int, int] | None = None,
+    confidence: float = 0.95,
+) -> RatingFit:
     """Return the potential of the margins, weighted by games, anchors pinned in units of return.
 
-    As for outcomes, players that no games join to an anchor have infinite intervals.
+    As for outcomes, players that no games join to an anchor have infinite intervals, and the rating of a new candidate
+    starts at that of the one before it, its predecessor, with doubled uncertainty and a change of its own on top.
 
     >>> counts = GameCounts.unpaired([[0, 7, 5], [1, 0, 0], [3, 0, 0]], np.zeros((3, 3)))
     >>> fit_returns(counts, {0: 0.0}).ratings.rating.round(3).tolist()
     [0.0, -0.75, -0.25]
     """
     check_anchors(anchors, len(counts))
-    rating, bread, joined = _potential(counts, anchors)
-    cells = _cells(counts, rating, bread)
+    alone = _fit(counts, anchors, NO_LINKS, confidence)
+    return _fit(counts, anchors, _links(alone, predecessors), confidence) if predecessors else alone
+
+
+def _links(alone: RatingFit, predecessors: Mapping[int, int]) -> Links:
+    """Return the priors of new candidates, from a fit in which every candidate stands alone."""
+    child, parent = np.array(list(predecessors)), np.array(list(predecessors.values()))
+    games = float(alone.cells.games.sum())
+    variance = float(alone.cells.variance.sum()) / games if games else 0.0  # of a game
+    known = np.where(alone.joined[parent], np.diag(alone.covariance)[parent], 0.0)
+    own = known / variance if variance > 0 else np.zeros(len(parent))
+    return Links(child, parent, 1 / (1 / DRIFT_GAMES + 3 * own), variance)  # 3 + the parent's own 1: twice the error
+
+
+def _fit(counts: GameCounts, anchors: Mapping[int, float], links: Links, confidence: float) -> RatingFit:
+    rating, bread, joined = _potential(counts, anchors, links)
+    cells, size = _cells(counts, rating, bread), len(counts)
     dispersion = measure(cells, smallest=float(np.finfo(float).tiny))
     total = cells.variance + dispersion.spread * cells.information**2
-    covariance = bread @ laplacian(cells.first, cells.second, total, len(counts)) @ bread
+    filling = laplacian(cells.first, cells.second, total, size) + links.variance * links.laplacian(size)
+    covariance = bread @ filling @ bread
     reach = dispersion.reach(confidence) * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     reach = np.where(joined, reach, np.inf)
     reach[list(anchors)] = 0.0
@@ -49,17 +90,20 @@ def fit_returns(counts: GameCounts, anchors: Mapping[int, float], confidence: fl
     )
 
 
-def _potential(counts: GameCounts, anchors: Mapping[int, float]) -> tuple[Floats, Floats, Mask]:
+def _potential(counts: GameCounts, anchors: Mapping[int, float], links: Links) -> tuple[Floats, Floats, Mask]:
     """Return the ratings, the inverse of the matrix that they solve (0 for pins), and who is joined to an anchor."""
     size, games = len(counts), counts.games
     first, second = np.nonzero(np.triu(games >= FADED, 1))
-    margin, weights = counts.margins[first, second], laplacian(first, second, games[first, second], size)
-    joined, level = levels(games >= FADED, anchors)
+    weights = laplacian(first, second, games[first, second], size) + links.laplacian(size)
+    met = games >= FADED
+    met[links.child, links.parent] = met[links.parent, links.child] = True
+    joined, level = levels(met, anchors)
     free = np.setdiff1d(np.arange(size), list(anchors))
     rating = np.full(size, float(np.mean(list(anchors.values()))) if anchors else 0.0)
     rating[list(anchors)] = list(anchors.values())
     bread = np.zeros((size, size))
     bread[np.ix_(free, free)] = np.linalg.inv((weights + level + PRIOR_GAMES * np.eye(size))[np.ix_(free, free)])
+    margin = counts.margins[first, second]
     pull = np.bincount(first, margin, size) - np.bincount(second, margin, size)
     return rating + bread @ (pull - weights @ rating), bread, joined
 

@@ -36,7 +36,7 @@ from league.ticket import Ticket
 
 log = logging.getLogger("ludus.store")
 
-FOLD_VERSION = 8
+FOLD_VERSION = 9
 PAGE = 1000  # rows read at once
 SLICE = 100  # rows decoded at once: more would not stay in the processor's caches
 CELL = np.dtype("<u4")
@@ -64,6 +64,7 @@ class _Fold(msgspec.Struct, frozen=True, kw_only=True):
     rules: str  # the part of the config that the fold depends on
     plain: PlainState
     population: list[Player]
+    begun: dict[PlayerId, int]
     training: _PackedPayoff
     evaluation: _PackedPayoff
     elo: dict[str, Any]
@@ -84,6 +85,7 @@ def encode_fold(state: LeagueState, seq: int, mark: str = "") -> bytes:
         rules=_rules(state.config),
         plain=PlainState(**{name: _without_zeros(getattr(state, name)) for name in PLAIN}),
         population=list(state.population),
+        begun=state.population.begun,
         training=_pack(state.training),
         evaluation=_pack(state.evaluation),
         elo=state.elo.to_dict(),
@@ -115,7 +117,7 @@ def decode_fold(body: bytes, config: LeagueConfig) -> tuple[LeagueState, int, st
     state = LeagueState(config)
     for name in PLAIN:
         setattr(state, name, getattr(fold.plain, name))
-    state.population = Population(fold.population)
+    state.population = Population(fold.population, fold.begun)
     state.go_by(state.payoff_by)
     _unpack(fold.training, state.training)
     _unpack(fold.evaluation, state.evaluation)

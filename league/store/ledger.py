@@ -31,7 +31,7 @@ from league.store.archive import LedgerError as LedgerError  # of both
 from league.store.chain import START, Mark, hash_events, link, sealed, to_text
 from league.store.integrity import HEAD, MEASURED, check_events, damage, seal_holds
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 ARCHIVE = "archive"  # the folder beside a ledger with its old events
 PAGE_BYTES = 4096  # size of a page of the database
 WAL_HEADER = 32  # bytes at the start of SQLite's log that change whenever SQLite restarts it

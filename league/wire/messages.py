@@ -47,7 +47,7 @@ from league.limits import Ticket as TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 11
+WIRE_VERSION = 12
 
 
 class Role(StrEnum):

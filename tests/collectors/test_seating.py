@@ -280,7 +280,7 @@ def test_with_team_spirit_the_rewards_of_a_side_are_mixed_for_learning_and_not_f
     seats = (Seat((0,), side="red"), Seat((1,), side="red"), Seat((2,), side="blue"))
     seating = Seating(spec_of(*seats), slots=1)
     entries = tuple(Entry(f"player_{i}") for i in range(3))
-    ticket = Ticket(number=1, purpose=Purpose.TRAIN, entries=entries, episodes=1, trains="player_0", spirit=spirit)
+    ticket = Ticket(number=1, purpose=Purpose.TRAIN, entries=entries, episodes=1, trains=("player_0",), spirit=spirit)
     seating.begin([seating.reserve(HeldTicket(ticket, record=0), same_cast([0, 1, 2]), room=1)])
     rows = rows_of((0, 0, 4.0), (0, 1, 0.0), (0, 2, 9.0))
     assert seating.with_training_rewards(rows).reward.tolist() == mixed

@@ -4,6 +4,7 @@ from collector_world import World, evaluation, training
 
 from collectors.envs.native.rock_paper_scissors import RockPaperScissors
 from collectors.envs.native.tic_tac_toe import TicTacToe
+from league.ticket import Entry, Purpose, Ticket
 
 
 def test_a_training_ticket_waits_for_weights_and_for_credit(world):
@@ -55,3 +56,38 @@ def test_long_episodes_rest_while_their_learner_is_busy(tmp_path):
     world.order(revoked=((1, 0),))
     world.step(50)
     assert world.collector.env_steps > played, "nobody waits for decisions of a ticket that was withdrawn"
+
+
+def both(episodes=4):
+    """A match of two live players that trains both."""
+    entries = (Entry("main"), Entry("rival"))
+    return Ticket(number=1, purpose=Purpose.TRAIN, entries=entries, episodes=episodes, trains=("main", "rival"))
+
+
+def test_a_match_of_two_live_players_feeds_both_learners(tmp_path):
+    world = World(tmp_path, TicTacToe(slots=4), players=("main", "rival"), flush_seconds=0.1)
+    world.begin(both(episodes=8))
+    (result,) = world.play(until=lambda report: report.results).results
+    world.step(10)
+    recorded = {player: unsent for (player, _), unsent in world.collector._recorder.unsent.items()}
+    for head in world.heads:
+        recorded[head.player] += head.decisions
+    assert sum(recorded.values()) == sum(episode.length for episode in result.episodes), "every move is recorded once"
+    assert abs(recorded["main"] - recorded["rival"]) <= 8, "and seats swap"
+
+
+def test_of_two_live_players_the_one_that_has_credit_is_recorded(tmp_path):
+    world = World(tmp_path, TicTacToe(slots=4), players=("main", "rival"), flush_seconds=0.1)
+    world.denied = {"rival"}
+    world.begin(both(episodes=8))
+    world.play(until=lambda report: report.results)
+    world.step(10)
+    assert {head.player for head in world.heads} == {"main"}
+
+
+def test_a_match_of_two_live_players_waits_while_neither_has_credit(tmp_path):
+    world = World(tmp_path, TicTacToe(slots=4), players=("main", "rival"))
+    world.denied = {"main", "rival"}
+    world.begin(both())
+    world.step(60)
+    assert world.collector.env_steps == 0

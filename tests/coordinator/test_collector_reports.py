@@ -63,6 +63,7 @@ def test_a_starved_player_gets_no_second_attempt_either(bench):
     ticket = next(t for t in league.report(want=4).tickets if t.trains)
     league.now = 30.0
     league.tick()
-    starved = league.report(want=9, starved=(ticket.trains,)).tickets
-    assert ticket.trains not in {t.trains for t in starved}
+    starved = league.report(want=9, starved=ticket.trains).tickets
+    assert ticket.number not in {t.number for t in starved}
+    assert all(t.can_train(ticket.trains) for t in starved)
     assert ticket.number in {t.number for t in league.report(want=9).tickets}

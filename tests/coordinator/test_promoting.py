@@ -1,5 +1,6 @@
 """After a new candidate: freezes, resets, and old candidates pruned."""
 
+import pytest
 from league_table import kinds, take
 
 from coordinator.promoting import KEPT_CANDIDATES
@@ -90,7 +91,7 @@ def test_only_opponents_that_a_player_can_meet_count_for_its_promotion(bench, co
         league.report(results=[league.result(ticket, ranks=ranks)])
     league.write("fox", version=1, decisions=1000)
     assert kinds(league, PlayerFrozen)[-1].player.id == "fox.1"
-    assert "all 1 targets" in kinds(league, PlayerFrozen)[-1].why
+    assert "against hound.0 (" in kinds(league, PlayerFrozen)[-1].why
 
 
 def test_old_candidates_are_pruned_and_what_is_referenced_stays(league):
@@ -105,3 +106,47 @@ def test_old_candidates_are_pruned_and_what_is_referenced_stays(league):
     assert not gone & pinned
     assert gone | set(kept) == {f"main-0-{version}" for version in range(10)}
     assert "main-0-0" in kept, "it is the initial one, and frozen"
+
+
+@pytest.fixture
+def hunt(bench, config):
+    """A league whose exploiter began from the second frozen main, and has a quarry."""
+    rules = config()
+    rules.kinds["main_exploiter"].matchmaking["quarry"] = 1.0
+    rules.kinds["main_exploiter"].promotion |= {"quarry": True, "threshold": 0.6, "max_decisions": 10**9}
+    league = bench(config=rules)
+    league.write()
+    league.write("main", version=1, decisions=2000)
+    league.write("exploiter", version=0, decisions=0)
+    return league
+
+
+def beat(league, target, games):
+    while league.state.training.games("exploiter", target) < games:
+        (ticket,) = league.report(want=1).tickets
+        won = (0, 1) if ticket.entries[0].player == "exploiter" else (1, 0)
+        league.report(results=[league.result(ticket, ranks=won)])
+
+
+def test_an_exploiter_that_beats_its_quarry_is_frozen_and_begins_again_from_the_newest_frozen_main(hunt):
+    assert hunt.state.starts["exploiter"] == hunt.state.population["main.1"].snapshot
+    hunt.write("main", version=2, decisions=4000)
+    hunt.write("main", version=3, decisions=4500)
+    beat(hunt, "main.1", games=40)
+    hunt.write("exploiter", version=9, decisions=1500)
+    frozen, reset = kinds(hunt, PlayerFrozen)[-1], kinds(hunt, PlayerReset)[-1]
+    assert frozen.player.id == "exploiter.0"
+    assert frozen.why.startswith("scores surely more than 0.6 against main.1 (")
+    assert set(frozen.scores) == {"main.1"}
+    assert frozen.scores["main.1"] > 0.9
+    assert reset.start == hunt.state.population["main.2"].snapshot, "not its newest candidate: that is no quarry"
+    assert hunt.state.population.quarry("exploiter", "main").id == "main.2"
+    assert hunt.refolded().exploits == hunt.state.exploits == {"exploiter.0": frozen.scores}
+
+
+def test_a_quarry_survives_a_restart(hunt):
+    hunt.write("main", version=2, decisions=4000)
+    before = hunt.state.population.begun
+    hunt.crash()
+    assert hunt.state.population.begun == before
+    assert hunt.state.population.quarry("exploiter", "main").id == "main.1"

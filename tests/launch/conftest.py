@@ -92,7 +92,7 @@ def rows_of():
     def rows_of(run):
         rows = []
         curves = Curves(stored(run).track, rows.append)
-        read_offline(run, curves.observe, curves)
+        read_offline(run, watcher=curves)
         return rows
 
     return rows_of

@@ -15,7 +15,7 @@ ENV = EnvSpec(
     name="game", agents=("a", "b"), seats=(Seat((0,)), Seat((1,))), observation=Array((2,), "int8"), actions=3
 )
 TICKET = Ticket(
-    number=3, purpose=Purpose.TRAIN, entries=(Entry("main"), Entry("main.0", "f" * 64)), episodes=8, trains="main"
+    number=3, purpose=Purpose.TRAIN, entries=(Entry("main"), Entry("main.0", "f" * 64)), episodes=8, trains=("main",)
 )
 ALL = (
     events.LeagueFounded(seed=1, config="c" * 64, env=ENV),

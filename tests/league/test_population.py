@@ -64,3 +64,29 @@ def test_an_id_is_taken_once():
 def test_a_parent_has_to_be_there_first():
     with pytest.raises(ValueError, match="unknown parent 'm'"):
         Population([frozen("m.0", "m"), MAIN])
+
+
+def test_a_quarry_holds_still_until_the_player_is_frozen_or_reset():
+    pool = Population([MAIN, EXPLOITER, frozen("m.0", "m")])
+    assert pool.quarry(EXPLOITER.id, MAIN.id) is None, "it never began again"
+    pool.begin(EXPLOITER.id)
+    pool.add(frozen("m.1", "m"))
+    assert pool.quarry(EXPLOITER.id, MAIN.id).id == "m.0"
+    pool.begin(EXPLOITER.id)
+    assert pool.quarry(EXPLOITER.id, MAIN.id).id == "m.1"
+    assert Population(pool, pool.begun).quarry(EXPLOITER.id, MAIN.id).id == "m.1"
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["main", "exploiter", "begin"]), max_size=30))
+def test_a_quarry_is_the_newest_past_at_the_last_beginning(steps):
+    pool, newest, quarry = Population([MAIN, EXPLOITER]), None, None
+    for number, step in enumerate(steps):
+        if step == "begin":
+            pool.begin(EXPLOITER.id)
+            quarry = newest
+        else:
+            past = frozen(f"{step}.{number}", "m" if step == "main" else "e")
+            pool.add(past)
+            newest = past if step == "main" else newest
+        assert pool.quarry(EXPLOITER.id, MAIN.id) is quarry

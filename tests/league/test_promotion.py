@@ -240,3 +240,12 @@ def test_games_before_the_last_freeze_prove_nothing():
 def test_a_config_that_cannot_be_meant_is_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         PromotionConfig(**wrong)
+
+
+def test_a_quarry_has_to_be_beaten_instead_of_the_live_player():
+    config = dataclasses.replace(AGAINST_MAINS, quarry=True)
+    population = league()
+    assert targets(EXPLOITER, population, config) == [], "it never began again"
+    population.begin(EXPLOITER.id)
+    population.add(frozen("m.1", "m"))
+    assert [p.id for p in targets(EXPLOITER, population, config)] == ["first"], "the newest then; n has no past"

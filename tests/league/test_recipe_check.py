@@ -32,13 +32,17 @@ def test_a_fourth_kind_is_a_row():
     ("row", "message"),
     [
         ({"matchmaking": {"rivals": ["mian"]}}, "matchmaking.rivals: unknown kind 'mian'; did you mean 'main'"),
-        ({"matchmaking": {"pool": ["frozn"]}}, "matchmaking.pool: unknown kind 'frozn'; Known: "),
+        ({"matchmaking": {"pool": ["frozn"]}}, "matchmaking.pool: unknown kind 'frozn'; did you mean 'frozen'"),
         ({"promotion": {"targets": ["pol"]}}, "promotion.targets: unknown kind 'pol'; did you mean 'pool'"),
         ({"promotion": {"reset": "nevr"}}, "promotion.reset: unknown kind 'nevr'; did you mean 'never'"),
         ({"matchmaking": {"rivals": ["absent"]}}, "can never meet: nobody in league.players is of the kind 'absent'"),
         ({"matchmaking": {"pool": ["absent"]}}, "can never meet"),
         ({"promotion": {"targets": ["absent"]}}, "can never meet"),
         ({"promotion": {"min_games": 100}}, "can never fire: min_games is 100, but .* fewer than 100 games"),
+        (
+            {"promotion": {"quarry": True}},
+            "quarry: the quarry is a past of a kind among promotion.targets, and they name",
+        ),
         ({"promotion": {"reset": "absent"}}, "no other player of the kind 'absent' to take weights from"),
         ({"promotion": {"reset": "main"}, "policy": {"hidden": [8]}}, "odd cannot take the weights of main, whose"),
         ({"promotion": {"reset": "odd"}}, "no other player of the kind 'odd'"),

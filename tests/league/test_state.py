@@ -65,7 +65,7 @@ def frozen(number, version, decisions=0):
 
 def issue(number, purpose=Purpose.EVALUATE, entries=(("main", "main-0-0"), ("bot", None)), episodes=2, turn=1):
     seats = tuple(Entry(player, snapshot) for player, snapshot in entries)
-    trains = "main" if purpose == Purpose.TRAIN else None
+    trains = ("main",) if purpose == Purpose.TRAIN else ()
     ticket = Ticket(number=number, purpose=purpose, entries=seats, episodes=episodes, trains=trains, turn=turn)
     return TicketIssued(ticket=ticket)
 

@@ -102,7 +102,7 @@ def test_a_ticket_survives_the_wire():
         purpose=Purpose.TRAIN,
         entries=(Entry(PlayerId("m")), Entry(PlayerId("m.0"), Hash("h")), Entry(PlayerId("r"), bot="random")),
         episodes=8,
-        trains=PlayerId("m"),
+        trains=(PlayerId("m"),),
         attempt=2,
     )
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(ticket), type=Ticket) == ticket

@@ -31,9 +31,10 @@ BOT = Entry("random", bot="random")
 class World:
     """A collector, its clock, and the other ends of its wires."""
 
-    def __init__(self, tmp_path, env, allowance=10**9, cache_bytes=1 << 20, allow=(), **config):
+    def __init__(self, tmp_path, env, allowance=10**9, cache_bytes=1 << 20, allow=(), players=("main",), **config):
         self.now = 100.0
-        self.env, self.allowance = env, allowance
+        self.env, self.allowance, self.players = env, allowance, players
+        self.denied = set()  # players without credit
         exchange = Exchange()
         self.coordinator, self.learner = exchange.server("coordinator"), exchange.server("learner-0")
         self.store = SnapshotStore(tmp_path / "snapshots")
@@ -76,18 +77,18 @@ class World:
             if isinstance(message, Pull):
                 self.pulls.append(message)
                 self.credited = message.sent if self.trains else self.credited  # all that came was trained on
-                self.publish(incoming.peer)
+                self.publish(incoming.peer, message.player)
             else:
                 assert isinstance(message, SegmentsHead)
                 self.heads.append(message)
                 self.sent = message.sent
                 open_segments(message, incoming.arrays, self.env.spec)
 
-    def publish(self, peer):
+    def publish(self, peer, player="main"):
         flat = initial(POLICY, self.env.spec, self.version) if self.flat is None else self.flat
-        who = {"player": "main", "incarnation": self.incarnation, "version": self.version}
+        who = {"player": player, "incarnation": self.incarnation, "version": self.version}
         self.learner.send(peer, Weights(**who), {"flat": flat})
-        self.learner.send(peer, Credit(**who, allowance=self.credited + self.allowance))
+        self.learner.send(peer, Credit(**who, allowance=0 if player in self.denied else self.credited + self.allowance))
 
     def order(self, **orders):
         self.coordinator.send(self.peer, Orders(**{"term": 1, "request": 0, **orders}))
@@ -96,7 +97,7 @@ class World:
         self.order(request=report.request, **orders)
 
     def hosts(self):
-        return (Host(player="main", incarnation=self.incarnation, address=self.learner.address),)
+        return tuple(Host(player=p, incarnation=self.incarnation, address=self.learner.address) for p in self.players)
 
     def begin(self, *tickets):
         """Answer the first report with tickets and the directory."""
@@ -122,7 +123,7 @@ def evaluation(number=1, episodes=4, entries=(BOT, BOT), attempt=0):
 
 def training(number=1, episodes=4, opponent=BOT):
     return Ticket(
-        number=number, purpose=Purpose.TRAIN, entries=(Entry("main"), opponent), episodes=episodes, trains="main"
+        number=number, purpose=Purpose.TRAIN, entries=(Entry("main"), opponent), episodes=episodes, trains=("main",)
     )
 
 

@@ -89,7 +89,7 @@ class InferenceWorld:
             request=report.request,
             acks=tuple(Ack(one.ticket, one.attempt, Verdict.ACCEPTED) for one in report.results),
             tickets=tuple(
-                Ticket(number=n, purpose=Purpose.TRAIN, entries=(Entry("main"),), episodes=4, trains="main")
+                Ticket(number=n, purpose=Purpose.TRAIN, entries=(Entry("main"),), episodes=4, trains=("main",))
                 for n in range(first + 1, self.tickets + 1)
             ),
             directory=1,

@@ -103,7 +103,7 @@ def test_a_short_league_has_tens_of_points_in_its_curves(walked, figure):
     config, run, _ = walked
     rows = []
     curves = Curves(config.track, rows.append)
-    read_offline(run, curves.observe, curves)
+    read_offline(run, watcher=curves)
     losses = [row.values["losses/policy_loss/main"] for row in rows if "losses/policy_loss/main" in row.values]
     speeds = [row.values["charts/SPS"] for row in rows if "charts/SPS" in row.values]
     figure(f"{len(set(losses))} different losses of main in {len(losses)} points, {len(speeds)} points of speed")

@@ -56,9 +56,12 @@ class LoadedGame:
 
     def whole(self, state: Any) -> npt.NDArray[np.float32]:
         """Return what every agent sees, one after the other, and a one-hot vector of who is to move (zeros: all)."""
-        tensors = [getattr(state, f"{self.kind}_tensor")(player) for player in range(len(self.agents))]
-        mover = np.arange(len(self.agents)) == state.current_player()
-        return np.concatenate([*tensors, mover], dtype=np.float32)
+        tensor, mover, players = getattr(state, f"{self.kind}_tensor"), state.current_player(), state.num_players()
+        numbers: list[float] = []
+        for player in range(players):
+            numbers += tensor(player)
+        numbers += [player == mover for player in range(players)]
+        return np.array(numbers, np.float32)
 
     @property
     def board(self) -> tuple[int, ...]:
@@ -182,7 +185,8 @@ class SpielGame:
         self.writer = writer
         self._state: Any = None
         self._rng = np.random.default_rng(0)
-        self._paid = np.zeros(len(env.agents))
+        self._players = range(env.game.num_players())
+        self._paid = [0.0 for _ in self._players]
         self._movers: list[int] = []
 
     def begin(self, seed: int) -> None:
@@ -190,12 +194,12 @@ class SpielGame:
         self.writer.clear()
         self._rng = np.random.default_rng(seed)
         self._state = self.env.game.new_initial_state()
-        self._paid[:] = 0
+        self._paid = [0.0 for _ in self._players]
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the actions of all players that were ready."""
         if self._state.is_simultaneous_node():
-            joint = [0] * len(self._paid)  # of players that have nothing to choose, too
+            joint = [0 for _ in self._players]  # of players that have nothing to choose, too
             for player, action in zip(self._movers, actions, strict=True):
                 joint[player] = action
             self._state.apply_actions(joint)
@@ -211,16 +215,18 @@ class SpielGame:
         state, writer = self._state, self.writer
         while state.is_chance_node():
             state.apply_action(sample_chance(state, self._rng))
-        returns = np.array(state.returns())
-        writer.reward(dict(zip(writer.agents, (returns - self._paid).tolist(), strict=True)))
-        self._paid = returns
+        returns = state.returns()
+        if returns != self._paid:
+            rewards = [now - before for now, before in zip(returns, self._paid, strict=True)]
+            writer.reward(dict(zip(writer.agents, rewards, strict=True)))
+            self._paid = returns
         if state.is_terminal():
             for agent in writer.unended():
                 writer.end(agent, False, None, {})
             return writer.over()
         together = state.is_simultaneous_node()
-        players = range(len(self._paid)) if together else (state.current_player(),)
-        self._movers = [player for player in players if state.legal_actions(player)]
+        movers = self._players if together else (state.current_player(),)
+        self._movers = [player for player in movers if state.legal_actions(player)]
         for player in self._movers:
             writer.ready(writer.agents[player], state, {})
         if writer.buffer.state is not None:
@@ -230,9 +236,13 @@ class SpielGame:
 
 def sample_chance(state: Any, rng: np.random.Generator) -> int:
     """Return a move of chance."""
-    outcomes, chances = zip(*state.chance_outcomes(), strict=True)
-    point = rng.random() * sum(chances)
-    return int(outcomes[min(int(np.searchsorted(np.cumsum(chances), point, side="right")), len(outcomes) - 1)])
+    outcomes = state.chance_outcomes()
+    point, passed = rng.random() * sum(chance for _, chance in outcomes), 0.0
+    for outcome, chance in outcomes:
+        passed += chance
+        if point < passed:
+            return int(outcome)
+    return int(outcomes[-1][0])
 
 
 def returns(build: Callable[[], LoadedGame], seed: int, ticks: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -3,11 +3,18 @@
 from collections import Counter
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from league_table import BOT
 
 from coordinator.scheduling.training import LEAD
 from league.rulebook import PlayerConfig
 from league.ticket import Purpose
+
+
+def trained(tickets):
+    """Return how many of the tickets train each player."""
+    return Counter(player for ticket in tickets for player in ticket.trains)
 
 
 def test_no_ticket_before_the_first_candidate(bench):
@@ -21,18 +28,51 @@ def test_no_ticket_before_the_first_candidate(bench):
 
 def test_a_reset_player_gets_no_ticket_before_its_new_candidate(league):
     league.write("exploiter", version=5, decisions=2000)
-    assert {ticket.trains for ticket in league.play(20)} <= {"main", None}
+    assert {ticket.trains for ticket in league.play(20)} <= {("main",), ()}
     league.write("exploiter", version=0, decisions=2000)
-    assert "exploiter" in {ticket.trains for ticket in league.play(20)}
+    assert "exploiter" in trained(league.play(20))
 
 
 def test_training_episodes_follow_the_rates(bench, config):
     players = {"a": PlayerConfig(rate=3.0), "b": PlayerConfig(rate=1.0), "c": PlayerConfig(rate=0.0)}
-    league = bench(config=config(**players, bot=PlayerConfig(**BOT)))
+    rules = config(**players, bot=PlayerConfig(**BOT))
+    rules.matchmaking.name = "selfplay"
+    league = bench(config=rules)
     league.write()
-    trained = Counter(t.trains for t in league.play(200) if t.trains)
-    assert set(trained) == {"a", "b"}
-    assert trained["a"] == pytest.approx(3 * trained["b"], abs=3)
+    counts = trained(league.play(200))
+    assert set(counts) == {"a", "b"}
+    assert counts["a"] == pytest.approx(3 * counts["b"], abs=3)
+
+
+def test_a_match_of_two_live_players_trains_both(league):
+    """The exploiter meets nobody but the main at first; the main meets itself."""
+    tickets = [t for t in league.play(40) if t.purpose == Purpose.TRAIN]
+    entries = {tuple(entry.player for entry in t.entries): t.trains for t in tickets}
+    assert entries["exploiter", "main"] == ("exploiter", "main")
+    assert entries["main", "main"] == ("main",)
+    assert all(len(t.trains) == 1 for t in tickets if any(entry.snapshot for entry in t.entries))
+
+
+def test_of_two_live_players_the_one_that_has_credit_trains(league):
+    tickets = league.play(20, starved=("main",))
+    assert {t.trains for t in tickets if t.purpose == Purpose.TRAIN} == {("exploiter",)}
+    assert any(entry.player == "main" and entry.snapshot is None for t in tickets for entry in t.entries)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rates=st.lists(st.sampled_from([0.1, 0.5, 1.0, 3.0, 8.0]), min_size=2, max_size=4))
+def test_rates_hold_whoever_meets_whom(bench, config, rates):
+    """Players that are trained in matches of others, too, wait until the rest has caught up."""
+    rules = config(**{f"p{i}": PlayerConfig(rate=rate) for i, rate in enumerate(rates)}, bot=PlayerConfig(**BOT))
+    league = bench(config=rules)
+    league.write()
+    tickets = league.play(150)
+    assert any(len(t.trains) > 1 for t in tickets)
+    counted = {player: count * rules.episodes for player, count in trained(tickets).items()}
+    assert counted == {player: count for player, count in league.state.asked.items() if count}
+    had = [league.state.asked[f"p{i}"] / rate for i, rate in enumerate(rates)]
+    lead = (LEAD + 1) * rules.episodes / sum(rates)
+    assert max(had) - min(had) <= lead + rules.episodes / min(rates)
 
 
 def test_tickets_carry_the_team_spirit_of_the_player_that_they_train(bench, config):
@@ -47,18 +87,18 @@ def test_tickets_carry_the_team_spirit_of_the_player_that_they_train(bench, conf
         league.write("a", version=decisions, decisions=decisions)
     for ticket in league.play(40):
         told.setdefault((ticket.trains, ticket.purpose), []).append(ticket.spirit)
-    assert sorted(set(told["a", Purpose.TRAIN])) == pytest.approx([0.2, 0.6, 1.0])
-    assert set(told["b", Purpose.TRAIN]) == {0.2}, "by its own decisions"
-    assert set(told[None, Purpose.EVALUATE]) == {0.0}
+    assert sorted(set(told[("a",), Purpose.TRAIN])) == pytest.approx([0.2, 0.6, 1.0])
+    assert set(told[("b",), Purpose.TRAIN]) == {0.2}, "by its own decisions"
+    assert set(told[(), Purpose.EVALUATE]) == {0.0}
 
 
 def test_a_starved_player_gets_no_ticket_and_the_others_go_on(bench, config):
     league = bench(config=config(a=PlayerConfig(), b=PlayerConfig(), bot=PlayerConfig(**BOT)))
     league.write()
-    assert {t.trains for t in league.play(20, starved=("a",))} == {"b", None}
+    assert {t.trains for t in league.play(20, starved=("a",))} == {("b",), ()}
     league.play(40, starved=("a", "b"))
     assert league.report(want=1, starved=("a", "b")).tickets == (), "evaluation keeps to its share"
-    assert {t.trains for t in league.play(20)} == {"a", None}, "and then it catches up"
+    assert all("a" in t.trains for t in league.play(20) if t.trains), "and then it catches up"
 
 
 def test_nobody_runs_far_ahead_of_a_starved_player(bench, config):

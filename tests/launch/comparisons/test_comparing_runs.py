@@ -42,9 +42,9 @@ def test_a_run_against_its_copy_is_even(pair, state):
     for budget in found.budgets:
         assert [one.milestone.label for one in budget.snapshots] == ["main", "main"]
         assert [one.run for one in budget.snapshots] == ["first", "second"]
-        (duel,) = budget.duels
-        assert duel.score.low < 0.5 < duel.score.high
-        assert duel.games == 400
+        for (duel,) in (budget.duels, budget.mixture_duels):
+            assert duel.score.low < 0.5 < duel.score.high
+            assert duel.games == 400
         assert [row.settings for row in budget.rows] == ["first", "second"]
         assert set(budget.rows[0].means) == {"score/main_v_random"}
     assert found.budgets[1].budget == state.candidates["main"].decisions

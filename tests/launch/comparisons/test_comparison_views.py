@@ -30,7 +30,9 @@ def comparison():
         ]
         duel = GroupDuel(first="pfsp", second="selfplay", score=mean(0.4), games=800)
         snapshots = [snapshot("pfsp"), snapshot("selfplay")]
-        return BudgetComparison(axis=axis, budget=1000, snapshots=snapshots, rows=rows, duels=[duel])
+        return BudgetComparison(
+            axis=axis, budget=1000, snapshots=snapshots, rows=rows, duels=[duel], mixture_duels=[duel]
+        )
 
     groups = {"pfsp": ["a", "b"], "selfplay": ["c", "d"]}
     return RunComparison(game="connect_four", groups=groups, budgets=[at(ENV_STEPS), at(DECISIONS)])
@@ -45,7 +47,8 @@ def test_people_see_which_snapshots_were_compared(comparison):
     assert "pfsp: main.4, 1,000 env steps, 400 decisions" in text
     assert "probe v main" in text
     assert "80% ±5" in text
-    assert "40% ±5" in text
+    assert text.count("40% ±5") == 4
+    assert "uniform mixtures of all mains so far" in text
 
 
 def test_programs_get_all_of_it(comparison):

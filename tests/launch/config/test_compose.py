@@ -55,6 +55,11 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
             "unknown league 'alphstar'. Did you mean 'alphastar'? "
             "Known: alphastar, cooperative, cross_play, fsp, pfsp, selfplay.",
         ),
+        (
+            "league=psro_exact",
+            "league=psro_exact is no league. Exact best responses come from the tree of the game, without learners: "
+            "ludus solve --by psro",
+        ),
         ("algo=null", f"unknown algo 'None'. Known: {ALGORITHMS}."),
         ("algo.lr=fast", "algo.lr=fast: expected a number"),
         ("seed=1.5", "seed=1.5: expected a whole number"),
@@ -235,8 +240,8 @@ def test_default_is_the_connect_four_league_of_three_minutes():
     assert config.league.matchmaking.name == "alphastar"
     assert config.league.budget.minutes == 2.3
     kinds = {name: (player.kind, player.rate) for name, player in config.league.players.items()}
-    assert kinds["main"] == ("main", 0.8)
-    assert kinds["main_exploiter"] == ("main_exploiter", 0.1)
+    assert kinds["main"] == ("main", 0.6)
+    assert kinds["main_exploiter"] == ("main_exploiter", 0.3)
     assert kinds["league_exploiter"] == ("league_exploiter", 0.1)
     assert {name: player.anchor for name, player in config.league.players.items() if player.bot} == {
         "random": 0.0,

@@ -26,7 +26,7 @@ def run(run):
 def recordings_of(run):
     rows = []
     curves = Curves(stored(run).track, rows.append)
-    read_offline(run, curves.observe, curves)
+    read_offline(run, watcher=curves)
     return [row.recorded for row in rows if row.recorded is not None]
 
 

@@ -52,6 +52,22 @@ def test_a_probe_is_a_run_of_its_own_and_leaves_the_league_alone(run):
     assert {entry.player for ticket in state.open.values() for entry in ticket.entries} <= {"probe", "target"}
 
 
+def test_a_probe_of_a_mixture_meets_the_mixture_only(run, state):
+    report = probe(run, "pool", ProbeOrder(steps=1000, **QUICK))
+    place = RunDirectory(Path(report.path))
+    found = read_offline(place).state
+    frozen = state.population.frozen()
+    assert len(frozen) > 1
+    (target,) = [player for player in found.population if player.members]
+    assert len(target.members) == len(frozen)
+    pairs = found.training.raw_row("probe")
+    met = {player.id for player in found.population if found.training.games("probe", player.id) > 0}
+    assert met - {"probe"} == {"target"}, pairs
+    assert stored(place).league.players["probe"].weights == frozen[-1].snapshot, "it starts from the newest member"
+    assert report.score.games == 20
+    assert verify(place) == 0
+
+
 def test_the_same_order_is_done_and_a_larger_one_goes_on(run):
     first = probe(run, "main.0", ProbeOrder(steps=1000, **QUICK))
     assert probe(run, "main.0", ProbeOrder(steps=1000, **QUICK)) == first
@@ -111,7 +127,7 @@ def test_the_curve_counts_the_games_of_the_probe_wherever_it_sits(state):
     players = [Player(id="probe", kind="main_exploiter"), Player(id="target", kind="frozen", snapshot="a" * 64)]
     events = [LeagueFounded(seed=1, config="c", env=state.env), *(PlayerAdded(player=player) for player in players)]
     for number in range(1, 5):
-        ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=2, trains="probe")
+        ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=2, trains=("probe",))
         won = Episode(ranks=(1, 0), returns=(-1.0, 1.0), length=5)
         drawn = Episode(ranks=(0, 0), returns=(0.0, 0.0), length=5)
         episodes = (won, won) if number > 2 else (drawn, drawn)

@@ -46,7 +46,7 @@ def ended(tickets, **decisions):
         for _ in range(count):
             number += 1
             entries = (Entry(player), Entry("other", "snapshot"))
-            ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=1, trains=player)
+            ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=1, trains=(player,))
             apply(state, TicketIssued(ticket=ticket))
             apply(state, ResultCounted(ticket=number, attempt=0, episodes=(Episode((0, 1), (1.0, -1.0), MOVES),)))
     for player, trained in decisions.items():
@@ -61,7 +61,7 @@ def test_a_league_that_was_given_up_fails_whether_it_trained_or_not():
         state = ended({}, main=trained, other=0)
         for number in range(1, config().league.lease.give_up + 1):
             entries = (Entry("main"), Entry("other", "snapshot"))
-            ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=1, trains="main")
+            ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=1, trains=("main",))
             apply(state, TicketIssued(ticket=ticket))
             apply(state, TicketVoided(ticket=number, why="a return of nan"))
         apply(state, PhaseBegan(phase=OVER, why="void: a return of nan"))

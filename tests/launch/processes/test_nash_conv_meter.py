@@ -36,7 +36,7 @@ def newest(run):
 def test_a_league_tracks_the_nash_conv_of_its_candidates_up_to_the_last(kuhn):
     rows = []
     curves = Curves(TrackConfig(), rows.append)
-    open_view(kuhn, curves.observe, curves)
+    open_view(kuhn, watcher=curves)
     found = [row.values["league/nash_conv/main"] for row in rows if "league/nash_conv/main" in row.values]
     assert len(set(found)) > 2
     assert found[0] == pytest.approx(11 / 12, abs=0.05)  # before training, play is nearly uniform

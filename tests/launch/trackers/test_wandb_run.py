@@ -40,7 +40,7 @@ run, last, end = RunDirectory(Path(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
 config, rows = stored(run), []
 config.track.project = "test"
 curves = Curves(config.track, rows.append)
-read_offline(run, curves.observe, curves)
+read_offline(run, watcher=curves)
 sink = make_sink("wandb", sink_context(config, run, run.track / "wandb", print, Films(run), "old"))
 began = time.monotonic()
 have = sink.open()

@@ -69,6 +69,18 @@ def test_a_clean_run_is_clean(told):
     assert "first: all is well" in text
 
 
+def test_programs_get_the_problems_of_each_check(run, sql, capsys):
+    assert verify(run, as_json=True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["run"], found["sound"], found["complete"]) == ("first", True, True)
+    assert list(found["checks"]) == list(CHECKS)
+    run.ledger.write_bytes(run.ledger.read_bytes()[:5000])
+    assert verify(run, as_json=True) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["sound"], found["complete"]) == (False, False)
+    assert any(found["checks"].values())
+
+
 def test_a_missing_row_is_found(told, sql):
     ((seq,),) = sql("select seq from events where kind = 'term_began'")
     sql("delete from events where seq = ?", seq)
@@ -114,6 +126,20 @@ def test_a_result_of_no_ticket_is_found(told, sql):
     assert code == 1
     assert title("check_tickets") in wrong
     assert "a result of ticket 9999, which was never issued" in text
+
+
+@pytest.mark.parametrize(("found", "trained"), [("train", "random"), ("evaluate", "main")])
+def test_a_ticket_that_trains_who_does_not_learn_in_it_is_found(told, sql, found, trained):
+    rows = sql("select seq, body from events where kind = 'ticket_issued'")
+    seq, issued = next(
+        (seq, body) for seq, body in ((s, json.loads(b)) for s, b in rows) if body["ticket"]["purpose"] == found
+    )
+    issued["ticket"]["trains"] = [trained]
+    sql("update events set body = ? where seq = ?", json.dumps(issued), seq)
+    code, wrong, text = told()
+    assert code == 1
+    assert title("check_tickets") in wrong
+    assert f"event {seq}: ticket {issued['ticket']['number']} trains players that do not learn in it" in text
 
 
 def test_a_shortened_result_is_found(told, sql):

@@ -1,5 +1,7 @@
 """`ludus explain`: opponents with probabilities, and what the next freeze lacks."""
 
+import json
+
 import pytest
 
 from coordinator.scheduler import Scheduler
@@ -35,6 +37,17 @@ def test_explain_tells_the_probabilities_of_the_scheduler(run, state, out):
     assert "random" in text[text.index("Scores") :]
 
 
+def test_programs_get_the_same_probabilities(run, state, out):
+    assert reading.explain(run, "main", as_json=True) == 0
+    found = json.loads(out())
+    choices = Scheduler(state).choices(state.population["main"], frozenset({"player"}))
+    (seat,) = found["seats"]
+    assert {c["opponent"]: c["probability"] for c in seat["choices"]} == {c.opponent: c.probability for c in choices}
+    assert found["promotion"] == promotion_status(state, state.population["main"])
+    assert reading.explain(run, "random", as_json=True) == 0
+    assert json.loads(out())["promotion"] is None
+
+
 def test_explain_knows_who_is_not_trained(run, out):
     assert reading.explain(run, "main.0") == 0
     text = out()
@@ -63,7 +76,7 @@ def grown(decisions):
 def win(state, games):
     entries = (Entry("main"), Entry("main.0", "s0"))
     number = state.tickets + 1
-    ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=games, trains="main")
+    ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=games, trains=("main",))
     apply(state, TicketIssued(ticket=ticket))
     episodes = tuple(Episode((0, 1), (1.0, -1.0), 5) for _ in range(games))
     apply(state, ResultCounted(ticket=number, attempt=0, episodes=episodes))

@@ -85,7 +85,7 @@ def test_a_void_match_tells_why(run, out):
     with Ledger.open(run.ledger) as ledger:
         number = ledger.query("select max(ticket) from events")[0][0] + 1
         entries = (Entry("main"), Entry("random", None, "random"))
-        ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=2, trains="main")
+        ticket = Ticket(number=number, purpose=Purpose.TRAIN, entries=entries, episodes=2, trains=("main",))
         ledger.commit(
             [
                 TicketIssued(ticket=ticket),

@@ -282,6 +282,9 @@ class Notebook:
     def __init__(self):
         self.told = []
 
+    def before(self, seq, event, state):
+        pass
+
     def event(self, seq, event, state):
         self.told.append(seq)
 

@@ -167,3 +167,16 @@ def test_frozen_players_of_any_other_kind_are_verified():
     population.add(Player(id=PlayerId("spar.0"), kind="sparring_partner", parent="spar", snapshot="s"))
     found = ask(exact(), population, scores(m__spar_0=0.1), "m")
     assert reasons(found)["verification: exploiters"] == 0.15
+
+
+def test_an_exploiter_meets_its_quarry_until_it_is_frozen_or_reset():
+    population = league(frozen("m.0", "m"))
+    config = exact(name="exploiter", rivals=["main"], quarry=0.8)
+    assert shares(ask(config, population, scores(), "me")) == {"m*": 0.5, "n*": 0.5}, "it never began again"
+    population.begin(PlayerId("me"))
+    population.add(frozen("m.1", "m"))
+    found = ask(config, population, scores(), "me")
+    assert shares(found) == {"m.0": 0.4, "m*": 0.1, "n*": 0.5}, "n has no past"
+    assert reasons(found) == {"quarry": 0.4, "rival": 0.6}
+    population.begin(PlayerId("me"))
+    assert shares(ask(config, population, scores(), "me")) == {"m.1": 0.4, "m*": 0.1, "n*": 0.5}

@@ -41,3 +41,14 @@ def test_an_anchor_that_no_game_joins_to_the_first_keeps_its_pin():
     found = fit_anchored(played(pairs=pairs), {0: 0.0, 1: 999.0})
     assert found.refuted == ()
     assert found.fit.ratings.rating[3] == pytest.approx(899, abs=60)
+
+
+def test_games_that_no_ratings_fit_refute_no_pin():
+    """Two lineages beat one anchor far more, and the other far less, than any ratings say: that is style."""
+    style = np.zeros((6, 6))
+    style[2:, 0], style[2:, 1] = 150.0, -150.0
+    strength = np.array([0.0, 300.0, 150.0, 200.0, 250.0, 300.0])
+    counts = SimulatedLeague(strength, residual=style - style.T, pairs=300).play(np.random.default_rng(0))
+    found = fit_anchored(counts, {0: 0.0, 1: 300.0})
+    assert found.fit.dispersion.surprise > 3
+    assert found.refuted == ()

@@ -118,19 +118,23 @@ def test_a_candidate_that_improves_is_covered_from_its_first_games_on(gain, pair
     assert abs(np.mean(off)) < 25
 
 
-def returns_league(rng, size=SIZE, deviation=0.0, spread=3.0, pairs=60):
+def returns_league(rng, size=SIZE, deviation=0.0, pairs=60):
     """Return true ratings in units of return and the counts of games whose margins scatter far more than ratings."""
     rating = rng.normal(0.0, 0.3, size)
     rating -= rating[0]
-    own = antisymmetric(size, deviation, rng)
+    return rating, margins_of(rng, rating, np.full((size, size), pairs), antisymmetric(size, deviation, rng))
+
+
+def margins_of(rng, rating, pairs, own, spread=3.0):
+    size = len(rating)
     zeros = np.zeros((size, size))
     tables = {name: zeros.copy() for name in ("wins", "margins", "margin_squares")}
     for i, j in zip(*np.triu_indices(size, 1), strict=True):
-        units = rating[i] - rating[j] + own[i, j] + spread * rng.standard_t(5, pairs)
-        tables["wins"][i, j] = tables["wins"][j, i] = pairs
+        units = rating[i] - rating[j] + own[i, j] + spread * rng.standard_t(5, pairs[i, j])
+        tables["wins"][i, j] = tables["wins"][j, i] = pairs[i, j]
         tables["margins"][i, j], tables["margins"][j, i] = 2 * units.sum(), -2 * units.sum()
         tables["margin_squares"][i, j] = tables["margin_squares"][j, i] = (units**2).sum()
-    return rating, GameCounts(draws=zeros, losses=zeros, pairs=tables["wins"], pair_squares=tables["wins"], **tables)
+    return GameCounts(draws=zeros, losses=zeros, pairs=tables["wins"], pair_squares=tables["wins"], **tables)
 
 
 @pytest.mark.parametrize(("deviation", "pairs"), [(0.0, 60), (0.5, 60), (0.0, 3), (0.5, 300)])
@@ -141,3 +145,22 @@ def test_intervals_by_return_cover(deviation, pairs, figure):
         inside.append(covered(fit_returns(counts, {0: 0.0}), truth))
     figure(f"by return, {pairs} pairs that deviate by {deviation}: {np.mean(inside):.1%} of 95 % intervals cover")
     assert 0.92 < np.mean(inside) < 0.985
+
+
+@pytest.mark.parametrize(("gain", "pairs"), [(0.0, 0), (0.3, 2), (0.3, 20)])
+def test_a_candidate_by_return_starts_at_the_one_before_and_its_interval_covers(gain, pairs, figure):
+    rng, inside, off = np.random.default_rng(7), [], []
+    met = np.full((SIZE + 1, SIZE + 1), 60)
+    met[SIZE] = met[:, SIZE] = pairs
+    met[3, SIZE] = met[SIZE, 3] = 0
+    for _ in range(300):
+        rating, _ = returns_league(rng, pairs=1)
+        change = rng.normal(gain, 0.3)  # as much as ratings differ
+        truth = np.append(rating, rating[3] + change)
+        found = fit_returns(margins_of(rng, truth, met, np.zeros(met.shape)), {0: 0.0}, {SIZE: 3}).ratings
+        inside.append(found.low[SIZE] <= truth[SIZE] <= found.high[SIZE])
+        off.append(found.rating[SIZE] - truth[SIZE])
+    games = 2 * pairs * (SIZE - 1)
+    figure(f"by return, {gain} above the last, {games} games: {np.mean(inside):.1%} cover, off by {np.mean(off):.2f}")
+    assert np.mean(inside) > 0.92
+    assert abs(np.mean(off)) < (0.25 if pairs < 20 else 0.1)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from league.game_counts import GameCounts
-from league.ratings.return_ratings import fit_returns
+from league.ratings.return_ratings import DRIFT_GAMES, fit_returns
 
 
 def counted(margins, units, spread=1.0):
@@ -67,8 +67,24 @@ def test_players_that_no_game_joins_to_an_anchor_have_no_interval():
     assert free.ratings.rating[:2] == pytest.approx([-0.5, 0.5])
 
 
+def test_a_candidate_without_games_has_its_predecessors_rating_and_a_wide_interval():
+    games = np.array([[0, 400.0, 0], [400, 0, 0], [0, 0, 0]])
+    fit = fit_returns(counted(potential(np.array([0.0, 0.5, 0.0])), games, spread=3.0), {0: 0.0}, {2: 1})
+    rating, reach = fit.ratings.rating, fit.ratings.high - fit.ratings.rating
+    assert rating.tolist() == pytest.approx([0.0, 0.5, 0.5], abs=1e-6)
+    assert reach[2] == pytest.approx(np.sqrt(4 * reach[1] ** 2 + (1.96 * 3) ** 2 / DRIFT_GAMES), rel=0.01)
+    assert fit.joined.all()
+
+
+def test_own_games_take_over_from_the_predecessor():
+    games = np.array([[0, 400.0, 400], [400, 0, 0], [400, 0, 0]])
+    fit = fit_returns(counted(potential(np.array([0.0, 0.5, 1.5])), games, spread=3.0), {0: 0.0}, {2: 1})
+    assert fit.ratings.rating[1:] == pytest.approx([0.5, 1.5], abs=0.03)
+
+
 def test_no_games_and_games_of_one_unit_are_no_error():
     assert len(fit_returns(counted(np.zeros((0, 0)), np.zeros((0, 0))), {}).ratings.rating) == 0
+    assert fit_returns(counted(np.zeros((2, 2)), np.zeros((2, 2))), {}, {0: 1}).ratings.rating.tolist() == [0.0, 0.0]
     one = fit_returns(counted([[0, 2.0], [-2, 0]], [[0, 1.0], [1, 0]], spread=0.0), {1: 0.0})
     assert one.ratings.rating[0] == pytest.approx(2)
     assert np.isfinite(one.ratings.high[0])

@@ -283,7 +283,7 @@ def test_a_ledger_of_another_version_says_who_can_read_it(path):
     connection.commit()
     connection.close()
     for opening in (lambda: Ledger.open(path), lambda: open_copy(path).__enter__()):
-        with pytest.raises(LedgerError, match="has schema version 99, this Ludus reads version 5") as caught:
+        with pytest.raises(LedgerError, match="has schema version 99, this Ludus reads version 6") as caught:
             opening()
         assert str(path) in str(caught.value)
 
