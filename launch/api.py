@@ -69,12 +69,13 @@ def load(file: str | Path, *, greedy: bool = False, seed: int | None = None) -> 
 
     `greedy` takes the most probable action instead of sampling, `seed` repeats the same samples.
 
-    player = ludus.load("main.safetensors")
+    player = ludus.load("main.safetensors")         # or "zoo:connect_four/strong"
     action = player.act(observation, mask)
     """
     from collectors.players.loaded_player import load_player
+    from launch.config.player_files import player_path
 
-    return load_player(Path(file), greedy=greedy, seed=seed)
+    return load_player(player_path(str(file)), greedy=greedy, seed=seed)
 
 
 def read_games(folder: str | Path) -> "Iterator[Games]":

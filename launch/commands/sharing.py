@@ -1,9 +1,8 @@
-"""The commands by which players leave a run and meet elsewhere: pack, show, tournament."""
+"""The commands by which players leave a run and meet elsewhere: pack, show, tournament, zoo."""
 
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launch.commands.command import CliCommand, add_allow, add_json, find_run, optional_path, print_note
@@ -37,15 +36,16 @@ def _pack(arguments: Namespace) -> int:
 
 
 def _add_show(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a packed player")
+    parser.add_argument("file", metavar="FILE", help="a packed player, or zoo:GAME/NAME")
     add_json(parser)
 
 
 def _show(arguments: Namespace) -> int:
+    from launch.config.player_files import player_path
     from launch.packing.player_cards import card_json, card_lines
     from league.store.player_file import read_player
 
-    found = read_player(Path(arguments.file))
+    found = read_player(player_path(arguments.file))
     lines = [json.dumps(card_json(found), indent=2)] if arguments.json else card_lines(found)
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
@@ -119,6 +119,17 @@ def _print_tournament(run: "RunDirectory", as_json: bool) -> None:
     print_note(f"the report, to look at or to send: {report}")
 
 
+def _zoo(arguments: Namespace) -> int:
+    from launch.config.player_files import zoo_files
+    from launch.packing.player_cards import card_json, zoo_lines
+    from league.store.player_file import read_player
+
+    found = {name: read_player(path) for name, path in zoo_files().items()}
+    plain = {name: card_json(file) for name, file in found.items()}
+    sys.stdout.write((json.dumps(plain, indent=2) if arguments.json else "\n".join(zoo_lines(found))) + "\n")
+    return 0
+
+
 def _anchor(text: str) -> tuple[str, float]:
     from league.errors import InputError
 
@@ -151,6 +162,14 @@ SHARING = (
         example="ludus tournament main.safetensors first/main random --until 20",
         handle=_tournament,
         add_arguments=_add_tournament,
+        takes_run=False,
+    ),
+    CliCommand(
+        name="zoo",
+        help="list the reference players that come with Ludus",
+        example="ludus zoo",
+        handle=_zoo,
+        add_arguments=add_json,
         takes_run=False,
     ),
 )

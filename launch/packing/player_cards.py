@@ -5,7 +5,7 @@ for line in card_lines(read_player(path)):
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -72,10 +72,21 @@ def rating_text(rating: CardRating | None) -> str:
     """Return a rating with its interval and its anchors."""
     if rating is None:
         return "none: no games lead to an anchor"
-    low, high = (f"{end:.0f}" if end is not None else "?" for end in (rating.low, rating.high))
-    unit = "" if rating.by == "outcome" else " by return"
+    digits, unit = (0, "") if rating.by == "outcome" else (2, " by return")
+    low, high = (f"{end:.{digits}f}" if end is not None else "?" for end in (rating.low, rating.high))
     anchors = ", ".join(f"{one.player} at {one.rating:g}" for one in rating.anchors)
-    return f"{rating.rating:.0f}{unit} ({low} to {high}), {rating.games:.0f} games; anchors: {anchors or 'none'}"
+    return f"{rating.rating:.{digits}f}{unit} ({low} to {high}), {rating.games:.0f} games; anchors: {anchors or 'none'}"
+
+
+def zoo_lines(found: Mapping[str, PlayerFile]) -> list[str]:
+    """Return a line for each player of the zoo, and the command that made it."""
+    lines = []
+    for name, file in found.items():
+        card = file.card
+        role = f" as {card.role}" if card.role else ""
+        lines += [f"{name}  plays {env_text(card)}{role}; rating {rating_text(card.provenance.rating)}"]
+        lines += [f"    {_plain(card.note)}"]
+    return lines
 
 
 def _different(card: PlayerCard) -> list[str]:

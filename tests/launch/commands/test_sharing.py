@@ -35,3 +35,13 @@ def test_a_tournament_prints_standings_and_writes_a_report(in_an_empty_directory
     assert {row["player"]: row["games"] for row in found["standings"]} == {"a": 4, "random": 4}
     assert main([*order, "--anchor", "random"]) == 2
     assert "write PLAYER=ELO" in capsys.readouterr().err
+
+
+def test_the_zoo_is_listed_and_shown(capsys):
+    assert main(["zoo"]) == 0
+    assert "zoo:leduc/main  plays leduc_poker; rating" in capsys.readouterr().out
+    assert main(["zoo", "--json"]) == 0
+    assert "zoo:connect_four/strong" in json.loads(capsys.readouterr().out)
+    assert main(["show", "zoo:simple_tag/agent"]) == 0
+    assert "simple_tag as agent" in capsys.readouterr().out
+    assert main(["show", "zoo:chess/best"]) == 2

@@ -154,15 +154,17 @@ def file(played, tmp_path):
 def test_a_packed_player_starts_rivals_anchors_and_resets(file, snapshot):
     config = wanted(
         snapshot, f"league.players.main.from={file}", "~league.players.old",
-        f"+league.players.rival={{kind: frozen, from: {file}, pin: true}}", f"league.promotion.reset={file}",
-        "league.promotion.min_decisions=200", "league.promotion.max_decisions=300", "league.budget.env_steps=2500",
+        f"+league.players.rival={{kind: frozen, from: {file}, pin: true}}", f"league.kinds.main.promotion.reset={file}",
+        "league.kinds.main.promotion.min_decisions=200", "league.kinds.main.promotion.max_decisions=300",
+        "league.budget.env_steps=2500",
     )  # fmt: skip
     with begin(config, allow=(), accept=False, notify=silent) as run:
         file.unlink()
         config = stored(run)
         state = play(config, run)
     assert verify(run) == 0
-    assert config.league.promotion.reset == state.initial["main"] == state.population["rival"].snapshot == snapshot.stem
+    reset = config.league.kinds["main"].promotion["reset"]
+    assert reset == state.initial["main"] == state.population["rival"].snapshot == snapshot.stem
     assert state.population["rival"].anchor == config.league.players["rival"].anchor is not None
     assert state.incarnations["main"] > 0
     assert state.starts["main"] == snapshot.stem, "the reset took the weights of the file"
