@@ -16,6 +16,7 @@ def _add_pack(parser: ArgumentParser) -> None:
     parser.add_argument("-o", "--out", metavar="FILE", help="where to (RUN-PLAYER.safetensors, here)")
     parser.add_argument("--licence", default="", help="under which licence others may use it, for its card")
     parser.add_argument("--note", default="", help="a line for its card, such as how it was made")
+    parser.add_argument("--onnx", action="store_true", help="also write its network as FILE.onnx (ludus-league[onnx])")
     add_allow(parser)
 
 
@@ -30,6 +31,13 @@ def _pack(arguments: Namespace) -> int:
         note=arguments.note,
         allow=arguments.allow,
     )
+    if arguments.onnx:
+        from launch.packing.onnx_export import CHECKED, export_onnx
+        from league.store.player_file import read_player
+
+        graph = path.with_suffix(".onnx")
+        apart = export_onnx(read_player(path), graph)
+        print_note(f"{graph}: equals the player on {CHECKED:,} observations within {apart:.1g}")
     print_note(f"{path.stat().st_size:,} bytes; look at it: ludus show {path}")
     sys.stdout.write(f"{path}\n")
     return 0
