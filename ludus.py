@@ -10,7 +10,7 @@ for row in league.standings():
 import sys
 
 try:
-    from launch.api import League, Standings, open, run
+    from launch.api import League, Standings, load, open, read_games, run
     from launch.matches.score import Score
     from launch.shadowing import check_packages
 except ModuleNotFoundError as error:
@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
     place = getattr(sys.modules.get("launch"), "__file__", None) or "folder launch/"
     raise ImportError(f"your {place} hides Ludus's package launch: rename it, or run from another folder") from None
 
-__all__ = ["League", "LudusError", "Score", "Standings", "open", "run"]
+__all__ = ["League", "LudusError", "Score", "Standings", "load", "open", "read_games", "run"]
 
 check_packages()
 

@@ -133,7 +133,7 @@ def check_seats(config: LeagueConfig, env: EnvSpec) -> None:
             )
     players = founders(config, env.roles)
     learning = [player for player in players if player.learning]
-    frozen = [player for player in players if player.kind == FROZEN]
+    frozen = players if config.tournament.enabled else [player for player in players if player.kind == FROZEN]
     for learner in learning:
         if env.cooperative and config.rules(learner.kind).exploits:
             raise OpeningError(

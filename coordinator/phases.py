@@ -27,6 +27,8 @@ class Phases:
         state = self._state
         if state.phase == TRAINING:
             why = state.config.budget.spent(elapsed, state.env_steps) or self._hopeless(now)
+            if state.config.tournament.enabled:
+                why = why or "nobody learns in a tournament"
             if why:
                 self.finish(why, now)
         self._await_last(now)

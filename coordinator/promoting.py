@@ -7,7 +7,7 @@ import numpy as np
 from league.events import Event, PlayerFrozen, PlayerReset, SnapshotPruned
 from league.ids import Hash, PlayerId, derive_seed
 from league.player import Player
-from league.promotion import POOL, Case, due, resets
+from league.promotion import POOL, Case, due, resets, snapshot_of
 from league.rulebook import lenders
 from league.state import LeagueState
 
@@ -52,14 +52,15 @@ def freeze_case(state: LeagueState, player: Player) -> Case:
 
 
 def reset(state: LeagueState, player: Player, rng: np.random.Generator) -> PlayerReset:
-    """Return the event by which a player begins again: from the newest weights of a player that its rules name.
+    """Return the event by which a player begins again: from the newest weights of a player, or the file, of its rules.
 
     With a quarry these are the newest frozen ones, so that it wins by what it learns, and not by being newer. If the
     rules name nobody, or nobody of that kind has weights, it takes its own initial weights.
     """
-    quarry = state.config.rules(player.kind).promotion.quarry
-    found = [_weights(state, p, quarry) for p in lenders(state.config, player, state.population)]
-    offered = [snapshot for snapshot in found if snapshot is not None]
+    rules = state.config.rules(player.kind).promotion
+    found = [_weights(state, p, rules.quarry) for p in lenders(state.config, player, state.population)]
+    named = snapshot_of(rules)
+    offered = [snapshot for snapshot in found if snapshot is not None] if named is None else [named]
     start = offered[int(rng.integers(len(offered)))] if offered else None
     return PlayerReset(player=player.id, incarnation=state.incarnations[player.id] + 1, start=start)
 

@@ -11,6 +11,7 @@ from coordinator.scheduling.evaluation import EvaluationTickets, contestants
 from coordinator.scheduling.final import FinalTickets
 from coordinator.scheduling.resting import RestingPairs
 from coordinator.scheduling.seat_choices import Seats
+from coordinator.scheduling.tournament_tickets import TournamentTickets
 from coordinator.scheduling.training import TrainingTickets
 from league.ids import PlayerId, TicketNumber
 from league.matchmaking.choice import Choice
@@ -28,7 +29,8 @@ class Scheduler:
         seats, self.resting = Seats(state), RestingPairs()
         self._training = TrainingTickets(state, seats, self.resting, allow)
         self._evaluation = EvaluationTickets(state, seats, self.resting)
-        self.final = FinalTickets(state, seats, self.resting)
+        kind = TournamentTickets if state.config.tournament.enabled else FinalTickets
+        self.final: FinalTickets | TournamentTickets = kind(state, seats, self.resting)
 
     def next(self, now: float, starved: Collection[PlayerId] = ()) -> Ticket | None:
         """Return a new ticket, or None if there is nothing to play. No ticket trains a player in `starved`."""

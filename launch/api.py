@@ -8,7 +8,7 @@ Everything heavy is imported when it is needed, so `import ludus` costs next to 
 raised as a `LudusError`, for a bad argument also a ValueError, whose message says how.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,11 +16,13 @@ from launch.matches.score import Score
 from launch.spawn.exit_code import INTERRUPTED
 
 if TYPE_CHECKING:
+    from collectors.players.loaded_player import LoadedPlayer
     from launch.matches.exploiting import Exploited
     from launch.viewers.probe_reports import ProbeReport
     from league.player import Player
     from league.standings import PayoffTable, Standing
     from league.state import LeagueState
+    from league.store.game_file import Games
     from league.store.run_directory import RunDirectory
 
 
@@ -60,6 +62,34 @@ def open(run: str, *, allow: Sequence[str] = ()) -> "League":
     from league.store.run_directory import RunDirectory
 
     return League(RunDirectory.find(run), allow)
+
+
+def load(
+    file: str | Path, *, greedy: bool = False, seed: int | None = None, allow: Sequence[str] = ()
+) -> "LoadedPlayer":
+    """Return a packed player that acts anywhere: no league, no run directory, and for networks of Ludus no torch.
+
+    `greedy` takes the most probable action instead of sampling, `seed` repeats the same samples. `allow` names the
+    package of a network that is none of Ludus: its code runs.
+
+    player = ludus.load("main.safetensors")         # or "zoo:connect_four/strong"
+    action = player.act(observation, mask)
+    """
+    from collectors.players.loaded_player import load_player
+    from launch.config.player_files import player_path
+
+    return load_player(player_path(str(file)), greedy=greedy, seed=seed, allow=allow)
+
+
+def read_games(folder: str | Path) -> "Iterator[Games]":
+    """Yield the files of a data set that `ludus export RUN --to games` wrote, each as arrays.
+
+    for games in ludus.read_games("runs/first/export/games"):
+        print(len(games), games.observation.shape, games.card.players)
+    """
+    from league.store.game_file import read_games
+
+    return read_games(Path(folder))
 
 
 class Standings(list["Standing"]):

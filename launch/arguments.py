@@ -9,12 +9,14 @@ from launch.commands.command import RUN_HELP, CliCommand
 from launch.commands.contesting import CONTESTING
 from launch.commands.inspecting import INSPECTING
 from launch.commands.measuring import MEASURING
+from launch.commands.sharing import SHARING
 from launch.commands.solving import SOLVING
 from launch.commands.starting import STARTING
 from launch.commands.steering import STEERING
 from launch.terminal.wording import TRACEBACK
 
-COMMANDS = {command.name: command for command in (*STARTING, *STEERING, *INSPECTING, *CONTESTING, *MEASURING, *SOLVING)}
+_FAMILIES = (STARTING, STEERING, INSPECTING, CONTESTING, MEASURING, SOLVING, SHARING)
+COMMANDS = {command.name: command for family in _FAMILIES for command in family}
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

@@ -324,7 +324,8 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     for name, player in [("", settings.default), *settings.own.items()]:
         try:
             player.algo.refuse(player.policy)
-            _check_span(player.algo, config)
+            if not config.league.tournament.enabled:
+                _check_span(player.algo, config)
             policy = bind(player.policy, spec, allow)
             assign_groups(player.algo.groups, describe(policy, spec))
             if isinstance(policy, BoundPolicy) and policy not in checked:

@@ -17,6 +17,7 @@ It is one of ours (`score`, `decisions`), one that an installed package register
 `ludus.freeze_rules`, or `package.module:function` of a package that is allowed.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +27,7 @@ import numpy.typing as npt
 
 from league.candidate_games import CandidateGames
 from league.errors import InputError
-from league.ids import PlayerId
+from league.ids import Hash, PlayerId
 from league.matchmaking.pool import Roles, fits
 from league.payoff import Payoff
 from league.player import Player
@@ -53,7 +54,7 @@ class PromotionConfig:
     min_games: float = 20.0  # score: games that must count against each of them
     confidence: float = 0.95  # score: of the bound, at any time, that has to pass the threshold
     freeze_first: bool = True  # freeze its first candidate at once, so that there is a pool
-    reset: str = NEVER  # after a freeze: never, initial (its first weights), or a kind, whose newest weights it takes
+    reset: str = NEVER  # after a freeze: never, initial (its first weights), a kind (its newest weights), or a file
     reset_chance: float = 1.0  # probability of that
     settings: dict[str, Any] = field(default_factory=dict)  # whatever a freeze rule of another package needs
 
@@ -172,6 +173,20 @@ def _by_return(case: Case, config: PromotionConfig) -> str | None:
     _, low, _ = evaluation.return_interval(player, player, config.confidence)
     _, _, high = evaluation.return_interval(past[0], past[0], config.confidence)
     return f"returns surely more than {past[0]} (at least {low:.3g}, it at most {high:.3g})" if low > high else None
+
+
+def names_file(reset: str) -> bool:
+    """Whether a reset names a file, or the hash of a snapshot: neither can be a kind.
+
+    >>> names_file("players/old.safetensors"), names_file("zoo:leduc/main"), names_file("main")
+    (True, True, False)
+    """
+    return bool(re.search(r"[/:]|\.safetensors$|^[0-9a-f]{64}$", reset))
+
+
+def snapshot_of(config: PromotionConfig) -> Hash | None:
+    """Return the snapshot that a reset takes, if it names one; a league that was started knows it by hash."""
+    return Hash(config.reset) if re.fullmatch(r"[0-9a-f]{64}", config.reset) else None
 
 
 def resets(config: PromotionConfig, rng: np.random.Generator) -> bool:

@@ -10,7 +10,7 @@ from league.matchmaking.asking import Matchmaker
 from league.payoff import Payoff
 from league.player import FROZEN, MIXTURE, SCRIPTED, Player
 from league.population import Population
-from league.promotion import INITIAL, NEVER, POOL, Case, PromotionConfig, due
+from league.promotion import INITIAL, NEVER, POOL, Case, PromotionConfig, due, names_file
 from league.rulebook import LONGEST_NAME, UNRULED, LeagueConfig, founders, lenders
 
 
@@ -73,7 +73,7 @@ def _try_freeze(
 def _check_names(config: LeagueConfig, rules: KindRules) -> None:
     """Refuse names of kinds that have no row."""
     where, makes, freezes = f"league.kinds.{rules.kind}", rules.matchmaking, rules.promotion
-    reset = [] if freezes.reset in (NEVER, INITIAL) else [freezes.reset]
+    reset = [] if freezes.reset in (NEVER, INITIAL) or names_file(freezes.reset) else [freezes.reset]
     for key, names, also in (
         ("matchmaking.rivals", makes.rivals, []),
         ("matchmaking.pool", makes.pool, [FROZEN, SCRIPTED, MIXTURE]),
@@ -124,7 +124,7 @@ def _check_quarry(rules: KindRules) -> None:
 def _check_reset(config: LeagueConfig, rules: KindRules) -> None:
     """Refuse a reset to the weights of nobody, or of other networks only."""
     source, where = rules.promotion.reset, f"league.kinds.{rules.kind}.promotion.reset"
-    if source in (NEVER, INITIAL):
+    if source in (NEVER, INITIAL) or names_file(source):
         return
     population = Population(founders(config))
     for player in population.learning_of([rules.kind]):

@@ -15,6 +15,7 @@ from league.player import FROZEN, MIXTURE, SCRIPTED, Player
 from league.population import Population
 from league.probe_rules import ProbeConfig
 from league.promotion import PromotionConfig, sources
+from league.tournament_rules import TournamentConfig
 
 
 @dataclass(kw_only=True, slots=True)
@@ -25,7 +26,10 @@ class PlayerConfig:
     rate: float | None = None  # share of training episodes, relative to other learning ones; null: that of its kind
     role: str | None = None  # bind it to one role; null: any seat; each: a player for each role, named after both
     bot: str | None = None  # scripted players: the name of the bot
-    weights: str | None = None  # a snapshot file to start from, or of a frozen player to be; the run copies it by hash
+    weights: str | None = (
+        None  # or from: a packed player or snapshot to start from, or to be; the run copies it by hash
+    )
+    pin: bool = False  # frozen, from a packed player: its rating there is its anchor here
     members: list[str] = field(default_factory=list)  # mixtures: players; main.* stands for all that main froze
     shares: list[float] = field(default_factory=list)  # mixtures: of each member, 1 in all; empty: all the same
     anchor: float | None = None  # pin its rating here; anchors are never trained against unless listed
@@ -184,6 +188,7 @@ class LeagueConfig:
     lease: LeaseConfig = field(default_factory=LeaseConfig)
     archive: ArchiveConfig = field(default_factory=ArchiveConfig)
     probe: ProbeConfig = field(default_factory=ProbeConfig)
+    tournament: TournamentConfig = field(default_factory=TournamentConfig)
     cooperative: bool = False  # a recipe of partners: it is refused where a seat is up against another one
     exploit_every: int | None = None  # candidates of a player between two exact NashConv of it; null: none
 
@@ -233,7 +238,7 @@ def founders(config: LeagueConfig, roles: Sequence[str] = ()) -> list[Player]:
         for key, p in config.players.items()
         for name, role in in_roles(key, p.role, roles)
     ]
-    if not any(p.learning and p.rate > 0 for p in players):
+    if not config.tournament.enabled and not any(p.learning and p.rate > 0 for p in players):
         raise ValueError("the league has no learning player: add one to league.players, e.g. main: {kind: main}")
     taken = [str(player.id) for player in players]
     for name in taken:

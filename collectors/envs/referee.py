@@ -12,7 +12,18 @@ import numpy.typing as npt
 
 from collectors.envs.outcomes import Floats, OutcomeError, checked_scores, rank_sides, winner_scores
 from collectors.envs.return_sums import ReturnSums
-from collectors.envs.rows import Ends, Environment, HasInfos, HasPicture, HasRenderModes, IntArray, Rows, SlotFault
+from collectors.envs.rows import (
+    Ends,
+    Environment,
+    HasInfos,
+    HasPicture,
+    HasRenderModes,
+    HasSpaces,
+    IntArray,
+    Rows,
+    SlotFault,
+)
+from league.agent_spaces import AgentSpaces, plain_spaces
 from league.spec import EnvSpec
 
 
@@ -158,6 +169,11 @@ class Referee:
     def render(self, slot: int) -> str:
         """Return the environment's text of a position."""
         return self._env.render(slot)
+
+    @property
+    def spaces(self) -> Mapping[str, AgentSpaces]:
+        """The spaces of each agent."""
+        return self._env.spaces if isinstance(self._env, HasSpaces) else plain_spaces(self.spec)
 
     @property
     def render_modes(self) -> tuple[str, ...]:

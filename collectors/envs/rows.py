@@ -18,7 +18,7 @@ A collector drives it like this, and needs nothing else:
 >>> env.close()
 
 What only some environments can do is declared in Protocols of its own, which a caller asks for with isinstance:
-`HasInfos`, `HasRenderModes`, `HasPicture`, `ShowsPositions` and `CanRehearse`.
+`HasInfos`, `HasSpaces`, `HasRenderModes`, `HasPicture`, `ShowsPositions` and `CanRehearse`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,6 +28,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from league.agent_spaces import AgentSpaces
 from league.spec import EnvSpec
 
 IntArray = npt.NDArray[np.int32 | np.intp]  # intp indexes arrays as it is, which saves conversions
@@ -135,6 +136,15 @@ class HasInfos(Protocol):
 
     def infos(self, slot: int) -> dict[str, Mapping[str, Any]]:
         """Return the last info of each agent of the episode that ended in a slot."""
+
+
+@runtime_checkable
+class HasSpaces(Protocol):
+    """An environment whose agents have spaces of their own, from which rows are made."""
+
+    @property
+    def spaces(self) -> Mapping[str, AgentSpaces]:
+        """The spaces of each agent."""
 
 
 @runtime_checkable

@@ -72,12 +72,23 @@ def _report(arguments: Namespace) -> int:
 
 
 def _add_export(parser: ArgumentParser) -> None:
-    parser.add_argument("--to", required=True, choices=("csv", "tensorboard", "wandb"), help="who draws them")
+    parser.add_argument(
+        "--to",
+        required=True,
+        choices=("csv", "tensorboard", "wandb", "games"),
+        help="who draws them; or games: episodes",
+    )
     parser.add_argument("--out", metavar="DIR", help="where to (RUN/export/TO)")
     add_allow(parser)
 
 
 def _export(arguments: Namespace) -> int:
+    if arguments.to == "games":
+        from launch.packing.game_export import export_games
+
+        folder, episodes = export_games(find_run(arguments), optional_path(arguments.out), arguments.allow)
+        print_note(f"{episodes:,} episodes in {folder}")
+        return 0
     from launch.trackers.exporting import export
 
     export(find_run(arguments), arguments.to, optional_path(arguments.out), print_note, arguments.allow)
@@ -143,7 +154,7 @@ INSPECTING = (
     ),
     CliCommand(
         name="export",
-        help="rebuild all curves of a run from its ledger",
+        help="rebuild all curves of a run from its ledger, or its recorded games",
         example="ludus export latest --to csv --out curves",
         handle=_export,
         add_arguments=_add_export,

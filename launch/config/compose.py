@@ -30,6 +30,7 @@ from launch.config.config import Config, ConfigError, algo_class, from_plain, se
 from launch.config.foreign import refuse_foreign
 from launch.config.groups import SHORTHANDS, content_of, file_of, find, groups_of, listed, opened, options, place
 from launch.config.origins import COMMAND_LINE, Layer, below, origin
+from launch.config.player_files import zoo_anchors
 from launch.config.schema import UNKNOWN, complaint, nearest, type_at, type_name
 from launch.config.strings import wrong_resolver
 from league.errors import InputError
@@ -55,6 +56,9 @@ GAME = re.compile(
     r"\b(?!(?:choice|range|interval|glob|sort|shuffle|tag|int|str|bool|float)\()"  # Hydra's own functions
     r"\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # a game may have games in its brackets
 )
+FROM = re.compile(r"^(\+*league\.players\.[^.=]+)\.from=")  # no field can have the name `from`
+ROW, FROM_KEY = re.compile(r"\+*league\.players(?:\.[^.=]+)?="), re.compile(r"(?<=[{,\s])from\s*:")
+ANCHORS = "anchors=zoo"  # adds the players of the zoo that play this game
 NOTHING = {"experiment": (None,)}  # groups of which nothing may be chosen
 ELSEWHERE = {  # what one may look for in a group, and where it is instead
     "league=psro_exact": "Exact best responses come from the tree of the game, without learners: ludus solve --by psro"
@@ -80,13 +84,15 @@ def compose_layers(
 
 
 def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path | None) -> tuple[Config, Layers]:
-    parsed = [_parse(in_full(text)) for text in overrides]
+    parsed = [_parse(in_full(text)) for text in overrides if text.lstrip("+") != ANCHORS]
     with opened(config_dir) as loader:
         groups = groups_of(loader)
         parsed = [_named(override, loader) for override in parsed]
         for override in parsed:
             _check(override, groups, loader)
         config, layers = _with_algorithm(parsed, _fitting_experiment(parsed, loader), allow, loader)
+    if any(text.lstrip("+") == ANCHORS for text in overrides):
+        config.league.players = zoo_anchors(config.env) | config.league.players
     try:
         settings_of(config, allow)
         check_recipe(config.league)
@@ -197,11 +203,16 @@ def quoted(text: str) -> str:
 
 
 def in_full(text: str) -> str:
-    """Return an override of a group as one of the key that a plain value stands for.
+    """Return an override of a group as one of the key that a plain value stands for; `from` is the file of a player.
 
+    >>> in_full("league.players.main.from=a.safetensors"), in_full("+league.players.a={kind: frozen, from: b}")
+    ('league.players.main.weights=a.safetensors', '+league.players.a={kind: frozen, weights: b}')
     >>> in_full("league.payoff=return"), in_full("league.payoff={decay: 1}"), in_full("league.payoff.decay=1")
     ('league.payoff.by=return', 'league.payoff={decay: 1}', 'league.payoff.decay=1')
     """
+    text = FROM.sub(r"\1.weights=", text)
+    if ROW.match(text):
+        text = FROM_KEY.sub("weights:", text)
     key, equals, value = text.partition("=")
     short = SHORTHANDS.get(key.lstrip("+"))
     return f"{key}.{short}={value}" if short and equals and not value.lstrip().startswith("{") else text

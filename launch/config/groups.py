@@ -67,6 +67,10 @@ def _write_out(path: str, config: Container) -> None:
         value = OmegaConf.select(config, inside) if isinstance(config, DictConfig) else None
         if isinstance(value, str):
             OmegaConf.update(config, inside, {own: value}, force_add=True)
+    rows = OmegaConf.select(config, "players" if path.startswith("league/") else "league.players")
+    for row in rows.values() if isinstance(rows, DictConfig) else ():
+        if isinstance(row, DictConfig) and "from" in row:
+            row["weights"] = row.pop("from")
 
 
 def check_config_dir(folder: Path, loader: ConfigLoader) -> None:

@@ -62,7 +62,7 @@ def find_end_problem(state: LeagueState, config: Config) -> EndProblem | None:
         return EndProblem(line, failed=True)
     learning = [player.id for player in state.population.learning() if player.rate > 0]
     without = [player for player in learning if _decisions(state, player) == 0]
-    if state.phase != OVER:
+    if state.phase != OVER or (config.league.tournament.enabled and any(state.results.values())):
         return None
     if not sum(state.results.values()) and without != learning:
         return EndProblem(f"the league is over ({state.why}), but {UNFINISHED}", failed=True)

@@ -49,6 +49,8 @@ def rank_name(process: str, rank: int) -> str:
 def topology(config: Config) -> list[Part]:
     """Return the processes of a league, in the order in which they start."""
     collectors = config.launch.collectors or os.cpu_count() or 1
+    if config.league.tournament.enabled:  # nobody learns
+        return [Part(ProcessRole.COORDINATOR, 0), *(Part(ProcessRole.COLLECTOR, i) for i in range(collectors))]
     inferences = config.launch.learners if config.collector.inference == "central" else 0
     buffers = config.launch.learners * config.launch.ranks if config.learner.replay_in == "buffer" else 0
     return [
@@ -63,7 +65,7 @@ def topology(config: Config) -> list[Part]:
 
 def learner_names(config: Config) -> list[str]:
     """Return the names of the learner processes, to which the coordinator assigns players."""
-    return [Part(ProcessRole.LEARNER, i).name for i in range(config.launch.learners)]
+    return [part.name for part in topology(config) if part.role is ProcessRole.LEARNER]
 
 
 def processes(parts: Sequence[Part]) -> dict[str, int]:

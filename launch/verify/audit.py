@@ -47,6 +47,7 @@ class Audit:
     counted: dict[TicketNumber, int] = field(default_factory=dict)  # the attempt whose result counts
     results: Counter[TicketNumber] = field(default_factory=Counter)
     stored: set[Hash] = field(default_factory=set)  # snapshots that must have a file
+    pruned: set[Hash] = field(default_factory=set)  # and those that have none any more
     frozen: set[Hash] = field(default_factory=set)
     points: defaultdict[tuple[PlayerId, PlayerId], float] = field(default_factory=lambda: defaultdict(float))
     """Of one player against another in evaluation; of learning players those of the newest candidate."""
@@ -124,13 +125,16 @@ def _follow_players(audit: Audit, event: Event) -> None:
             _replace(audit, event.player, event.snapshot)
         case PlayerReset():
             _replace(audit, event.player, None)
-            if event.start is not None and event.start not in audit.stored:
+            if event.start in audit.pruned:
                 audit.disorder.append(f"{event.player} was reset to {event.start}, which is not in the store")
+            elif event.start is not None:
+                audit.stored.add(event.start)  # from a file, if nobody wrote it: then the store has a copy
         case PlayerFrozen(player=player):
             assert player.snapshot is not None  # Player checks it
             audit.frozen.add(player.snapshot)
         case SnapshotPruned():
             audit.stored.discard(event.snapshot)
+            audit.pruned.add(event.snapshot)
 
 
 def _reissue(audit: Audit, seq: int, event: TicketReissued) -> None:

@@ -17,7 +17,7 @@ from league.margins import to_score
 from league.matchmaking.choice import Choice
 from league.payoff import Payoff
 from league.player import Player
-from league.promotion import INITIAL, NEVER, Case, PromotionConfig, due, surely
+from league.promotion import INITIAL, NEVER, Case, PromotionConfig, due, snapshot_of, surely
 from league.state import LeagueState
 from league.store.run_directory import RunDirectory
 
@@ -130,7 +130,8 @@ def _returned(state: LeagueState, player: Player, choice: Choice) -> str:
 
 def reset_status(rules: PromotionConfig) -> str:
     """Return what a freeze does to the player itself."""
-    whose = "its initial weights" if rules.reset == INITIAL else f"the newest weights of a {rules.reset}"
+    source = f"snapshot {rules.reset[:12]}" if snapshot_of(rules) else f"the newest weights of a {rules.reset}"
+    whose = "its initial weights" if rules.reset == INITIAL else source
     chance = "" if rules.reset_chance == 1 else f" with probability {rules.reset_chance:g}"
     return f"it begins again{chance} from {whose}"
 

@@ -48,18 +48,34 @@ class TorchActor(NetworkActor):
         beside: Bystanders | None = None,
     ) -> FloatArray:
         """Return logits and means of each row; `memory` is updated in place."""
-        seen = Observed(
+        outputs, after = self._policy.logits(self._seen(observation, place, memory, beside))
+        if memory is not None and after is not None:
+            memory[:] = after.cpu().numpy()
+        found: FloatArray = outputs.float().cpu().numpy()
+        return found
+
+    @torch.inference_mode()
+    def values(
+        self, observation: npt.NDArray[Any], place: Places, memory: FloatArray | None, beside: Bystanders
+    ) -> FloatArray:
+        """Return the value of each row; the memory stays as it is."""
+        found: FloatArray = self._policy.values(self._seen(observation, place, memory, beside))[0].float().cpu().numpy()
+        return found
+
+    def _seen(
+        self,
+        observation: npt.NDArray[Any],
+        place: Places | None,
+        memory: FloatArray | None,
+        beside: Bystanders | None,
+    ) -> Observed:
+        return Observed(
             self._tensor(observation),
             None if place is None or not self._sees_place else self._tensor(place.astype(np.int64)),
             lanes=None if memory is None or not self.memory else self._lanes(memory),
             mask=None if beside is None or not self.foreign else self._tensor(beside.mask),
             team=None if beside is None or beside.team is None or not self._sees_team else self._tensor(beside.team),
         )
-        outputs, after = self._policy.logits(seen)
-        if memory is not None and after is not None:
-            memory[:] = after.cpu().numpy()
-        found: FloatArray = outputs.float().cpu().numpy()
-        return found
 
     def _tensor(self, array: npt.NDArray[Any]) -> torch.Tensor:
         if not array.flags.writeable:

@@ -33,6 +33,17 @@ class TorchPolicy(FlatPolicy):
         outputs, log_std = _linear(x, parameters, "policy"), parameters.get("log_std")
         return Answers(outputs, self._value(x, seen, parameters), log_std, memory)
 
+    def decide(self, observation: Tensor, place: Tensor | None, memory: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Return outputs, value and next memory of one decision in each row, without lanes: for other runtimes."""
+        parameters, seen = self._parameters_by_name(), Observed(observation, place)
+        x = self._trunk(seen, parameters)
+        after = x.new_zeros(len(x), 0)
+        if memory is not None:
+            after = self._remember(_linear(x, parameters, "memory_input"), memory, parameters)
+            x = after[:, : self._config.memory_size]
+        value = _linear(x, parameters, "value") if self._config.critic == "shared" else x.new_zeros(len(x), 1)
+        return _linear(x, parameters, "policy"), value, after
+
     def values(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
         """Return the value of each decision, and the memory after it (None without one)."""
         parameters = self._parameters_by_name()

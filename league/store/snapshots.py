@@ -77,8 +77,7 @@ class SnapshotStore:
 
         Raise ValueError if an array holds NaN or infinity.
         """
-        _refuse_non_finite(arrays)
-        data = _pack(arrays, manifest)
+        data = snapshot_bytes(arrays, manifest)
         name = Hash(hashlib.sha256(data).hexdigest())
         self.root.mkdir(parents=True, exist_ok=True)
         try:
@@ -170,7 +169,9 @@ def _refuse_non_finite(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
             raise ValueError(f"the array {name!r} holds NaN or infinity and cannot become a snapshot")
 
 
-def _pack(arrays: Mapping[str, npt.NDArray[Any]], manifest: Manifest) -> bytes:
+def snapshot_bytes(arrays: Mapping[str, npt.NDArray[Any]], manifest: Manifest) -> bytes:
+    """Return the bytes of a snapshot's file, the same for equal input; raise ValueError for NaN and infinity."""
+    _refuse_non_finite(arrays)
     ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
     text = msgspec.json.encode(manifest, order="sorted").decode()
     data: bytes = safetensors.numpy.save(ordered, metadata={"ludus": text})

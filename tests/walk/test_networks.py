@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from unit_game import UnitGame
 
+import ludus
 from launch.config.compose import compose
 from launch.config.config import to_plain
 from launch.config.env_spec import read_spec
+from launch.packing.packing import pack
 from launch.processes.inline import play
 from league.policies.network_actor import actor_from_snapshot
+from league.store.player_file import PlayerFileError
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from tests.walk.test_inline import fingerprint
@@ -48,6 +52,16 @@ def test_a_network_of_a_stranger_goes_all_the_way_round(tmp_path, network):
     actor = actor_from_snapshot(found.arrays, found.manifest, spec, allow=ALLOW)
     assert actor.foreign
     assert np.isfinite(actor.outputs(np.zeros((3, *spec.observation.shape), np.float32))).all()
+
+    path = pack(run, "main", tmp_path / "main.safetensors", allow=ALLOW)
+    with pytest.raises(PlayerFileError, match="foreign_networks. is not allowed"):
+        ludus.load(path)
+    player, game = ludus.load(path, allow=ALLOW, seed=1), UnitGame()
+    seen, _ = game.reset(seed=3)
+    while game.agents:
+        assert np.isfinite(player.value(seen["red"], agent="red"))
+        assert player.probabilities(seen["blue"], agent="blue").sum() == pytest.approx(1)
+        seen, *_ = game.step(player.act_all(seen))
 
 
 def test_the_same_seed_gives_the_same_league_here_and_with_central_inference(tmp_path):

@@ -17,6 +17,7 @@ from collectors.envs.adapters.row_buffer import RowBuffer
 from collectors.envs.adapters.slot_writer import Game, SlotWriter
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index, check_actions, check_parts, check_start
+from league.agent_spaces import AgentSpaces, plain_spaces
 from league.spec import EnvSpec
 
 
@@ -29,6 +30,7 @@ class Blueprint:
     readers: Mapping[str, Read]
     plays: Mapping[str, Play]
     fresh: bool = False  # rebuild the environment for each episode: its reset is incomplete
+    spaces: Mapping[str, AgentSpaces] | None = None  # as data; None: observations are the rows themselves
 
 
 class Adapter:
@@ -140,6 +142,11 @@ class Adapter:
         agents = np.flatnonzero(self._buffer.ready[slot]).tolist()
         seen = [(self.spec.agents[agent], self._buffer.observation[slot, agent]) for agent in agents]
         return "\n".join(f"{agent} sees\n{board(array) or array}" for agent, array in seen)
+
+    @property
+    def spaces(self) -> Mapping[str, AgentSpaces]:
+        """The spaces of each agent."""
+        return plain_spaces(self.spec) if self._blueprint.spaces is None else self._blueprint.spaces
 
     @property
     def render_modes(self) -> tuple[str, ...]:

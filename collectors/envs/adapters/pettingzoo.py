@@ -23,6 +23,7 @@ from collectors.envs.adapters.aec import AecGame
 from collectors.envs.adapters.observation_spaces import box_array, mask_writer, observation_layout, reader, without_mask
 from collectors.envs.adapters.parallel import ParallelGame
 from collectors.envs.adapters.seats import agent_roles, guess_layout, make_seats
+from collectors.envs.adapters.space_forms import agent_spaces
 from collectors.envs.known import NoEnvironmentError, maker, plain, registered
 from league.plugins import PluginError
 from league.spec import Array, EnvSpec, Seat
@@ -129,6 +130,7 @@ def _blueprint(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state
             for agent in agents
         },
         plays=actions.plays,
+        spaces={agent: agent_spaces(spaces[agent], actions.spaces[agent]) for agent in agents},
     )
 
 

@@ -6,14 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from packed import packed
 
 from launch.config.compose import compose
 from launch.config.config import ConfigError, stored, to_plain
 from launch.config.env_spec import read_spec
 from launch.config.start_weights import check_weights, copy_weights, find_weights, with_hashes
+from launch.packing.packing import pack
 from launch.processes.inline import play
 from launch.start import begin
 from launch.verify.verify import verify
+from league.store.player_file import read_player
 from league.store.snapshots import SnapshotStore, read_snapshot
 
 pytestmark = pytest.mark.usefixtures("in_an_empty_directory")
@@ -101,7 +104,8 @@ def test_weights_of_another_network_or_game_are_refused(played, snapshot, tmp_pa
     found = find_weights(config, store)
     with pytest.raises(ConfigError, match=r"league\.players\.main\.weights: these weights have another network"):
         check_weights(found, config, spec)
-    check_weights({"old": found["old"]}, config, spec)  # a frozen player brings its network
+    key = "league.players.old.weights"
+    check_weights({key: found[key]}, config, spec)  # a frozen player brings its network
     with pytest.raises(ConfigError, match=r"are for another environment than go, or for other options"):
         check_weights(found, config, replace(spec, name="go", actions=spec.actions + 1))
 
@@ -136,3 +140,76 @@ def test_weights_that_do_not_fill_their_network_are_refused_before_it_is_made(
     config = wanted(path)
     with pytest.raises(ConfigError, match=rf"weights: .*{problem}"):
         check_weights(find_weights(config, SnapshotStore(tmp_path / "store")), config, read_spec(played[0]))
+
+
+# --- packed players ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(played, tmp_path):
+    """Return a packed player of a played league."""
+    return pack(played[0], "main", tmp_path / "packed.safetensors")
+
+
+def test_a_packed_player_starts_rivals_anchors_and_resets(file, snapshot):
+    config = wanted(
+        snapshot, f"league.players.main.from={file}", "~league.players.old",
+        f"+league.players.rival={{kind: frozen, from: {file}, pin: true}}", f"league.kinds.main.promotion.reset={file}",
+        "league.kinds.main.promotion.min_decisions=200", "league.kinds.main.promotion.max_decisions=300",
+        "league.budget.env_steps=2500",
+    )  # fmt: skip
+    with begin(config, allow=(), accept=False, notify=silent) as run:
+        file.unlink()
+        config = stored(run)
+        state = play(config, run)
+    assert verify(run) == 0
+    reset = config.league.kinds["main"].promotion["reset"]
+    assert reset == state.initial["main"] == state.population["rival"].snapshot == snapshot.stem
+    assert state.population["rival"].anchor == config.league.players["rival"].anchor is not None
+    assert state.incarnations["main"] > 0
+    assert state.starts["main"] == snapshot.stem, "the reset took the weights of the file"
+
+
+def test_a_packed_player_of_another_environment_is_refused_with_the_difference(tmp_path, snapshot, played):
+    four = packed(tmp_path / "four", "connect_four")
+    config, store = wanted(snapshot, f"league.players.main.from={four}"), SnapshotStore(tmp_path / "store")
+    with pytest.raises(ConfigError) as caught:
+        check_weights(find_weights(config, store), config, read_spec(played[0]))
+    for difference in (
+        'env.name is "connect_four" in the file and "tic_tac_toe" here',
+        "actions is 7 in the file and 9",
+    ):
+        assert difference in str(caught.value)
+
+
+def test_a_packed_player_brings_its_role(tmp_path):
+    prey = packed(tmp_path / "prey", "simple_tag", role="agent")
+    tag = ["env=simple_tag", "league=pfsp", "policy.hidden=[8]", "name=tag", "league.players.main.role=each"]
+    config = compose([*tag, f"+league.players.old={{kind: frozen, from: {prey}}}"])
+    found = find_weights(config, SnapshotStore(tmp_path / "store"))
+    assert with_hashes(config, found).league.players["old"].role == "agent"
+    bound = compose([*tag, f"+league.players.old={{kind: frozen, from: {prey}, role: adversary}}"])
+    with pytest.raises(ConfigError, match="plays as agent, but the config binds it to adversary"):
+        check_weights(find_weights(bound, SnapshotStore(tmp_path / "store")), bound, _spec(prey))
+    pinned = compose([*tag, f"+league.players.old={{kind: frozen, from: {prey}, pin: true}}"])
+    with pytest.raises(ConfigError, match="needs a packed player with a rating"):
+        check_weights(find_weights(pinned, SnapshotStore(tmp_path / "store")), pinned, _spec(prey))
+
+
+def test_a_config_file_may_say_from(tmp_path, file):
+    (tmp_path / "conf" / "experiment").mkdir(parents=True)
+    text = f"# @package _global_\nleague:\n  players:\n    old: {{kind: frozen, from: {file}}}\n"
+    (tmp_path / "conf" / "experiment" / "mine.yaml").write_text(text)
+    config = compose(["env=tic_tac_toe", "experiment=mine"], config_dir=tmp_path / "conf")
+    assert config.league.players["old"].weights == str(file)
+
+
+def test_a_damaged_packed_player_is_refused_by_name(file, snapshot, tmp_path):
+    file.write_bytes(file.read_bytes()[:-1])
+    config = wanted(snapshot, f"league.players.main.from={file}")
+    with pytest.raises(ConfigError, match=r"league\.players\.main\.weights: .*packed.safetensors cannot be read"):
+        find_weights(config, SnapshotStore(tmp_path / "store"))
+
+
+def _spec(path):
+    return read_player(path).card.spec

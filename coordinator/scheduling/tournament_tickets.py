@@ -1,0 +1,107 @@
+"""The tickets of a tournament: every pair plays the same number of rounds, until all ratings are precise enough."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from coordinator.scheduling.evaluation import contestants, evaluation_ticket
+from coordinator.scheduling.resting import RestingPairs
+from coordinator.scheduling.seat_choices import Seats
+from league.appraisal import appraise
+from league.ids import PlayerId, TicketNumber
+from league.state import LeagueState
+from league.ticket import Entry, Ticket
+
+Pair = tuple[PlayerId, PlayerId]
+
+
+class TournamentTickets:
+    """Chooses the tickets of a tournament, and counts its games. It reads the state only, so that it can be resumed."""
+
+    def __init__(self, state: LeagueState, seats: Seats, resting: RestingPairs) -> None:
+        self._state, self._seats, self._resting = state, seats, resting
+        self._lineups: dict[Pair, list[list[Entry]]] = {}
+        self._precise: tuple[int, bool] = (-1, False)  # the number of results, and whether ratings were precise then
+        self.waiting = False  # for nobody: nobody learns
+        self.closing = False
+
+    def next(self, number: TicketNumber, now: float) -> Ticket | None:
+        """Return a ticket of the pair with the most rounds left; None if no games are left to be handed out."""
+        pairings = list(self.pairings())
+        rested = [p for p in pairings if not self._resting.rests(p[0].player, p[1].player, now)] or pairings
+        if not rested:
+            return None
+        first, second, left = max(rested, key=lambda p: p[2])
+        lineups = self._between(first, second)
+        turn = self._seats.turn
+        episodes = min(left, max(turn, self._state.config.evaluation.episodes // turn * turn))
+        return evaluation_ticket(number, lineups[number % len(lineups)], episodes, turn)
+
+    def done(self) -> bool:
+        """Return whether no more tickets will be handed out."""
+        return not any(self.pairings())
+
+    def pairings(self) -> Iterator[tuple[Entry, Entry, int]]:
+        """Yield (first, second, episodes still to be handed out)."""
+        wanted = self._level() * self._seats.turn
+        for first, second in self._pairs():
+            left = wanted - self._episodes(first, second) - self._pending(first, second)
+            if left > 0:
+                yield first, second, left
+
+    def games(self) -> tuple[int, int]:
+        """Return the number of episodes played, and the number wanted as far as that is known."""
+        wanted, pairs = self._level() * self._seats.turn, list(self._pairs())
+        return sum(min(wanted, self._episodes(a, b)) for a, b in pairs), wanted * len(pairs)
+
+    def _level(self) -> int:
+        """Return how many rounds each pair is to play: the next level while a rating is not precise enough."""
+        rules, pairs, turn = self._state.config.tournament, list(self._pairs()), self._seats.turn
+        least = min((self._episodes(a, b) for a, b in pairs), default=0)
+        levels = rules.levels()
+        reached = [level for level in levels if least >= level * turn]
+        if not reached:
+            return levels[0]
+        if reached[-1] == levels[-1] or (least == reached[-1] * turn and self._is_precise()):
+            return reached[-1]
+        return next(level for level in levels if level > reached[-1])
+
+    def _is_precise(self) -> bool:
+        """Return whether the interval of every rating is narrow enough; computed once for each number of results."""
+        results = sum(self._state.results.values())
+        if self._precise[0] != results:
+            self._precise = (results, self._measured() <= (self._state.config.tournament.until or 0.0))
+        return self._precise[1]
+
+    def _measured(self) -> float:
+        """Return half of the widest interval of a rating that is not pinned."""
+        population = list(self._state.population)
+        ratings = appraise(self._state.population, self._state.evaluation).fit.ratings
+        free = [i for i, player in enumerate(population) if player.anchor is None]
+        return max((float(ratings.high[i] - ratings.low[i]) / 2 for i in free), default=0.0)
+
+    def _pairs(self) -> Iterator[tuple[Entry, Entry]]:
+        """Yield all who meet: everybody, or in a gauntlet each one and those that it is run against."""
+        against = self._state.config.tournament.against
+        for first, second in combinations(contestants(self._state), 2):
+            met = not against or (first.player in against) != (second.player in against)
+            if met and self._between(first, second):
+                yield first, second
+
+    def _between(self, first: Entry, second: Entry) -> list[list[Entry]]:
+        """Return the ways in which two can sit against each other: one for each kind of seat of the first."""
+        pair = (first.player, second.player)
+        if pair not in self._lineups:
+            found = (self._seats.lineup(first, second, place) for place in self._seats.places(first.player))
+            self._lineups[pair] = [entries for entries in found if entries is not None]
+        return self._lineups[pair]
+
+    def _episodes(self, first: Entry, second: Entry) -> int:
+        """Return how many episodes two have played; with more than two sides an episode is several games of a pair."""
+        a, b, sides = first.player, second.player, len(set(self._seats.sides))
+        table = self._state.evaluation
+        if self._seats.cooperative:
+            return int(table.return_games(a, b))
+        return round(table.games(a, b)) // max(1, sides - 1)
+
+    def _pending(self, first: Entry, second: Entry) -> int:
+        return self._state.pending[frozenset((first.player, second.player))]

@@ -1,0 +1,1 @@
+"""Players as files: how they leave a run, and the card that describes one."""
