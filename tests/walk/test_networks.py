@@ -54,7 +54,7 @@ def test_a_network_of_a_stranger_goes_all_the_way_round(tmp_path, network):
     assert np.isfinite(actor.outputs(np.zeros((3, *spec.observation.shape), np.float32))).all()
 
     path = pack(run, "main", tmp_path / "main.safetensors", allow=ALLOW)
-    with pytest.raises(PlayerFileError, match="foreign_networks. is not allowed"):
+    with pytest.raises(PlayerFileError, match="is not allowed"):
         ludus.load(path)
     player, game = ludus.load(path, allow=ALLOW, seed=1), UnitGame()
     seen, _ = game.reset(seed=3)
