@@ -158,10 +158,8 @@ class LoadedPlayer:
             outputs = self._actor.outputs(batch.observation, places, memory, beside)
             return float(np.where(batch.mask, bounded(outputs), ILLEGAL).max())
         if self._actor.foreign:
-            from league.policies.torch_actor import TorchActor  # torch is there: the network needs it
-
-            assert isinstance(self._actor, TorchActor)
-            return float(self._actor.values(batch.observation, places, memory, beside)[0])
+            in_torch: Any = self._actor  # league.policies.torch_actor, which must not be imported here
+            return float(in_torch.values(batch.observation, places, memory, beside)[0])
         if self._critic is None:
             self._critic = value_network(self._config, self._spec, self._flat)
         return float(self._critic.outputs(batch.observation, places, memory)[0, 0])
