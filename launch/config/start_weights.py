@@ -48,6 +48,7 @@ def find_weights(config: Config, store: SnapshotStore) -> dict[str, FoundWeights
 def named_files(league: LeagueConfig) -> dict[str, str]:
     """Return the files that a league names, by key: weights of players, and what they are reset to.
 
+    >>> from league.kinds import KindConfig
     >>> named_files(LeagueConfig(kinds={"main": KindConfig(promotion={"reset": "old.safetensors"})}))
     {'league.kinds.main.promotion.reset': 'old.safetensors'}
     """
