@@ -25,7 +25,7 @@ from collectors.envs.config import make_environment
 from collectors.envs.rows import Environment
 from collectors.recorder import Recorder
 from launch.config.compose import compose
-from launch.config.config import settings_of
+from launch.config.config import bound_settings
 from league.ids import derive_seed
 from league.per_player import PerPlayer
 from league.policies.layout import FloatArray, PolicyConfig, describe, initial
@@ -182,8 +182,8 @@ def main():
     config = compose(["experiment=null", *arguments.overrides], arguments.allow)
     with closing(make_environment(config.env, arguments.slots, arguments.allow)) as env:
         others = [role for role in dict.fromkeys(env.spec.roles) if arguments.role not in (None, role)]
+        player = bound_settings(config, env.spec, arguments.allow).default
     finals, randoms = [], []
-    player = settings_of(config, arguments.allow).default
 
     def practise(env, seed, **how):
         return Practice(env, player.policy, player.algo, seed, config.collector.ticks, **how)

@@ -21,7 +21,7 @@ class CollectorConfig:
     record_share: float = 0.01  # of training tickets whose first episode keeps its actions, for replay
     cache_megabytes: int = 256  # weights of frozen players kept in memory
     hang_seconds: float = 60.0  # a tick that takes longer is a hang: the process ends and is started again
-    act_in: str = "numpy"  # what built-in networks act in: "numpy", or "torch" as networks of other packages do
+    act_in: str = "numpy"  # what mlp, board_conv, cnn and resnet act in: "numpy", or "torch" as all others do
     inference: str = "local"  # where networks of live players act: "local" in collectors; "central" beside the learner
 
     def __post_init__(self) -> None:

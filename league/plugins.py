@@ -60,7 +60,10 @@ BUILTIN: dict[str, dict[str, str]] = {
         "vdn": "learners.algorithms.vdn_config:VDNConfig",
         "qmix": "learners.algorithms.qmix_config:QMIXConfig",
     },
-    "ludus.policies": {},
+    "ludus.policies": {
+        "entities": "league.policies.entities_network:Entities",
+        "structured": "league.policies.structured_network:Structured",
+    },
     "ludus.outcomes": {},
     "ludus.matchmakers": {
         "alphastar": "league.matchmaking.alphastar:alphastar",

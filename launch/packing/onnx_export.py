@@ -41,7 +41,7 @@ def export_onnx(found: PlayerFile, out: Path) -> float:
         raise OnnxError(f"ONNX files need packages that are not installed: {INSTALL}") from error
     config, spec = network_of(found), found.card.spec
     if not config.ours:
-        raise OnnxError(f"{config.name} is a network of another package: only networks of Ludus become ONNX files")
+        raise OnnxError(f"{config.name} acts in torch: only mlp, board_conv, cnn and resnet become ONNX files")
     data = _graph(config, spec, found.snapshot.arrays["flat"])
     session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
     apart = max(_difference(session, config, found, rows) for rows in (CHECKED, 1))

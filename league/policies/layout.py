@@ -25,7 +25,7 @@ from league.spec import EnvSpec
 FloatArray = npt.NDArray[np.float32]
 
 NETWORKS = ("mlp", "board_conv", "cnn", "resnet")
-GROUP = "ludus.policies"  # of networks of other packages
+GROUP = "ludus.policies"  # of networks on the contract of league.policies.network
 ACTIVATIONS = ("tanh", "relu")
 GATES = {"none": 0, "gru": 3, "lstm": 4}  # of each kind of memory
 STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors in a memory: an lstm has its output and its cell
@@ -43,7 +43,7 @@ EDGE = float(np.float32(1 - 1e-6))  # bound of continuous actions, within which 
 class PolicyConfig:
     """The network of a player. Actor and critic share all layers but their heads, unless the critic has its own."""
 
-    name: str = "mlp"  # "mlp"; of (height, width) or (height, width, planes): board_conv, cnn, resnet; package:Class
+    name: str = "mlp"  # mlp; board_conv, cnn, resnet (of height, width, planes); structured, entities; package:Class
     hidden: list[int] = field(default_factory=lambda: [128, 128])  # units of each fully connected layer
     activation: str = "tanh"  # of the mlp: "tanh" or "relu"; the others always use relu
     channels: int = 64  # board_conv, resnet: features for each place of the kernel on the board
@@ -57,7 +57,7 @@ class PolicyConfig:
     critic: str = "shared"  # the actor's layers, or its own: "central" sees all agents of the seat, "state" the game
     head: str = "logits"  # the outputs for each option: "logits", or "values" (algo=dqn, vdn, qmix)
     epsilon: float = 0.05  # head=values: probability that a frozen player acts at random, so that games differ
-    kwargs: dict[str, Any] = field(default_factory=dict)  # settings of a network of another package: its own config
+    kwargs: dict[str, Any] = field(default_factory=dict)  # settings of structured, entities or package:Class
 
     def __post_init__(self) -> None:
         """Raise ValueError for unknown names and impossible sizes."""
@@ -85,7 +85,9 @@ class PolicyConfig:
     def _check_name(self) -> None:
         if self.name in NETWORKS:
             if self.kwargs:
-                raise ValueError(f"policy.kwargs are for networks of other packages; {self.name} has none")
+                raise ValueError(
+                    f"policy.kwargs are for networks on the contract of docs/your-network.md; {self.name} has none"
+                )
             return
         if ":" not in self.name and self.name not in names(GROUP):
             known = ", ".join([*NETWORKS, *names(GROUP)])
@@ -104,7 +106,7 @@ class PolicyConfig:
 
     @property
     def ours(self) -> bool:
-        """Whether the network is one of Ludus, which can act in numpy."""
+        """Whether the network is one that can act in numpy; all others act in torch."""
         return self.name in NETWORKS
 
     @property

@@ -9,25 +9,32 @@ from bound_networks import bound
 from scipy import stats
 
 from league.policies.actions import legal
+from league.policies.binding import bind
 from league.policies.flat_policy import Lanes, Observed
 from league.policies.layout import EDGE, NETWORKS, PolicyConfig, describe
 from league.policies.module_policy import make_policy
 from league.policies.network_actor import make_actor
-from league.spec import Array, EnvSpec, Seat
+from league.spec import Array, EnvSpec, ObservationPart, Seat
 
 
-def spec_of(actions, choices=(), continuous=0, shape=(6, 7, 2)):
+def spec_of(actions, choices=(), continuous=0, shape=(6, 7, 2), structure=()):
     return EnvSpec(
         name="board",
         agents=("a",),
         seats=(Seat(agents=(0,)),),
-        observation=Array(shape=shape, dtype="int8"),
+        observation=Array(shape=shape, dtype="int8", structure=structure),
         actions=actions,
         choices=choices,
         continuous=continuous,
     )
 
 
+PARTS = (
+    ObservationPart(("clock",), 0, (2,), (4, 2)),
+    ObservationPart(("picture",), 6, (4, 3, 2)),
+    ObservationPart(("unit", 0), 30, (5, 3)),
+    ObservationPart(("unit", 1), 45, (5,)),
+)
 SPECS = {
     "single": spec_of(7),
     "choices": spec_of(9, (4, 3, 2)),
@@ -35,6 +42,7 @@ SPECS = {
     "numbers": spec_of(0, (), 3),
     "mixed": spec_of(7, (5, 2), 2),
     "grey": spec_of(7, shape=(6, 7)),  # an image of one plane, without an axis for it
+    "parts": spec_of(7, (5, 2), 2, shape=(50,), structure=PARTS),
 }
 CONFIGS = [PolicyConfig(name="mlp", activation="relu"), PolicyConfig(name="cnn", filters=[[8, 3, 1], [4, 2, 2]])]
 CONFIGS += [PolicyConfig(name=name, channels=8) for name in NETWORKS if name != "cnn"]
@@ -46,6 +54,10 @@ CASES = [(config, "single") for config in CONFIGS] + [(PolicyConfig(), name) for
 CASES += [(PolicyConfig(memory="lstm", memory_size=16), "mixed")]
 CASES += [(config, "grey") for config in CONFIGS if config.name != "mlp"]
 CASES += [("Window", "single"), ("Window", "mixed"), ("BatchNormed", "numbers")]  # of another package
+CASES += [(PolicyConfig(name="structured", kwargs={"width": 16}), spec) for spec in ("single", "parts")]
+CASES += [(PolicyConfig(name="entities", kwargs={"width": 16}), "grey")]
+POINTING = {"width": 16, "presence": "unit.1", "pointing": True}
+CASES += [(PolicyConfig(name="entities", kwargs=POINTING), "parts")]
 IN_TORCH = [(PolicyConfig(), "single"), (PolicyConfig(memory="lstm", memory_size=16), "mixed")]
 IN_TORCH += [(PolicyConfig(name="board_conv", channels=8, agent_id=True), "single")]
 
@@ -58,7 +70,8 @@ class Case:
 
     @classmethod
     def of(cls, config, spec, act_in="numpy"):
-        return cls(bound(config, SPECS[spec]) if isinstance(config, str) else config, SPECS[spec], act_in)
+        made = bound(config, SPECS[spec]) if isinstance(config, str) else bind(config, SPECS[spec], ())
+        return cls(made, SPECS[spec], act_in)
 
     def weights(self, seed=0):
         layout = describe(self.config, self.spec)

@@ -26,8 +26,11 @@ SMALL = [
 ]  # fmt: skip
 
 
+SHORT = ["algo.batch=128", "league.evaluation.final_games=2"]
+
+
 def start(tmp_path, network, steps, *more):
-    config = compose([*SMALL, f"policy=foreign_networks:{network}", f"league.budget.env_steps={steps}", *more], ALLOW)
+    config = compose([*SMALL, f"policy={network}", f"league.budget.env_steps={steps}", *more], ALLOW)
     run = RunDirectory(tmp_path).create()
     run.write_config(to_plain(config))
     return config, run
@@ -36,14 +39,14 @@ def start(tmp_path, network, steps, *more):
 @pytest.mark.slow
 @pytest.mark.parametrize("network", ["UnitAttention", "Window", "BatchNormed"])
 def test_a_network_of_a_stranger_goes_all_the_way_round(tmp_path, network):
-    config, run = start(tmp_path / "first", network, 3000)
+    config, run = start(tmp_path / "first", f"foreign_networks:{network}", 3000)
     state = play(config, run, allow=ALLOW)
     assert state.voids == 0
     assert len(state.population.frozen_of("main")) >= 1
     assert any(state.incarnations[player.id] for player in state.population.learning()), "nobody was reset"
     before = {player: candidate.version for player, candidate in state.candidates.items()}
 
-    config, run = start(tmp_path / "first", network, 4000)
+    config, run = start(tmp_path / "first", f"foreign_networks:{network}", 4000)
     state = play(config, run, allow=ALLOW)
     assert state.candidates["main"].version > before["main"], "it resumed"
 
@@ -67,11 +70,21 @@ def test_a_network_of_a_stranger_goes_all_the_way_round(tmp_path, network):
 def test_the_same_seed_gives_the_same_league_here_and_with_central_inference(tmp_path):
     found = []
     for name, more in (("one", ()), ("two", ()), ("central", ("collector.inference=central",))):
-        config, run = start(tmp_path / name, "Window", 300, "algo.batch=128", "league.evaluation.final_games=2", *more)
+        config, run = start(tmp_path / name, "foreign_networks:Window", 300, *SHORT, *more)
         play(config, run, allow=ALLOW)
         found.append(fingerprint(run))
     assert found[0] == found[1]
     assert found[0][1] == found[2][1], "other events differ: the config is part of them"
+
+
+@pytest.mark.parametrize("network", ["structured", "entities"])
+def test_networks_that_come_with_ludus_need_no_permission(tmp_path, network):
+    config, run = start(tmp_path / "run", network, 300, "policy.kwargs.width=16", *SHORT)
+    state = play(config, run, allow=["unit_game"])
+    assert state.candidates["main"].version > 0
+    player = ludus.load(pack(run, "main", tmp_path / "main.safetensors", allow=["unit_game"]), seed=1)
+    seen, _ = UnitGame().reset(seed=3)
+    assert player.probabilities(seen["red"], agent="red").sum() == pytest.approx(1)
 
 
 @pytest.mark.slow

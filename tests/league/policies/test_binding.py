@@ -39,7 +39,7 @@ def test_settings_are_the_same_with_and_without_code():
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"kwargs": {"width": 3}}, "policy.kwargs are for networks of other packages"),
+        ({"kwargs": {"width": 3}}, "policy.kwargs are for networks on the contract"),
         ({"name": "nothing"}, "unknown network 'nothing'"),
         ({"name": "a:B", "memory": "gru"}, "policy.memory: the network a:B brings its own; set policy.memory=none"),
         ({"name": "a:B", "critic": "central"}, "set policy.critic=shared"),
