@@ -60,11 +60,13 @@ def content_of(path: str, source: ConfigSource) -> dict[Any, Any]:
 
 
 def _write_out(path: str, config: Container) -> None:
-    """Replace plain values of a config by the groups that they stand for."""
+    """Replace plain values of a config by the groups that they stand for, and `from` by the field of its file."""
+    if not isinstance(config, DictConfig):
+        return
     for key, own in SHORTHANDS.items():
         group, _, rest = key.partition(".")
         inside = rest if path.startswith(f"{group}/") else key  # a file of a group is about that group
-        value = OmegaConf.select(config, inside) if isinstance(config, DictConfig) else None
+        value = OmegaConf.select(config, inside)
         if isinstance(value, str):
             OmegaConf.update(config, inside, {own: value}, force_add=True)
     rows = OmegaConf.select(config, "players" if path.startswith("league/") else "league.players")
