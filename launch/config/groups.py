@@ -60,9 +60,9 @@ def content_of(path: str, source: ConfigSource) -> dict[Any, Any]:
 
 
 def _write_out(path: str, config: Container) -> None:
-    """Replace plain values of a config by the groups that they stand for, and `from` by the field of its file."""
+    """Replace plain values of a config by the groups that they stand for."""
     if not isinstance(config, DictConfig):
-        return
+        return  # a list: Hydra says what is wrong with it
     for key, own in SHORTHANDS.items():
         group, _, rest = key.partition(".")
         inside = rest if path.startswith(f"{group}/") else key  # a file of a group is about that group

@@ -48,8 +48,9 @@ def find_weights(config: Config, store: SnapshotStore) -> dict[str, FoundWeights
 def named_files(league: LeagueConfig) -> dict[str, str]:
     """Return the files that a league names, by key: weights of players, and what they are reset to.
 
-    >>> named_files(LeagueConfig(players={"main": PlayerConfig(weights="old.safetensors")}))
-    {'league.players.main.weights': 'old.safetensors'}
+    >>> from league.kinds import KindConfig
+    >>> named_files(LeagueConfig(kinds={"main": KindConfig(promotion={"reset": "old.safetensors"})}))
+    {'league.kinds.main.promotion.reset': 'old.safetensors'}
     """
     players = {f"{PLAYERS}{name}{WEIGHTS}": player.weights for name, player in league.players.items()}
     kinds = {f"league.kinds.{kind}{RESET}": row.promotion.get("reset") for kind, row in league.kinds.items()}

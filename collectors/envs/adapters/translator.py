@@ -26,7 +26,7 @@ from collectors.envs.adapters.observation_spaces import (
 from collectors.envs.adapters.space_forms import form_of, space_of
 from league.agent_spaces import AgentSpaces, text_of
 from league.errors import InputError
-from league.spec import Array, EnvSpec
+from league.spec import EnvSpec
 
 Row = npt.NDArray[Any]
 BoolArray = npt.NDArray[np.bool_]
@@ -47,9 +47,10 @@ class Translator:
         self._seen = seen
         self._masks = {agent: mask_writer(self._actions, agent) for agent in spec.agents}
         kind = self._actions.kind
-        found = (array, self._actions.options, kind.choices or (), kind.continuous)
-        if found != (spec.observation, spec.actions, spec.heads, spec.continuous):
-            raise ValueError(f"the spaces of {spec.name} give {found}, but its spec says {_wanted(spec)}")
+        found = (array.shape, array.dtype, self._actions.options, kind.choices or (), kind.continuous)
+        wanted = (spec.observation.shape, spec.observation.dtype, spec.actions, spec.heads, spec.continuous)
+        if found != wanted:
+            raise ValueError(f"the spaces of {spec.name} give {found}, but its spec says {wanted}")
 
     def read(self, agent: str, observation: Any, mask: Any = None) -> tuple[Row, BoolArray]:
         """Return an observation as a row, and the mask of its legal options.
@@ -76,10 +77,6 @@ class Translator:
     def action(self, agent: str, parts: Any) -> Any:
         """Return an action as the environment wants it."""
         return self._actions.plays[agent](parts.tolist() if self._actions.single else parts)
-
-
-def _wanted(spec: EnvSpec) -> tuple[Array, int, tuple[int, ...], int]:
-    return spec.observation, spec.actions, spec.heads, spec.continuous
 
 
 def _unwrapped(observation: Any, mask: Any) -> tuple[Any, Any]:
