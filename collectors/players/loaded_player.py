@@ -23,7 +23,7 @@ from collectors.envs.adapters.translator import Translator
 from league.errors import InputError
 from league.policies.actions import Actions, best, bounded
 from league.policies.layout import ILLEGAL, FloatArray, PolicyConfig, describe, policy_from
-from league.policies.network_actor import Bystanders, actor_from_snapshot, choose_actions
+from league.policies.network_actor import Bystanders, HasValues, actor_from_snapshot, choose_actions
 from league.policies.numpy_actor import NumpyActor
 from league.spec import EnvSpec
 from league.store.player_file import PlayerCard, PlayerFile, PlayerFileError, read_player
@@ -157,9 +157,8 @@ class LoadedPlayer:
         if self._config.head == "values":
             outputs = self._actor.outputs(batch.observation, places, memory, beside)
             return float(np.where(batch.mask, bounded(outputs), ILLEGAL).max())
-        if self._actor.foreign:
-            in_torch: Any = self._actor  # league.policies.torch_actor, which must not be imported here
-            return float(in_torch.values(batch.observation, places, memory, beside)[0])
+        if isinstance(self._actor, HasValues):
+            return float(self._actor.values(batch.observation, places, memory, beside)[0])
         if self._critic is None:
             self._critic = value_network(self._config, self._spec, self._flat)
         return float(self._critic.outputs(batch.observation, places, memory)[0, 0])

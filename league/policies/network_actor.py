@@ -8,7 +8,7 @@ Either way actions are sampled in numpy with the same random numbers, so both pl
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,16 @@ class Bystanders(NamedTuple):
 
     mask: Flags  # [rows, options]
     team: Flags | None = None  # [rows, agents of the seat] who decides in this tick; None: only the agent itself
+
+
+@runtime_checkable
+class HasValues(Protocol):
+    """A network that tells what it expects, too: those that act in torch."""
+
+    def values(
+        self, observation: npt.NDArray[Any], place: Places, memory: FloatArray | None, beside: Bystanders
+    ) -> FloatArray:
+        """Return the value of each row; the memory stays as it is."""
 
 
 def sociable(config: PolicyConfig, spec: EnvSpec) -> bool:

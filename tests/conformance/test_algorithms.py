@@ -207,6 +207,7 @@ def test_nothing_that_is_not_finite_gets_into_the_weights(case, field, poison):
     assert algorithm.update(case.batch(algorithm.flat(), seed=2), rng)["losses/rollbacks"] == 0
 
 
+@pytest.mark.slow
 def test_it_learns(case):
     algorithm, rng = case.make(case.fresh()), np.random.default_rng(0)
     first = case.segments(algorithm.flat(), seed=1000).reward.mean()

@@ -56,6 +56,7 @@ def test_the_examples_of_the_docstrings():
     assert doctest.testmod(shadowing).failed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", CONFS)
 def test_a_conf_of_the_user_does_not_matter(tmp_path, way, kind):

@@ -406,6 +406,7 @@ def test_a_short_and_nasty_league(tmp_path, seed):
     assert world.crashes["coordinator"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "planted", ["no attempt check", "reply before commit", "leases without end", "candidates lost"]
 )

@@ -45,6 +45,7 @@ def hostile(path, target):
         yield path
 
 
+@pytest.mark.slow
 def test_no_name_in_a_file_is_imported(sign, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for path in hostile(tmp_path / "p.safetensors", f"{PLANTED}.sub:Thing"):
