@@ -66,9 +66,10 @@ def installed(wheel, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_wheel_has_the_configs_and_the_job_script_and_nothing_else(wheel):
+def test_the_wheel_has_the_configs_the_zoo_and_the_job_script_and_nothing_else(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     data = {str(path.relative_to(ROOT)) for path in (ROOT / "conf").rglob("*.yaml")} | {"launch/slurm/job.sh"}
+    data |= {str(path.relative_to(ROOT)) for path in (ROOT / "launch" / "zoo").rglob("*.safetensors")}
     code = {str(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
     assert len(data) > 10
     assert {name for name in names if ".dist-info/" not in name} == data | code | {"ludus.py"}

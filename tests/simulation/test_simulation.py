@@ -169,6 +169,7 @@ class SimulatedLearner:
     session: str = "learner-0/0"
     versions: dict = field(default_factory=dict)
     written: dict = field(default_factory=dict)  # those of them that a crash does not undo
+    begun: dict = field(default_factory=dict)  # decisions of a player when each of its incarnations began
     request: int = 0
     reported: dict = field(default_factory=dict)  # candidates by request
     acknowledged: set = field(default_factory=set)  # requests that were answered
@@ -187,7 +188,7 @@ class SimulatedLearner:
         self.request += 1
         self.written = dict(self.versions)
         candidates = tuple(
-            Candidate(player=p, incarnation=i, version=v, snapshot=f"{p}-{i}-{v}", decisions=v * 50_000)
+            Candidate(player=p, incarnation=i, version=v, snapshot=f"{p}-{i}-{v}", decisions=self.decisions(p, i, v))
             for (p, i), v in self.versions.items()
         )
         self.reported[self.request] = candidates
@@ -201,10 +202,17 @@ class SimulatedLearner:
         self.world.carry(lambda: self.world.to_coordinator(b"learner-0", progress))
         self.world.at(300 if candidates else 10, self.beat)  # its first candidates are news
 
+    def decisions(self, player, incarnation, version):
+        """Return how many decisions a player was trained on: a reset does not make them undone."""
+        return self.begun[player, incarnation] + version * 50_000
+
     def hear(self, roster):
         if isinstance(roster, Roster) and self.session:
             self.acknowledged.add(roster.request)
             rows = {(a.player, a.incarnation) for a in roster.players}
+            for player, incarnation in sorted(rows - self.begun.keys()):
+                before = [self.decisions(p, i, v) for (p, i), v in self.versions.items() if p == player]
+                self.begun[player, incarnation] = max(before, default=0)
             self.versions = {row: self.versions.get(row, -1) + 1 for row in rows}
 
 
