@@ -301,8 +301,8 @@ def _rate(config: LeagueConfig, name: str, player: PlayerConfig) -> float:
     """Return a player's share of training, its own or that of its kind; refuse a kind that has no row."""
     if player.kind == FROZEN and not player.weights:
         raise ValueError(
-            f"league.players.{name}: a frozen player of the config needs weights=FILE, a snapshot; "
-            "the league makes all others itself"
+            f"league.players.{name}: a frozen player of the config needs from=FILE, a packed player or "
+            "a snapshot; the league makes all others itself"
         )
     if player.weights and player.kind in (SCRIPTED, MIXTURE):
         raise ValueError(

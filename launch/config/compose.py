@@ -96,7 +96,7 @@ def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path 
     try:
         settings_of(config, allow)
         check_recipe(config.league)
-    except InputError as error:
+    except (InputError, ValueError) as error:  # rules and players refuse settings by ValueError
         raise ConfigError(_with_file(str(error), layers())) from error
     return config, layers
 

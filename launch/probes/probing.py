@@ -98,6 +98,7 @@ def _report(
         anchors=scores[2],
         path=str(place.root),
         by_time=_ended_by_time(view.state),
+        by_return=view.state.training.by_return,
     )
 
 

@@ -107,6 +107,8 @@ def common_environment(entrants: Sequence[TournamentEntrant], given: EnvConfig |
         raise TournamentError("bots play any game: say which one with --env, such as --env connect_four")
     name, env = with_env[0]
     for other, own in with_env[1:]:
-        if unlike := list(unlike_environments(msgspec.to_builtins(own), msgspec.to_builtins(env), other, name)):
+        if unlike := list(
+            unlike_environments(msgspec.to_builtins(own), msgspec.to_builtins(env), f"in {other}", f"in {name}")
+        ):
             raise TournamentError(f"{other} is not for the same game as {name}: {'; '.join(unlike)}")
     return env

@@ -42,6 +42,13 @@ class TournamentOrder:
     collectors: int = 0
     inline: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse a tournament without games, or without an end."""
+        for name in ("rounds", "until"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise TournamentError(f"--{name} must be more than 0, got {value:g}")
+
     def rules(self, entrants: Sequence[TournamentEntrant]) -> TournamentConfig:
         """Return the settings of the league."""
         given = {one.given: one.name for one in entrants}

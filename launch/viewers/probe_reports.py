@@ -66,10 +66,13 @@ class ProbeReport(msgspec.Struct, frozen=True, kw_only=True):
     anchors: dict[str, ProbeScore]  # of the probe against the anchors of the league
     path: str  # the directory of the probe's own run
     by_time: bool = False  # whether its time, and not its steps, was the limit
+    by_return: bool = False  # whether the league is about returns, and not about who wins
 
     @property
     def exploitable(self) -> bool:
-        """Whether the probe surely beats its target."""
+        """Whether the probe surely beats its target; in a league by return, whether it surely earns something."""
+        if self.by_return:
+            return self.score.mean_return - self.score.reach > 0
         return self.score.low > EVEN
 
 
@@ -100,6 +103,8 @@ def verdict(report: ProbeReport) -> str:
         f"A best response trained for {trained} {whose.get(report.start, f'from {report.start}')} scores "
         f"{score.score:.0%} ({100 * score.low:.0f} to {100 * score.high:.0f}) against it"
     )
+    if report.by_return:
+        found += f" and returns {score.mean_return:+.3g} ±{score.reach:.2g} a game"
     if report.exploitable:
         return f"{found}: {report.player} is exploitable."
     return f"{found}: no hole was found in this time, which does not prove that {report.player} has none."

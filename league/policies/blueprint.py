@@ -6,6 +6,7 @@ module = policy.blueprint.module()                      # a fresh copy
 """
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -111,13 +112,20 @@ class NetworkBlueprint:
         still = {name for name, parameter in trained.items() if not parameter.requires_grad}
         return Layout(shapes, frozenset(still | set(buffers) | (set(added) - {"log_std"})))
 
+    def _initialise(self, initialise: Callable[[], None]) -> None:
+        try:
+            initialise()
+        except Exception as error:
+            text = " ".join(str(error).split())[:300]
+            raise NetworkError(f"{self.name}.initialise() fails: {type(error).__name__}: {text}") from error
+
     def initial(self, seed: int) -> FloatArray:
         """Return initial weights: those with which the network is built, and that its `initialise` may change."""
         with torch.random.fork_rng(devices=[]):
             module = self._build(seed % 2**63)
             initialise = getattr(module, "initialise", None)
             if callable(initialise):
-                initialise()
+                self._initialise(initialise)
         flat = np.zeros(self.layout.size, np.float32)
         views = self.layout.views(flat)
         for name, tensor in tensors_of(module).items():

@@ -133,7 +133,7 @@ class ModulePolicy(FlatPolicy):
         memory = None
         if self._blueprint.memory_size:
             memory = torch.cat([leaf.reshape(len(leaf), -1).float() for leaf in leaves_of(output.memory)], dim=1)
-        return Answers(output.outputs, output.value, None, memory, output.extras)
+        return Answers(output.outputs.float(), output.value.float(), None, memory, output.extras)
 
     def _with_memories(self, everyone: NetworkInput, lanes: Lanes) -> NetworkInput:
         """Return the input, in any order, with the memory before each decision."""

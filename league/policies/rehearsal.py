@@ -36,6 +36,7 @@ def rehearse(policy: BoundPolicy, spec: EnvSpec, slots: int = 1) -> None:
         whole = network.answers(seen)
         _check_finite(blueprint, whole)
         _check_rows(blueprint, network, seen, whole)
+        _check_buffers(blueprint, network, seen)
     _check_gradient(blueprint, network, seen)
 
 
@@ -128,6 +129,17 @@ def _check_rows(blueprint: NetworkBlueprint, network: ModulePolicy, seen: Observ
                 f"{blueprint.name}.forward() depends {what} in the batch: every row must be computed on its own, with "
                 "the running statistics of eval() mode"
             )
+
+
+def _check_buffers(blueprint: NetworkBlueprint, network: ModulePolicy, seen: Observed) -> None:
+    """Refuse a network that changes itself while it plays: actors and learners would not have the same weights."""
+    before = network.flat.detach().clone()
+    network.answers(seen)
+    if not torch.equal(before, network.flat.detach()):
+        raise NetworkError(
+            f"{blueprint.name}.forward() changes its buffers: they may change in train() mode only, as those of "
+            "batch normalisation do"
+        )
 
 
 def _same(whole: Answers, part: Answers, rows: Tensor) -> bool:

@@ -65,6 +65,7 @@ class Translator:
         self._writes[agent](fitted(self._seen[agent], seen, f"{agent}: the observation"), row)
         if given is None:
             return row, legal
+        _check_mask(agent, given)
         found = legal.copy()
         try:
             self._masks[agent](given, found)
@@ -77,6 +78,13 @@ class Translator:
     def action(self, agent: str, parts: Any) -> Any:
         """Return an action as the environment wants it."""
         return self._actions.plays[agent](parts.tolist() if self._actions.single else parts)
+
+
+def _check_mask(agent: str, mask: Any) -> None:
+    """Refuse a mask of other numbers than 0 and 1, such as one that is added to logits."""
+    values = np.concatenate([np.ravel(part) for part in (mask if isinstance(mask, tuple) else (mask,))])
+    if values.dtype.kind in "biuf" and not np.isin(values, (0, 1)).all():
+        raise ObservationError(f"{agent}: its mask has other numbers than 0 (illegal) and 1 (legal)")
 
 
 def _unwrapped(observation: Any, mask: Any) -> tuple[Any, Any]:

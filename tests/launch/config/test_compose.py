@@ -120,6 +120,19 @@ def test_refusal(override, message):
 
 
 @pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("+league.players.r={kind: frozen}", "needs from=FILE"),
+        ("+league.players.blend={kind: mixture, members: [main, randm]}", "there is no player 'randm'"),
+        ("league.players.main.rate=-1", "rate must not be negative"),
+    ],
+)
+def test_players_that_could_never_play_are_refused(override, message):
+    with pytest.raises(ConfigError, match=message):
+        compose([override])
+
+
+@pytest.mark.parametrize(
     ("overrides", "message"),
     [
         ("collector.slots=0", "collector.slots must be at least 1, got 0"),

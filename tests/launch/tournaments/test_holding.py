@@ -20,6 +20,12 @@ def entrants(tmp_path):
     return find_entrants(["random", "a.safetensors", "b.safetensors"])
 
 
+@pytest.mark.parametrize("order", [{"rounds": 0}, {"until": -3.0}])
+def test_an_order_without_games_is_refused(order):
+    with pytest.raises(TournamentError, match="must be more than 0, got"):
+        TournamentOrder(**order)
+
+
 def games(run):
     state = read_offline(run).state
     return [state.evaluation.games(a, b) for a, b in (("random", "a"), ("random", "b"), ("a", "b"))]

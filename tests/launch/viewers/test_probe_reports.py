@@ -66,6 +66,13 @@ def test_only_a_sure_win_is_an_exploit():
     assert not report(score=score(0.53)).exploitable
 
 
+def test_in_a_league_by_return_earning_something_is_an_exploit():
+    earns = report(score=score(0.5, mean_return=0.2), by_return=True)
+    assert earns.exploitable
+    assert "returns +0.2 ±0.1 a game: main is exploitable" in verdict(earns)
+    assert not report(score=score(0.9, mean_return=0.05), by_return=True).exploitable
+
+
 def test_a_report_is_read_as_it_was_written(tmp_path):
     run = RunDirectory(tmp_path / "first").create()
     probe = RunDirectory(run.probes / "main").create()

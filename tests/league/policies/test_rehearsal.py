@@ -55,6 +55,32 @@ def test_a_broken_contract_gets_one_clear_message(why, monkeypatch):
     assert "\n" not in str(caught.value)
 
 
+def test_a_network_that_changes_its_buffers_is_refused(monkeypatch):
+    class Counting(foreign_networks.Window):
+        def __init__(self, config, shape):
+            super().__init__(config, shape)
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, seen):
+            self.calls += 1
+            return super().forward(seen)
+
+    monkeypatch.setattr(foreign_networks, "Window", Counting)
+    with pytest.raises(NetworkError, match=r"Counting\.forward\(\) changes its buffers"):
+        rehearse(bound("Window"), SPEC)
+
+
+def test_a_network_whose_first_weights_cannot_be_made_is_refused(monkeypatch):
+    class Pretrained(foreign_networks.Window):
+        def initialise(self):
+            self.encoder.load_state_dict({"weight": torch.zeros(2, 2)})
+
+    monkeypatch.setattr(foreign_networks, "Window", Pretrained)
+    with pytest.raises(NetworkError, match=r"Pretrained\.initialise\(\) fails: RuntimeError: Error") as caught:
+        rehearse(bound("Window"), SPEC)
+    assert "\n" not in str(caught.value)
+
+
 def test_batch_statistics_are_found(monkeypatch):
     class Stubborn(foreign_networks.BatchNormed):
         def train(self, mode=True):

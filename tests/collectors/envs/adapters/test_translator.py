@@ -64,6 +64,8 @@ def test_a_wrong_mask_is_named():
         translator(NESTED).read("a", seen(), np.zeros(4, np.int8))
     with pytest.raises(ObservationError, match="has shape \\(3,\\), but it has 4 actions"):
         translator(NESTED).read("a", seen(), np.zeros(3, np.int8))
+    with pytest.raises(ObservationError, match="other numbers than 0"):
+        translator(NESTED).read("a", seen(), np.array([0.0, -np.inf, 0.0, 0.0]))
 
 
 def test_spaces_that_contradict_the_spec_are_refused():
