@@ -15,6 +15,7 @@ import msgspec
 
 from league.spec import EnvSpec
 
+MOST_AXES = 32  # of an array, as many as numpy had for long
 LARGEST_SPACE = 1 << 24  # values of one observation, or options of one action: a file may claim anything
 Bound = float | list[float]  # one for all numbers, or one for each
 
@@ -109,14 +110,18 @@ def _size(form: SpaceForm) -> int:
         return _checked(form.shape)
     if not len(form.options) == len(form.start) == _checked(form.shape):
         raise ValueError(f"a space has {len(form.options)} choices, but the shape {form.shape}")
-    _checked(form.options)
+    if min(form.options, default=1) < 1 or sum(form.options) > LARGEST_SPACE:
+        raise ValueError(f"a space has {sum(form.options)} options, but at most {LARGEST_SPACE} are possible")
     return sum(form.options)
 
 
 def _checked(lengths: Sequence[int]) -> int:
     """Return the product of some lengths; raise ValueError if one is no length."""
-    if min(lengths, default=1) < 1 or max(lengths, default=1) > LARGEST_SPACE:
-        raise ValueError(f"a space has the sizes {lengths}, but each must be between 1 and {LARGEST_SPACE}")
+    if len(lengths) > MOST_AXES or min(lengths, default=1) < 1 or math.prod(lengths) > LARGEST_SPACE:
+        raise ValueError(
+            f"a space has {len(lengths)} axes {str(lengths)[:80]}; at most {MOST_AXES} axes and {LARGEST_SPACE:,} "
+            "numbers are possible"
+        )
     return math.prod(lengths)
 
 

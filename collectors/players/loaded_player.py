@@ -30,8 +30,6 @@ from league.store.player_file import PlayerCard, PlayerFile, PlayerFileError, re
 
 BoolArray = npt.NDArray[np.bool_]
 
-MOST_LAYERS = 1000  # of a network in a file
-
 
 class ActingError(InputError):
     """A player cannot act as it was asked to; the message says what to change."""
@@ -61,8 +59,6 @@ def network_of(file: PlayerFile) -> PolicyConfig:
         config = policy_from(file.snapshot.manifest.policy)
     except msgspec.ValidationError as error:
         raise InputError(f"its network is none of Ludus: {error}") from error
-    if max(config.blocks, len(config.filters), len(config.hidden)) > MOST_LAYERS:
-        raise InputError(f"its network has more than {MOST_LAYERS} layers")
     return config
 
 

@@ -15,6 +15,8 @@ from league.agent_spaces import text_of
 from league.policies.layout import PolicyConfig
 from league.store.player_file import CardRating, PlayerCard, PlayerFile
 
+WIDEST = 40  # characters of a label
+
 
 def card_json(found: PlayerFile) -> dict[str, Any]:
     """Return the card and the manifest of a player file for programs."""
@@ -29,7 +31,7 @@ def weights_of(found: PlayerFile) -> int:
 
 def card_lines(found: PlayerFile) -> list[str]:
     """Return the card of a player file for people."""
-    rows = list(_rows(found))
+    rows = [(_plain(name)[:WIDEST], text) for name, text in _rows(found)]
     wide = max(len(name) for name, _ in rows)
     return [f"{name:<{wide}}  {_plain(text)}" for name, text in rows]
 

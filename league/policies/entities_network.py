@@ -15,7 +15,7 @@ from torch.nn.functional import one_hot, scaled_dot_product_attention
 
 from league.policies.blueprint import NetworkError
 from league.policies.network import NetworkInput, NetworkOutput, NetworkShape, leaves_of
-from league.policies.part_encoder import PartsEncoder
+from league.policies.part_encoder import LARGEST_WIDTH, MOST_DEEP, PartsEncoder
 from league.spec import ObservationPart
 
 ROWS_PRESENT, AGENTS_PRESENT = "rows", "agents"
@@ -38,6 +38,10 @@ class EntitiesConfig:
         """Raise ValueError for impossible sizes."""
         if min(self.width, self.heads, self.blocks) < 1 or self.width % self.heads:
             raise ValueError(f"width {self.width} must be a multiple of heads {self.heads}, and blocks at least 1")
+        if self.width > LARGEST_WIDTH // 4 or max(self.blocks, len(self.filters)) > MOST_DEEP:
+            raise ValueError(
+                f"at most {LARGEST_WIDTH // 4:,} numbers of a token, {MOST_DEEP} blocks and convolutions are possible"
+            )
 
 
 class Entities(nn.Module):

@@ -32,6 +32,7 @@ STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors in a memory: an lstm has it
 CRITICS = ("shared", "central", "state")
 HEADS = ("logits", "values")
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
+MOST_LAYERS, LARGEST_LAYER = 1000, 1 << 20  # of a built-in network, and its units: a file may claim anything
 LARGEST = 1e8  # bound of logits and means: whatever the weights, a legal action is above ILLEGAL
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)  # in the log density of a Gaussian
 LOG_STD = -0.5  # initial value
@@ -72,6 +73,9 @@ class PolicyConfig:
                 f"{self.blocks} and memory_size {self.memory_size} must be positive, and the kernel needs a height "
                 "and a width"
             )
+        layers = max(len(self.hidden), len(self.filters), self.blocks)
+        if layers > MOST_LAYERS or max(sizes) > LARGEST_LAYER:
+            raise ValueError(f"policy: at most {MOST_LAYERS} layers of at most {LARGEST_LAYER:,} units are possible")
         if self.normalise and self.head == "values":
             raise ValueError(
                 "policy.normalise=true needs policy.head=logits: use an actor-critic such as algo=ppo, or "

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from league.policies.convolution import STANDARD
 from league.spec import ObservationPart
 
+LARGEST_WIDTH, MOST_DEEP = 1 << 14, 100  # units of a layer and layers, at most: a file may claim anything
 SMALL = [[16, 3, 1], [32, 3, 2]]  # channels, kernel and stride of each layer, for images below the standard sizes
 IMAGE_SIDE = 7  # an array with two axes is an image if both have at least this length
 

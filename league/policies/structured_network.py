@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from league.policies.network import NetworkInput, NetworkOutput, NetworkShape, leaves_of
-from league.policies.part_encoder import PartsEncoder
+from league.policies.part_encoder import LARGEST_WIDTH, MOST_DEEP, PartsEncoder
 
 
 @dataclass(kw_only=True)
@@ -20,6 +20,13 @@ class StructuredConfig:
     hidden: int = 128  # units of the layer that joins them
     filters: list[list[int]] = field(default_factory=list)  # channels, kernel, stride of each convolution; []: by size
     agent_id: bool = False  # one more part: which agent of its seat it acts for
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for impossible sizes."""
+        if not 1 <= min(self.width, self.hidden) <= max(self.width, self.hidden) <= LARGEST_WIDTH:
+            raise ValueError(f"width {self.width} and hidden {self.hidden} must lie between 1 and {LARGEST_WIDTH:,}")
+        if len(self.filters) > MOST_DEEP:
+            raise ValueError(f"at most {MOST_DEEP} convolutions are possible, not {len(self.filters)}")
 
 
 class Structured(nn.Module):

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 import safetensors.numpy
 
-from league.agent_spaces import LARGEST_SPACE, AgentSpaces, size_of
+from league.agent_spaces import LARGEST_SPACE, MOST_AXES, AgentSpaces, size_of
 from league.errors import LudusError
 from league.ids import Hash
 from league.spec import EnvSpec
@@ -99,6 +99,10 @@ class PlayerCard(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"its role {self.role!r} is none of {sorted(set(self.spec.roles))}")
         for spaces in self.spaces.values():
             size_of(spaces.observation), size_of(spaces.action)
+        if not isinstance(self.env.get("name"), str) or not isinstance(self.env.get("kwargs", {}), dict):
+            raise ValueError("its environment has no name, or arguments that are none")
+        if len(self.spec.observation.shape) > MOST_AXES:
+            raise ValueError(f"its observations have {len(self.spec.observation.shape)} axes")
         sizes = (*self.spec.observation.shape, self.spec.actions, self.spec.continuous)
         if min(sizes) < 0 or self.spec.observation.size > LARGEST_SPACE or max(sizes) > LARGEST_SPACE:
             raise ValueError(f"its observations {self.spec.observation.shape} or actions have impossible sizes")
@@ -114,6 +118,12 @@ class _Sealed(msgspec.Struct, frozen=True, kw_only=True):
     manifest: Manifest
     card: msgspec.Raw
     sha256: str  # of the card, which names the hash of the snapshot
+
+
+class _FileHeader(msgspec.Struct, frozen=True):
+    """The part of a safetensors header that is looked at first; all else is skipped."""
+
+    metadata: dict[str, str] = msgspec.field(default_factory=dict, name="__metadata__")
 
 
 class _CardFormat(msgspec.Struct, frozen=True):
@@ -165,6 +175,9 @@ def read_player(path: Path) -> PlayerFile:
         raise PlayerFileError(f"{path} cannot be read ({_short(error)}): {TRUNCATED}") from error
     if hashlib.sha256(whole).hexdigest() != card.snapshot:
         raise PlayerFileError(ALTERED.format(path))
+    kinds = {name: (array.dtype.name, array.ndim) for name, array in snapshot.arrays.items()}
+    if kinds != {"flat": ("float32", 1)}:
+        raise PlayerFileError(f"{path} holds no weights of a player, but {str(kinds)[:200]}")
     for array in snapshot.arrays.values():
         array.flags.writeable = False
     return PlayerFile(card, snapshot, whole)
@@ -185,10 +198,10 @@ def _metadata(path: Path, data: bytes) -> str:
     length = int.from_bytes(data[:8], "little")
     if not 0 < length <= len(data) - 8:
         raise ValueError("its header is cut off")
-    found = msgspec.json.decode(data[8 : 8 + length], type=dict[str, Any]).get("__metadata__", {})
-    if not isinstance(found, dict) or not isinstance(found.get(KEY), str):
+    found = msgspec.json.decode(data[8 : 8 + length], type=_FileHeader).metadata
+    if KEY not in found:
         raise PlayerFileError(f"{path} is no packed player: it has no card. Write one with: ludus pack RUN PLAYER")
-    return str(found[KEY])
+    return found[KEY]
 
 
 def _refuse_other_format(path: Path, card: msgspec.Raw) -> None:
