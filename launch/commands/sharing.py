@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from launch.commands.command import CliCommand, add_allow, add_json, find_run, optional_path, print_note
-from league.errors import InputError
 
 if TYPE_CHECKING:
     from league.store.run_directory import RunDirectory
@@ -23,6 +22,7 @@ def _add_pack(parser: ArgumentParser) -> None:
 
 def _pack(arguments: Namespace) -> int:
     from launch.packing.packing import pack
+    from league.errors import InputError
 
     if arguments.onnx and str(arguments.out).endswith(".onnx"):
         raise InputError(f"{arguments.out} is the name of the ONNX file: give the player another one with -o")

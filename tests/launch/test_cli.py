@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("in_an_empty_directory")
         (["run", "+league.players.b={kind: scripted, bot: two_ply}"], "unknown bot 'two_ply'. Did you mean 'one_ply'?"),
         (
             ["run", "league=selfplay", "league.players.main.kind=frozen"],
-            "league.players.main: a frozen player of the config needs weights=FILE",
+            "league.players.main: a frozen player of the config needs from=FILE",
         ),
         (["run", "league=selfplay", "~league.players.main"], "the league has no learning player"),
         (["run", "league.players.main.role=fox"], "league.players.main.role is 'fox'"),

@@ -31,7 +31,7 @@ def test_founders_come_in_the_order_of_the_config():
         ({}, "no learning player"),
         ({"main": PlayerConfig(rate=0.0)}, "no learning player"),
         ({"random": PlayerConfig(kind="scripted", bot="random")}, "no learning player"),
-        ({"main": PlayerConfig(kind="frozen")}, "a frozen player of the config needs weights=FILE"),
+        ({"main": PlayerConfig(kind="frozen")}, "a frozen player of the config needs from=FILE"),
         (
             {"main": PlayerConfig(kind="scripted", bot="random", weights="f")},
             "a player of kind scripted has no weights",
