@@ -61,16 +61,16 @@ GAMES = {
     ),
     "disc": Game(300_000, ("env=disc", "league.episodes=64", *SMALL, *FREEZES)),
     "kuhn": Game(
-        400_000,
+        300_000,
         ("env=openspiel", "env.id=kuhn_poker", "league.payoff.scale=1", "league.episodes=32", *SMALL, *FREEZES),
     ),
     "leduc": Game(
-        400_000,
+        300_000,
         ("env=openspiel", "env.id=leduc_poker", "league.payoff.scale=3", "league.episodes=16", *SMALL, *FREEZES),
     ),
-    "tic_tac_toe": Game(300_000, ("env=tic_tac_toe", "league.episodes=16", *SMALL, *FREEZES), mixtures=False),
+    "tic_tac_toe": Game(200_000, ("env=tic_tac_toe", "league.episodes=16", *SMALL, *FREEZES), mixtures=False),
     "connect_four": Game(
-        900_000, ("experiment=connect_four", "league.probe.enabled=false", *CONSTANT), exact=False, mixtures=False
+        700_000, ("experiment=connect_four", "league.probe.enabled=false", *CONSTANT), exact=False, mixtures=False
     ),
 }
 
