@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--games", default=",".join(GAMES))
     parser.add_argument("--recipes", default=",".join(MAIN_RECIPES), help=f"of {', '.join(RECIPES)}")
     parser.add_argument("--learners", default=PLAIN, help=f"of {', '.join(LEARNERS)}")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, help="of each game, instead of its own number: 3 or more")
     parser.add_argument("--env-steps", type=int, help="of each league, instead of those of the game")
     parser.add_argument("--probe-steps", type=int, default=PROBE_STEPS)
     parser.add_argument("--duel-games", type=int, default=GAMES_PER_DUEL)

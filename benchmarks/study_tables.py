@@ -15,6 +15,7 @@ from benchmarks.study_trials import BASE, GAMES, Trial
 from launch.sweeps.comparing import t_interval
 
 Figures = Mapping[Trial, Mapping[str, float]]
+NEGLIGIBLE = 0.005  # a difference that rounds to nothing is none, however sure it is
 LATE = 0.25  # the last share of a league whose candidates are averaged
 SURE, UNSURE = {-1: "surely harder", 1: "surely easier"}, "not sure"
 HEADINGS = {
@@ -52,8 +53,8 @@ class Estimate:
 
     @property
     def sign(self) -> int:
-        """1 if it is surely more than 0, -1 if surely less, else 0."""
-        if self.reach is None or abs(self.mean) <= self.reach:
+        """1 if it is surely more than 0, -1 if surely less, else 0; also 0 if it is negligible."""
+        if self.reach is None or abs(self.mean) <= max(self.reach, NEGLIGIBLE):
             return 0
         return 1 if self.mean > 0 else -1
 

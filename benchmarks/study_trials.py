@@ -35,6 +35,7 @@ class Game:
     overrides: tuple[str, ...]
     exact: bool = True  # NashConv of players; else probes
     mixtures: bool = True  # NashConv of mixtures, too: positions must not be merged
+    seeds: int = 3
 
     @property
     def figure(self) -> str:
@@ -59,16 +60,16 @@ GAMES = {
     "rps": Game(
         300_000, ("env=rock_paper_scissors", "env.kwargs.max_cycles=1", "league.episodes=64", *SMALL, *FREEZES)
     ),
-    "disc": Game(300_000, ("env=disc", "league.episodes=64", *SMALL, *FREEZES)),
+    "disc": Game(300_000, ("env=disc", "league.episodes=64", *SMALL, *FREEZES), seeds=6),
     "kuhn": Game(
         300_000,
         ("env=openspiel", "env.id=kuhn_poker", "league.payoff.scale=1", "league.episodes=32", *SMALL, *FREEZES),
     ),
     "leduc": Game(
-        300_000,
+        200_000,
         ("env=openspiel", "env.id=leduc_poker", "league.payoff.scale=3", "league.episodes=16", *SMALL, *FREEZES),
     ),
-    "tic_tac_toe": Game(200_000, ("env=tic_tac_toe", "league.episodes=16", *SMALL, *FREEZES), mixtures=False),
+    "tic_tac_toe": Game(150_000, ("env=tic_tac_toe", "league.episodes=16", *SMALL, *FREEZES), mixtures=False),
     "connect_four": Game(
         700_000, ("experiment=connect_four", "league.probe.enabled=false", *CONSTANT), exact=False, mixtures=False
     ),
@@ -119,10 +120,18 @@ class Trial:
         )
 
 
-def plan(games: Sequence[str], recipes: Sequence[str], learners: Sequence[str], seeds: int) -> list[Trial]:
+def plan(games: Sequence[str], recipes: Sequence[str], learners: Sequence[str], seeds: int | None) -> list[Trial]:
     """Return all leagues, those of one game and learner together, and of these all recipes of one seed.
+
+    Each game has as many seeds as given, or as it says itself.
 
     >>> [trial.name for trial in plan(["rps"], ["selfplay", "pfsp"], ["plain"], 2)][:3]
     ['rps-plain-selfplay-0', 'rps-plain-pfsp-0', 'rps-plain-selfplay-1']
     """
-    return [Trial(g, r, seed, who) for g in games for who in learners for seed in range(seeds) for r in recipes]
+    return [
+        Trial(game, recipe, seed, learner)
+        for game in games
+        for learner in learners
+        for seed in range(seeds or GAMES[game].seeds)
+        for recipe in recipes
+    ]

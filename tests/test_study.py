@@ -109,6 +109,11 @@ def test_one_seed_is_never_sure():
     assert row_of(rows, "pfsp", "late").verdict == "not sure"
 
 
+@pytest.mark.parametrize(("value", "sign"), [(0.004, 0), (-0.004, 0), (0.006, 1), (-0.006, -1)])
+def test_a_negligible_difference_is_none_however_sure_it_is(value, sign):
+    assert Estimate.of([value] * 3).sign == sign
+
+
 def test_without_self_play_nothing_is_compared():
     assert row_of(summarise(leagues({"pfsp": [1.0, 2.0]})), "pfsp", "late").difference is None
 
