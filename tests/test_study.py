@@ -137,7 +137,7 @@ def test_what_is_written_has_all_figures(tmp_path):
     for values in figures.values():
         values["equal_late"] = values["late"]
     rows = summarise(figures)
-    write(tmp_path, figures, rows, [])
+    write(tmp_path / "study", figures, rows, [])
     found = json.loads((tmp_path / "study.json").read_text())
     assert found["figures"]["rps-plain-pfsp-1"]["late"] == 1.0
     assert {row["verdict"] for row in found["rows"] if row["recipe"] == "pfsp"} == {"not sure"}
