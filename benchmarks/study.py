@@ -27,7 +27,7 @@ from benchmarks.study_trials import GAMES, LEARNERS, MAIN_RECIPES, PLAIN, RECIPE
 from launch.comparisons.milestones import read_milestones
 from launch.processes.ending import finished
 
-PROBE_STEPS = 100_000
+PROBE_STEPS = 200_000
 GAMES_PER_DUEL = 400
 
 
@@ -89,6 +89,7 @@ def main() -> None:
     parser.add_argument("--recipes", default=",".join(MAIN_RECIPES), help=f"of {', '.join(RECIPES)}")
     parser.add_argument("--learners", default=PLAIN, help=f"of {', '.join(LEARNERS)}")
     parser.add_argument("--seeds", type=int, help="of each game, instead of its own number: 3 or more")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--env-steps", type=int, help="of each league, instead of those of the game")
     parser.add_argument("--probe-steps", type=int, default=PROBE_STEPS)
     parser.add_argument("--duel-games", type=int, default=GAMES_PER_DUEL)
@@ -98,7 +99,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/study"), help="where the runs are")
     parser.add_argument("--report", default="study", help="the name of the files with the results, there")
     told = parser.parse_args()
-    trials = plan(told.games.split(","), told.recipes.split(","), told.learners.split(","), told.seeds)
+    named = (told.games.split(","), told.recipes.split(","), told.learners.split(","))
+    trials = plan(*named, told.seeds, told.first)
     runner = Runner(told.at_once, shlex.split(told.prefix))
     play(trials, told.out, told.env_steps, runner)
     if told.only_play:

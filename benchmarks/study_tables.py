@@ -23,7 +23,7 @@ SURE, UNSURE = {-1: "surely harder", 1: "surely easier"}, "not sure"
 TABLES = {
     "Mains at equal env steps": ("late", "probe"),
     "Mains at equal decisions of the main": ("equal_late", "equal_probe"),
-    "Last mains": ("last", "probe_rise"),
+    "The last candidate alone; probes, on average while they train": ("last", "probe_rise"),
     "The pool, uniformly mixed": ("pool",),
     "The Nash mixture of pool and mains": ("nash",),
     "Decisions of the main": ("decisions",),

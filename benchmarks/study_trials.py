@@ -66,7 +66,7 @@ GAMES = {
         ("env=openspiel", "env.id=kuhn_poker", "league.payoff.scale=1", "league.episodes=32", *SMALL, *FREEZES),
     ),
     "leduc": Game(
-        200_000,
+        600_000,
         ("env=openspiel", "env.id=leduc_poker", "league.payoff.scale=3", "league.episodes=16", *SMALL, *FREEZES),
     ),
     "tic_tac_toe": Game(400_000, ("env=tic_tac_toe", "league.episodes=16", *SMALL, *FREEZES), mixtures=False),
@@ -120,7 +120,9 @@ class Trial:
         )
 
 
-def plan(games: Sequence[str], recipes: Sequence[str], learners: Sequence[str], seeds: int | None) -> list[Trial]:
+def plan(
+    games: Sequence[str], recipes: Sequence[str], learners: Sequence[str], seeds: int | None, first: int = 0
+) -> list[Trial]:
     """Return all leagues, those of one game and learner together, and of these all recipes of one seed.
 
     Each game has as many seeds as given, or as it says itself.
@@ -132,6 +134,6 @@ def plan(games: Sequence[str], recipes: Sequence[str], learners: Sequence[str], 
         Trial(game, recipe, seed, learner)
         for game in games
         for learner in learners
-        for seed in range(seeds or GAMES[game].seeds)
+        for seed in range(first, first + (seeds or GAMES[game].seeds))
         for recipe in recipes
     ]

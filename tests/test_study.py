@@ -58,6 +58,8 @@ def test_a_plan_has_each_league_once_and_compared_ones_together():
     assert len(set(trials)) == len(trials) == 24
     assert len({trial.name for trial in trials}) == 24
     assert [trial.recipe for trial in trials[:4]] == ["selfplay", "pfsp"] * 2
+    assert len(plan(["rps"], ["selfplay"], ["plain"], None)) == GAMES["rps"].seeds
+    assert [trial.seed for trial in plan(["disc"], ["pfsp"], ["plain"], 2, first=6)] == [6, 7]
 
 
 def test_the_late_figure_is_the_mean_of_the_last_quarter_up_to_a_number_of_decisions():
