@@ -4,14 +4,13 @@ env = make_environment(EnvConfig(name="connect_four"), slots=256)
 env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", kwargs={"max_cycles": 50}), slots=16)
 """
 
-import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from collectors.envs.names import BACKENDS, check_id, read_name
-from collectors.envs.other_python.far_order import PYTHON_SECONDS
+from collectors.envs.other_python.far_order import PYTHON_SECONDS, absolute
 from collectors.envs.plan import Plan, plan_exactly
 from collectors.envs.referee import Referee
 from collectors.envs.rows import Environment, HasInfos
@@ -75,8 +74,7 @@ class EnvConfig:
         if not 0 < self.python_seconds < float("inf"):
             raise ValueError(f"env.python_seconds must be a positive number, got {self.python_seconds}")
         if self.python:
-            # Not resolved: the python of a virtual environment is a link, and says by its place which one it is.
-            self.python = os.path.abspath(os.path.expanduser(self.python))  # noqa: PTH100, PTH111  (resolve would)
+            self.python = absolute(self.python)
 
     def options(self) -> dict[str, Any]:
         """Return the arguments of the environment's constructor, or of its backend, without the number of slots."""

@@ -9,6 +9,7 @@ answers nonsense is a fault of all its slots, and the next `start` begins with a
 
 import logging
 import math
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -296,11 +297,13 @@ class FarChecks:
 
     def __init__(self, order: FarOrder) -> None:
         self._order = order
+        self._far: FarProcess | None = None  # one process for all episodes of a check
 
     def _asked(self, order: Answer) -> Answer:
-        far, _ = open_far_side(self._order)
-        with far:
-            return far.ask(order, LONGER * self._order.seconds)
+        if self._far is None:
+            self._far, _ = open_far_side(self._order)
+            weakref.finalize(self, self._far.kill)
+        return self._far.ask(order, LONGER * self._order.seconds)
 
     def returns(self, seed: int, ticks: Any) -> dict[str, float]:
         """Play these actions in PettingZoo's own loop on the far side; return the return of each agent."""

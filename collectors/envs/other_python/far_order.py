@@ -36,6 +36,11 @@ class FarOrder:
     seating: Mapping[str, Any] = field(default_factory=dict)  # seats, roles, sides
 
 
+def absolute(python: str) -> str:
+    """Return the one name of a program; it is not resolved, because the python of a virtual environment is a link."""
+    return os.path.abspath(os.path.expanduser(python))  # noqa: PTH100, PTH111  (a Path would resolve nothing, either)
+
+
 def is_program(allowed: str) -> bool:
     """Whether an entry of `--allow` names a program, and not a package.
 

@@ -117,7 +117,7 @@ class FarProcess:
 
     def close(self) -> None:
         """Let the games close, and end the process."""
-        if self._process.poll() is None:
+        if self._process.returncode is None and not self._has_ended():
             with contextlib.suppress(FarSideLost):
                 self._send(json.dumps({"do": "close"}).encode(), "close")
                 self._frame("close", END_SECONDS)
@@ -125,12 +125,21 @@ class FarProcess:
 
     def kill(self) -> None:
         """End the process and what it started, at once."""
+        self._end_group()
+        self._release()
+
+    def _has_ended(self) -> bool:
+        """Whether the process has ended; it is not reaped, so that its id still means its group."""
+        if self._process.returncode is not None:
+            return True
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def _end_group(self) -> int:
+        """End the process and what it started; return its exit code."""
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.kill()
-            self._process.wait()
-        self._release()
+        return self._process.wait()
 
     def _release(self) -> None:
         self._near.close()
@@ -173,7 +182,7 @@ class FarProcess:
             try:
                 more = self._near.recv(length - len(data))
             except TimeoutError:
-                if self._process.poll() is not None:
+                if self._has_ended():
                     raise self._lost(doing) from None
                 if time.monotonic() > until:
                     raise self._hung(doing, seconds) from None
@@ -189,11 +198,12 @@ class FarProcess:
 
     def _lost(self, doing: str) -> FarSideLost:
         """Describe the end of a process."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(END_SECONDS)
-        code, printed = self._process.returncode, self.printed()
-        if code is None:
+        until = time.monotonic() + END_SECONDS
+        while not self._has_ended() and time.monotonic() < until:
+            time.sleep(0.001)
+        if not self._has_ended():
             return FarSideLost(f"it closed its connection in {doing}")
+        code, printed = self._end_group(), self.printed()
         if code < 0:
             name = next((one.name for one in signal.Signals if one == -code), "a signal")
             return FarSideLost(f"it crashed with signal {-code} ({name}) in {doing}{_where(printed)}")
