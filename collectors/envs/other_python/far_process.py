@@ -20,8 +20,9 @@ import subprocess
 import tempfile
 import threading
 import time
+import weakref
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from league.errors import InputError
 
@@ -53,17 +54,17 @@ class FarProcess:
         self.memory = _shared_file()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as this)
         watched, self._lifeline = os.pipe()
-        given = (far.fileno(), self.memory, watched)
+        passed = (far.fileno(), self.memory, watched)
         # The kernel takes the end of the thread that starts a process for the end of its parent.
         hard = threading.current_thread() is threading.main_thread()
-        words = [python, "-E", str(FAR_SIDE), *map(str, given), str(os.getpid()), str(int(hard))]
+        words = [python, "-E", str(FAR_SIDE), *map(str, passed), str(os.getpid()), str(int(hard))]
         try:
             self._process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, pass_fds=given,
+                words, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, pass_fds=passed,
                 env={key: value for key, value in os.environ.items() if key not in HIDDEN}, start_new_session=True,
             )  # fmt: skip
         except OSError as error:
-            self._release()
+            _release(self._near, self._log, self.memory, self._lifeline)
             raise FarSideError(
                 f"env.python={python}: {error.strerror}. Give the python of a virtual environment, such as "
                 "OTHER_VENV/bin/python"
@@ -71,6 +72,9 @@ class FarProcess:
         finally:
             far.close()
             os.close(watched)
+        # Also where nobody closes an environment, such as at the end of a process.
+        given = (self._process, self._near, self._log, self.memory, self._lifeline)
+        self._end = weakref.finalize(self, _end, *given)
 
     def __enter__(self) -> Self:
         return self
@@ -125,29 +129,13 @@ class FarProcess:
 
     def kill(self) -> None:
         """End the process and what it started, at once."""
-        self._end_group()
-        self._release()
+        self._end()
 
     def _has_ended(self) -> bool:
         """Whether the process has ended; it is not reaped, so that its id still means its group."""
         if self._process.returncode is not None:
             return True
         return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-    def _end_group(self) -> int:
-        """End the process and what it started; return its exit code."""
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        return self._process.wait()
-
-    def _release(self) -> None:
-        self._near.close()
-        self._log.close()
-        for descriptor in (self.memory, self._lifeline):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self.memory = self._lifeline = -1
 
     # --- frames ---
 
@@ -203,7 +191,7 @@ class FarProcess:
             time.sleep(0.001)
         if not self._has_ended():
             return FarSideLost(f"it closed its connection in {doing}")
-        code, printed = self._end_group(), self.printed()
+        code, printed = _end_group(self._process), self.printed()
         if code < 0:
             name = next((one.name for one in signal.Signals if one == -code), "a signal")
             return FarSideLost(f"it crashed with signal {-code} ({name}) in {doing}{_where(printed)}")
@@ -229,6 +217,27 @@ class FarProcess:
     def _shorten_log(self) -> None:
         if os.fstat(self._log.fileno()).st_size > LARGEST_LOG:
             os.ftruncate(self._log.fileno(), 0)
+
+
+def _end(process: subprocess.Popen[bytes], near: socket.socket, log: IO[bytes], memory: int, lifeline: int) -> None:
+    """End a process and what it started, and close what leads to it."""
+    _end_group(process)
+    _release(near, log, memory, lifeline)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> int:
+    """End a process and what it started; return its exit code."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+def _release(near: socket.socket, log: IO[bytes], memory: int, lifeline: int) -> None:
+    near.close()
+    log.close()
+    os.close(memory)
+    os.close(lifeline)
 
 
 def _shared_file() -> int:

@@ -67,7 +67,7 @@ def test_ones_own_league_plays_there_and_goes_on_without_a_question(program, tmp
     assert main(["duel", "mine", "main", "random", "--games", "2"]) == 0
     assert main(["resume", "mine", "--quiet"]) == 0
     assert str(program) not in RunDirectory.find("mine").env.read_text()
-    assert ludus.open("mine").duel("main", "random", episodes=2)
+    assert ludus.open("mine").play("main", "random", episodes=2)
     capsys.readouterr()
 
 

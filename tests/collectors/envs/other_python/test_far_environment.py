@@ -32,6 +32,14 @@ def alive(pid):
         return False
 
 
+def gone(there, what):
+    """Wait until something has ended: the kernel ends a process soon, but not at once."""
+    until = time.monotonic() + 30
+    while there():
+        assert time.monotonic() < until, f"{what} still runs"
+        time.sleep(0.01)
+
+
 def groups(leader):
     """Return the processes in the group of one, those that have ended left out."""
     found = []
@@ -112,7 +120,7 @@ def test_a_lost_process_is_a_fault_of_its_slots_and_is_started_again(far, how, c
         assert re.search(rf"far_games:Misbehaving: the process of env.python=.* is lost: it {LOST[how]}", episode.fault)
     assert not alive(first)
     assert "is lost" in caplog.text
-    assert not groups(first), "what it started has ended, too"
+    gone(lambda: groups(first), "what it started")
     lawful = play(adapt(far_games.Misbehaving, 2), [4, 6])
     assert play(env, [4, 6]) == lawful, "the next episodes play in another process"
     assert env.pid not in (None, first)
@@ -176,10 +184,7 @@ def test_a_collector_that_is_killed_takes_its_process_with_it(how):
         pid = int(owner.stdout.readline())
         assert alive(pid)
         owner.kill()
-    until = time.monotonic() + 30
-    while alive(pid):
-        assert time.monotonic() < until, f"{pid} outlives the process that started it"
-        time.sleep(0.01)
+    gone(lambda: alive(pid), "the process of a collector that was killed")
 
 
 def test_closing_ends_the_process(far):
