@@ -113,7 +113,10 @@ class Payoff(Pairs):
     def record_games(
         self, a: PlayerId, b: PlayerId, games: Sequence[Sequence[float]], decay: float | None = None
     ) -> None:
-        """Count some games of a pair, in order: each is given as the ranks of a and b, of which the lower one won."""
+        """Count some games of a pair, in order: each is given as the ranks of a and b, of which the lower one won.
+
+        Where one of them is absent, there is no game.
+        """
         if a == b:
             raise ValueError(f"{a!r} against itself says nothing of who is better: do not record it")
         try:
@@ -124,8 +127,10 @@ class Payoff(Pairs):
         flat, there, back = self.flat, i * self.capacity + j, j * self.capacity + i
         wins, draws = flat["wins"], flat["draws"]
         won, drawn, lost = wins[there], draws[there], wins[back]
-        ahead = behind = 0
+        ahead = behind = level = 0
         for first, second in games:
+            if first < 0 or second < 0:
+                continue
             won, drawn, lost = won * keep, drawn * keep, lost * keep
             if first < second:
                 won += 1.0
@@ -135,13 +140,14 @@ class Payoff(Pairs):
                 behind += 1
             else:
                 drawn += 1.0
+                level += 1
         wins[there], wins[back] = won, lost
         draws[there] = draws[back] = drawn
         if ahead:
             flat["raw_wins"][there] += ahead
         if behind:
             flat["raw_wins"][back] += behind
-        if level := len(games) - ahead - behind:
+        if level:
             flat["raw_draws"][there] += level
             flat["raw_draws"][back] += level
 

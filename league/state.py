@@ -36,6 +36,7 @@ from league.events import (
     TicketWithdrawn,
 )
 from league.ids import Hash, PlayerId, TicketNumber
+from league.limits import ABSENT
 from league.margins import largest_margin
 from league.mixture import resolve
 from league.payoff import RETURN, Payoff
@@ -363,11 +364,12 @@ def _count_duel(state: LeagueState, ticket: Ticket, sides: Sequence[int], episod
     if ticket.purpose == TRAIN:
         state.training.record_games(a, b, games)
         if state.training.by_return:
-            leads = [(mine - yours) / 2 for mine, yours in side_returns(sides, episodes)]
+            played = [episode for episode in episodes if ABSENT not in episode.ranks]
+            leads = [(mine - yours) / 2 for mine, yours in side_returns(sides, played)]
             state.training.record_margins(a, b, leads)
         return
     match = _match(state, ticket, sides)
-    if state.evaluation.by_return:
+    if state.evaluation.by_return or any(ABSENT in ranks for ranks in games):
         evaluate_match(state.evaluation, match, episodes)
     else:
         evaluate_duel(state.evaluation, match, games)
@@ -418,5 +420,7 @@ def _rate(state: LeagueState, ticket: Ticket, sides: Sequence[int], episodes: Se
     share = 1.0 / max(1, len(teams) - 1)
     for episode in episodes:
         for a, b, i, j in games:
+            if ABSENT in (episode.ranks[i], episode.ranks[j]):
+                continue
             difference = episode.ranks[j] - episode.ranks[i]  # positive: a did better
             state.elo.update_sides(a, b, 0.5 if difference == 0 else float(difference > 0), share)

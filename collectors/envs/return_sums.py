@@ -22,9 +22,9 @@ class ReturnSums:
             self.totals[rows.slot, rows.agent] += rows.reward
 
     def add_ends(self, ends: Ends) -> None:
-        """Add the last rewards of agents that ended, and those of agents that never acted."""
+        """Add the last rewards of agents that ended, those of agents that never acted, and those paid after an end."""
         if len(ends.slot):
             index = ends.slot.astype(np.intp, copy=False) * self.totals.shape[1] + ends.agent
             self.totals.reshape(-1)[index] += ends.reward
-        for idle in ends.idle:
-            self.totals[idle.slot, idle.agent] += idle.reward
+        for paid in (*ends.idle, *ends.late):
+            self.totals[paid.slot, paid.agent] += paid.reward

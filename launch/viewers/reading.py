@@ -189,17 +189,20 @@ def match_json(
     }
 
 
-def _score(episodes: tuple[Episode, ...], entry: int, players: Sequence[PlayerId], sides: Sequence[int]) -> float:
+def _score(
+    episodes: tuple[Episode, ...], entry: int, players: Sequence[PlayerId], sides: Sequence[int]
+) -> float | None:
     """Return the share of points of an entry, counted as in the standings: only other players, each side once.
 
-    Where a player meets nobody but itself, its entries count as different players.
+    Where a player meets nobody but itself, its entries count as different players. None if it did not take part.
     """
     others = [o for o, side in enumerate(sides) if side != sides[entry]]
     foes = {(sides[o], players[o]): o for o in others if players[o] != players[entry]}
     places = [entry, *(foes.values() or others)]
     ranks = ([episode.ranks[place] for place in places] for episode in episodes)
     wins, draws, losses = head_to_head({0}, range(len(places)), ranks)
-    return (wins + draws / 2) / (wins + draws + losses)
+    games = wins + draws + losses
+    return (wins + draws / 2) / games if games else None
 
 
 def matches(run: RunDirectory, player: str | None = None, limit: int = 20, as_json: bool = False) -> int:
@@ -224,7 +227,9 @@ def matches(run: RunDirectory, player: str | None = None, limit: int = 20, as_js
 
 def _names(match: dict[str, Any]) -> str:
     """Return who played, side by side, with scores, or with returns where there is one side."""
-    values = [f"{100 * s:.0f}" for s in match["scores"] or ()] or [f"{r:.4g}" for r in match["returns"] or ()]
+    values = ["-" if s is None else f"{100 * s:.0f}" for s in match["scores"] or ()] or [
+        f"{r:.4g}" for r in match["returns"] or ()
+    ]
     labels = [f"{p} ({v})" for p, v in zip(match["players"], values, strict=False)] or match["players"]
     teams: dict[int, list[str]] = {}
     for side, text in zip(match["sides"], labels, strict=True):
