@@ -35,6 +35,7 @@ Position = Annotated[int, Meta(ge=0, le=2**62)]  # in the ledger; positions afte
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # attempts, incarnations, versions
 Version = Annotated[int, Meta(ge=-1, le=2**31 - 1)]  # -1: none yet
 Ticket = Annotated[TicketNumber, Meta(ge=0, le=MOST)]
+OnWheel = Annotated[int, Meta(ge=0, le=1 << 16)]  # see league.variants
 Wanted = Annotated[int, Meta(ge=0, le=1000)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 Seconds = Annotated[float, Meta(ge=0.0, le=1e12)]

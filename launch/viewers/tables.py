@@ -38,6 +38,7 @@ KINDS = {
 }
 NOTHING = Text("-", style="dim")
 NAME, ANCHOR = 18, 8  # characters of a player's name in a table, and of an anchor's at the head of a column
+MOST_NAMED = 6  # variants in a note
 STALE_SECONDS = 10.0  # without a message after which a worker is listed as silent
 
 
@@ -125,8 +126,15 @@ def _heads(appraisal: Appraisal | None, roomy: bool) -> tuple[str, ...]:
 
 
 def footnotes(state: LeagueState, appraisal: Appraisal | None) -> list[str]:
-    """Return the notes under the standings: where they mislead, and who was exploited."""
-    return [*([] if appraisal is None else rating_notes(appraisal)), *exploit_notes(state)]
+    """Return the notes under the standings: where they mislead, who was exploited, which variants there are."""
+    return [*([] if appraisal is None else rating_notes(appraisal)), *exploit_notes(state), *_variant_notes(state)]
+
+
+def _variant_notes(state: LeagueState) -> list[str]:
+    variants = () if state.env is None else state.env.variants
+    shares = ", ".join(f"{variant.name} {variant.share:.0%}" for variant in variants[:MOST_NAMED])
+    more = f" and {len(variants) - MOST_NAMED} more" if len(variants) > MOST_NAMED else ""
+    return [f"variants: {shares}{more}; of one of them: --variant {variants[0].name}"] if variants else []
 
 
 def _matters(state: LeagueState, player: PlayerId) -> bool:
