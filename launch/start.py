@@ -163,6 +163,8 @@ def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notif
             copy_weights(weights, store)  # of players that are new in the config
             _go_on(run, config, accept, notify, allow)
         else:
+            for note in tried.notes:
+                notify(note)
             run.refuse_foreign_files()
             run.create()
             copy_weights(weights, store)
@@ -251,7 +253,7 @@ def try_config(config: Config, allow: Collection[str] = (), progress: Notify = s
     env = make_environment(config.env, TRIAL_SLOTS, allow)
     try:
         _check_against(config, env.spec, allow)
-        return try_environment(env, _founders(config, env.spec.roles), config.league, allow)
+        return try_environment(env, _founders(config, env.spec.roles), config.league, allow, config.env)
     finally:
         env.close()
 

@@ -143,6 +143,16 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
         return tuple(names[number if seat.side is None else seat.side] for number, seat in enumerate(self.seats))
 
     @property
+    def side_names(self) -> list[str]:
+        """A name for the side of every seat, as `env.sides` takes them.
+
+        >>> EnvSpec("toy", ("a", "b"), (Seat((0,)), Seat((1,))), Array((3,), "float32"), actions=2).side_names
+        ['a', 'b']
+        """
+        own = [seat.side or "+".join(self.agents[agent] for agent in seat.agents) for seat in self.seats]
+        return [own[self.sides.index(side)] for side in self.sides]
+
+    @property
     def cooperative(self) -> bool:
         """Whether all seats are on the same side: then nobody can be beaten, and only returns count."""
         return len(set(self.sides)) == 1
