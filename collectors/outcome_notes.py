@@ -160,10 +160,15 @@ def side_means(spec: EnvSpec, played: PlayedEpisodes) -> Floats:
     return np.stack(found, axis=1)
 
 
+def constant_sum(played: PlayedEpisodes) -> bool:
+    """Return whether returns add up to the same in all episodes: what one gains, others lose."""
+    sums = played.returns.sum(axis=1)
+    return not len(sums) or float(np.ptp(sums)) <= SAME * max(1.0, float(np.abs(played.returns).max()))
+
+
 def _general_sum(spec: EnvSpec, played: PlayedEpisodes, rule: str) -> list[OutcomeNote]:
     """Note that what one side gains, no other one loses."""
-    sums = played.returns.sum(axis=1)
-    if float(np.ptp(sums)) <= SAME * max(1.0, float(np.abs(played.returns).max())):
+    if constant_sum(played):
         return []
     return [OutcomeNote(f"not zero-sum: {rule}; returns are shown beside the ratings (another rule: env.outcome)")]
 

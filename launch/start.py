@@ -269,15 +269,20 @@ def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tr
 
 
 def with_payoff(config: Config, tried: Tried, run: RunDirectory) -> tuple[Config, str]:
-    """Return the config with what counts as better if the trial has to decide it, and why; a run keeps what it has."""
-    if config.league.payoff.by != AUTO:
-        return config, ""
-    if exists(run):
-        by, why = stored(run).league.payoff.by, ""
-    else:
+    """Return the config with what counts as better if the trial has to decide it, and why; a run keeps what it has.
+
+    The trial also decides whether returns are kept beside scores.
+    """
+    payoff, why = config.league.payoff, ""
+    known = stored(run).league.payoff if exists(run) else None
+    if payoff.by == AUTO and known is not None:
+        payoff = replace(payoff, by=known.by)
+    elif payoff.by == AUTO:
         by, why = choose_payoff(tried.margins, tried.spec)
-    league = replace(config.league, payoff=replace(config.league.payoff, by=by))
-    return replace(config, league=league), why
+        payoff = replace(payoff, by=by)
+    if payoff.returns is None:
+        payoff = replace(payoff, returns=tried.returns if known is None else known.returns)
+    return replace(config, league=replace(config.league, payoff=payoff)), why
 
 
 def _check_against(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:

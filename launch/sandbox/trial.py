@@ -24,7 +24,7 @@ from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
 from collectors.envs.rows import Environment, HasGuesses
 from collectors.envs.watched import BUILD, Tell, Watched, silent
-from collectors.outcome_notes import ENOUGH, look_at_outcomes
+from collectors.outcome_notes import ENOUGH, constant_sum, look_at_outcomes
 from collectors.played_episodes import PlayedEpisodes
 from collectors.players.scripted import make_bots
 from launch.sandbox.payoff_choice import settled
@@ -80,6 +80,7 @@ class Tried(msgspec.Struct, frozen=True):
     margins: list[float]
     ticks: int = 0
     notes: list[str] = []  # what was guessed about seats and sides, and what the episodes showed about who wins
+    returns: bool = False  # whether to keep returns beside scores: it is not zero-sum, or its roles differ
 
     @property
     def endless(self) -> str:
@@ -159,7 +160,8 @@ def try_environment(
     bots = make_bots(players, env.spec, allow)
     enough = bool if env.spec.cooperative else partial(_enough, choosing)
     played = try_out(env, bots=bots, enough=enough)
-    return Tried(env.spec, played.margins, played.ticks, _notes(env, played.played, config))
+    kept = not env.spec.cooperative and (env.spec.asymmetric or not constant_sum(played.played))
+    return Tried(env.spec, played.margins, played.ticks, _notes(env, played.played, config), kept)
 
 
 def _enough(choosing: bool, margins: Sequence[float]) -> bool:
