@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import BoolArray, Ends, Environment, Rows
+from collectors.envs.rows import BoolArray, Ends, Environment, Idle, Late, Rows
 from collectors.envs.slots import no_option
 from league.ids import derive_seed
 
@@ -201,9 +201,10 @@ class RuleChecker:
     def _check_ends(self, ends: Ends) -> None:
         for row in range(len(ends.slot)):
             self._check_end(ends, row)
-        for paid in (*ends.idle, *ends.late):
+        others: tuple[Idle | Late, ...] = (*ends.idle, *ends.late)
+        for paid in others:
             if paid.slot in self._playing:
-                self._playing[paid.slot].pay(self.env.spec.agents[paid.agent], paid.reward, paid in ends.late)
+                self._playing[paid.slot].pay(self.env.spec.agents[paid.agent], paid.reward, isinstance(paid, Late))
         for place, slot in enumerate(ends.over.tolist()):
             episode = self._playing.pop(slot, None)
             if episode is None or set(episode.ends) != set(episode.decided):

@@ -128,7 +128,7 @@ def _always_ahead(spec: EnvSpec, played: PlayedEpisodes) -> list[OutcomeNote]:
         return []
     means = side_means(spec, played)
     kinds = [_kind(spec, side) for side in range(means.shape[1])]
-    found = {}
+    found: dict[tuple[str, str], None] = {}  # ordered, each once
     for i, j in combinations(range(len(kinds)), 2):
         gap = means[:, i] - means[:, j]
         if kinds[i] != kinds[j] and not np.isnan(gap).any() and ((gap > SAME).all() or (gap < -SAME).all()):

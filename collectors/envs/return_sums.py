@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import Ends, IntArray, Rows
+from collectors.envs.rows import Ends, Idle, IntArray, Late, Rows
 
 
 class ReturnSums:
@@ -26,5 +26,6 @@ class ReturnSums:
         if len(ends.slot):
             index = ends.slot.astype(np.intp, copy=False) * self.totals.shape[1] + ends.agent
             self.totals.reshape(-1)[index] += ends.reward
-        for paid in (*ends.idle, *ends.late):
+        others: tuple[Idle | Late, ...] = (*ends.idle, *ends.late)
+        for paid in others:
             self.totals[paid.slot, paid.agent] += paid.reward

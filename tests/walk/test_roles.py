@@ -4,6 +4,7 @@ import pytest
 from rich.console import Console
 
 from launch.config.compose import compose
+from launch.config.config import stored
 from launch.config.track import TrackConfig
 from launch.processes.inline import play
 from launch.start import begin
@@ -13,6 +14,7 @@ from launch.viewers.payoff_matrix import payoff_json
 from launch.viewers.tables import standings_json, standings_table
 from launch.viewers.view import read_offline
 
+pytestmark = pytest.mark.slow  # seconds each
 SMALL = ("launch=inline", "league=pfsp", "policy.hidden=[8]", "collector.slots=8", "league.evaluation.final_games=16")
 
 
@@ -21,8 +23,6 @@ def walk(runs, env, *more):
     overrides = ["env=pettingzoo", f"env.id=small_envs:{env}", *SMALL, "league.budget.env_steps=1200", *more]
     config = compose([*overrides, f"runs={runs}", f"name={env.lower()}"])
     with begin(config, allow=("small_envs",), accept=False, notify=lambda line: None) as run:
-        from launch.config.config import stored
-
         state = play(stored(run), run, allow=("small_envs",))
     assert verify(run) == 0
     return run, state
