@@ -201,10 +201,10 @@ class RuleChecker:
     def _check_ends(self, ends: Ends) -> None:
         for row in range(len(ends.slot)):
             self._check_end(ends, row)
-        both: tuple[Idle | Late, ...] = (*ends.idle, *ends.late)
-        for paid in both:
+        others: tuple[Idle | Late, ...] = (*ends.idle, *ends.late)
+        for paid in others:
             if paid.slot in self._playing:
-                self._playing[paid.slot].pay(self.env.spec.agents[paid.agent], paid.reward, paid in ends.late)
+                self._playing[paid.slot].pay(self.env.spec.agents[paid.agent], paid.reward, isinstance(paid, Late))
         for place, slot in enumerate(ends.over.tolist()):
             episode = self._playing.pop(slot, None)
             if episode is None or set(episode.ends) != set(episode.decided):

@@ -56,6 +56,7 @@ class PayoffConfig:
     scale: float | None = None  # by return: lead a game for a score of 1; null: what the game allows, or a typical one
     decay: float = 0.99  # weight a pair's games keep at each new one: 0.99 remembers about 100, 1 all
     prior_games: float = 4.0  # virtual games of each pair at its prior score: one lucky win proves little
+    returns: bool | None = None  # keep the returns of players beside scores; null: if not zero-sum, or roles differ
 
     def __post_init__(self) -> None:
         """Refuse values with which a score would not be a score."""

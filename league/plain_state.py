@@ -29,6 +29,7 @@ class PlainState:
     config_hash: Hash = NOT_FOUNDED
     env: EnvSpec | None = None
     payoff_by: str = "outcome"  # or return: what counts as better in this league
+    keeps_returns: bool = False  # beside scores: the game is not zero-sum, or its roles differ
     term: int = 0
     phase: str = TRAINING
     why: str = ""

@@ -52,7 +52,8 @@ def evaluate_match(table: EvaluationPayoff, match: EvaluationMatch, episodes: Se
     players, turn = [entry.player for entry in ticket.entries], ticket.turn
     seats = side_seats(roles, sides)
     nothing: Sequence[float] = [0.0] * len(sides)
-    returns = side_returns(sides, episodes) if table.by_return else [nothing] * len(episodes)
+    kept = table.by_return or table.keeps_returns
+    returns = side_returns(sides, episodes) if kept else [nothing] * len(episodes)
     for (a, b), met in by_pair(players, meetings(players, sides)).items():
         games = [
             _games(met, episode.ranks, returned, seats[number % len(seats)])
@@ -82,7 +83,7 @@ def _games(
         if ABSENT in (mine, yours):
             continue
         score = 1.0 if mine < yours else 0.0 if mine > yours else 0.5
-        found.append(RatedGame(score, seats[i] < seats[j], (returns[i] - returns[j]) / 2))
+        found.append(RatedGame(score, seats[i] < seats[j], (returns[i] - returns[j]) / 2, returns[i], returns[j]))
     return found
 
 

@@ -144,6 +144,34 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
             names.setdefault(number if seat.side is None else seat.side, len(names))
         return tuple(names[number if seat.side is None else seat.side] for number, seat in enumerate(self.seats))
 
+    @cached_property
+    def side_kinds(self) -> tuple[str, ...]:
+        """The roles on each side: sides of the same kind are interchangeable.
+
+        >>> hunt = (Seat((0,), "fox"), Seat((1,), "hound", "pack"), Seat((2,), "hound", "pack"))
+        >>> EnvSpec("toy", ("a", "b", "c"), hunt, Array((3,), "float32"), actions=2).side_kinds
+        ('fox', 'hound+hound')
+        """
+        seats = list(zip(self.roles, self.sides, strict=True))
+        return tuple(
+            "+".join(sorted(role for role, where in seats if where == side)) for side in sorted(set(self.sides))
+        )
+
+    @property
+    def asymmetric(self) -> bool:
+        """Whether sides differ in their roles: then a player is compared with others of its role."""
+        return len(set(self.side_kinds)) > 1
+
+    @property
+    def side_names(self) -> list[str]:
+        """A name for the side of every seat, as `env.sides` takes them.
+
+        >>> EnvSpec("toy", ("a", "b"), (Seat((0,)), Seat((1,))), Array((3,), "float32"), actions=2).side_names
+        ['a', 'b']
+        """
+        own = [seat.side or "+".join(self.agents[agent] for agent in seat.agents) for seat in self.seats]
+        return [own[self.sides.index(side)] for side in self.sides]
+
     @property
     def cooperative(self) -> bool:
         """Whether all seats are on the same side: then nobody can be beaten, and only returns count."""

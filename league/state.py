@@ -84,9 +84,12 @@ class LeagueState(PlainState):
         self.proofs: dict[PlayerId, CandidateGames] = {}  # training games since each candidate after the last freeze
         self.pending: Tally[Pairing] = Tally()  # evaluation episodes handed out and not settled, by pairing
 
-    def go_by(self, payoff: str) -> None:
-        """Let scores go by outcome or by return, as the league was founded."""
-        self.payoff_by = payoff
+    def go_by(self, payoff: str, returns: bool = False) -> None:
+        """Let scores go by outcome or by return, and keep returns beside them, as the league was founded."""
+        self.payoff_by, self.keeps_returns = payoff, returns
+        if returns:
+            assert self.env is not None
+            self.evaluation.keep_returns(self.env)
         if payoff == RETURN:
             assert self.env is not None
             for table in (self.training, self.evaluation):
@@ -234,7 +237,7 @@ def _apply_rare(state: LeagueState, event: Event) -> None:
     match event:
         case LeagueFounded():
             state.seed, state.config_hash, state.env = event.seed, event.config, event.env
-            state.go_by(event.payoff)
+            state.go_by(event.payoff, event.returns is True)
         case ConfigChanged():
             state.config_hash = event.config
         case TermBegan():
@@ -377,7 +380,7 @@ def _count_duel(state: LeagueState, ticket: Ticket, sides: Sequence[int], episod
             state.training.record_margins(a, b, leads)
         return
     match = _match(state, ticket, sides)
-    if state.evaluation.by_return or any(ABSENT in ranks for ranks in games):
+    if state.evaluation.by_return or state.keeps_returns or any(ABSENT in ranks for ranks in games):
         evaluate_match(state.evaluation, match, episodes)
     else:
         evaluate_duel(state.evaluation, match, games)

@@ -24,6 +24,7 @@ from collectors.envs.rows import (
     BoolArray,
     Ends,
     Environment,
+    HasGuesses,
     HasInfos,
     HasPicture,
     HasRenderModes,
@@ -189,6 +190,11 @@ class Referee:
     def spaces(self) -> Mapping[str, AgentSpaces]:
         """The spaces of each agent."""
         return self._env.spaces if isinstance(self._env, HasSpaces) else plain_spaces(self.spec)
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about seats and sides."""
+        return self._env.guesses if isinstance(self._env, HasGuesses) else ()
 
     @property
     def render_modes(self) -> tuple[str, ...]:

@@ -26,6 +26,6 @@ class ReturnSums:
         if len(ends.slot):
             index = ends.slot.astype(np.intp, copy=False) * self.totals.shape[1] + ends.agent
             self.totals.reshape(-1)[index] += ends.reward
-        both: tuple[Idle | Late, ...] = (*ends.idle, *ends.late)
-        for paid in both:
+        others: tuple[Idle | Late, ...] = (*ends.idle, *ends.late)
+        for paid in others:
             self.totals[paid.slot, paid.agent] += paid.reward

@@ -18,7 +18,7 @@ A collector drives it like this, and needs nothing else:
 >>> env.close()
 
 What only some environments can do is declared in Protocols of its own, which a caller asks for with isinstance:
-`HasInfos`, `HasSpaces`, `HasRenderModes`, `HasPicture`, `ShowsPositions` and `CanRehearse`.
+`HasInfos`, `HasSpaces`, `HasGuesses`, `HasRenderModes`, `HasPicture`, `ShowsPositions` and `CanRehearse`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -156,6 +156,15 @@ class HasSpaces(Protocol):
     @property
     def spaces(self) -> Mapping[str, AgentSpaces]:
         """The spaces of each agent."""
+
+
+@runtime_checkable
+class HasGuesses(Protocol):
+    """An environment whose seats and sides were guessed."""
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed, why, and which settings change it."""
 
 
 @runtime_checkable
