@@ -86,6 +86,7 @@ class PlayerCard(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, Any]  # the config of the environment: name, id, kwargs, wrappers ...
     spec: EnvSpec
     spaces: dict[str, AgentSpaces]  # by agent
+    masks: bool | None = None  # whether options are illegal at times, so that acting needs a mask; None: not known
     provenance: Provenance
     requires: dict[str, str] = {}  # packages that the network needs, each with what pip installs
     licence: str = ""
