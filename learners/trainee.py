@@ -12,10 +12,13 @@ from league.metrics import LAG_MAX, LAG_MEAN, LAG_P95, REFUSED_WEIGHTS, ROLLBACK
 from league.policies.layout import FloatArray
 from league.wire.messages import Candidate
 from learners.algorithms.algorithm import Algorithm, check_metrics
+from learners.batcher import Batch
 from learners.distributed import ALONE, Group
 from learners.fed_player import FedPlayer
 from learners.weight_average import WeightAverage
 from learners.weight_check import WeightCheck
+
+LOWER = "Try a lower algo.lr or algo.max_grad_norm with ludus run ... --accept-changes"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,6 +36,7 @@ class Trainee(FedPlayer):
     in_a_row: int = 0  # rollbacks since the last good update
     refused: int = 0  # of these, the ones in which all was finite, but the weight check refused the weights
     trouble: str = ""  # why the last update was rolled back
+    remedy: str = LOWER  # what may help against that
     weight_check: WeightCheck | None = None  # None: whatever is finite is published
     average: WeightAverage | None = None  # what candidates are made of; None: of the newest weights
     group: Group = ALONE
@@ -42,16 +46,19 @@ class Trainee(FedPlayer):
     def learn(self, between: Callable[[], None]) -> bool:
         """Train on the oldest batch; True: there is a new version, False: the update was rolled back."""
         good = self.algorithm.state() if self.weight_check is not None else {}
-        metrics, lag = self._update(between)
+        metrics, batch = self._update(between)
         self._losses.update(metrics)
-        self._lags.append(lag)
+        self._lags.append(lag := batch.lag)
         if metrics[ROLLBACKS]:
-            self._roll_back(getattr(self.algorithm, "trouble", "") or "something is not finite")
+            fault = "" if self.weight_check is None else self.weight_check.network_fault(self.weights, batch)
+            self.remedy = "Correct the network" if fault else LOWER
+            self._roll_back(fault or getattr(self.algorithm, "trouble", "") or "something is not finite")
             return False
         weights = self.algorithm.flat()
         if self.weight_check is not None and (why := self._fault(self.weight_check, weights)):
             self.algorithm.restore(good)
             self.refused += 1
+            self.remedy = LOWER
             self._roll_back(why)
             return False
         self.in_a_row = 0
@@ -75,15 +82,15 @@ class Trainee(FedPlayer):
         anywhere = self.group.total(bool(why))  # every rank takes part: each sees other observations
         return why or ("another rank refused the weights" if anywhere else "")
 
-    def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], npt.NDArray[np.int64]]:
-        """Update the weights once; return metrics, and the lag of each decision that is new."""
+    def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], Batch]:
+        """Update the weights once; return metrics, and the batch."""
         batch = self.batcher.take(self.version)
         if self.weight_check is not None:
             self.weight_check.sample_observations(batch)
         self.training = batch.sessions
         metrics = check_metrics(self.algorithm, self.algorithm.update(batch, self.rng, between))
         self.training = {}
-        return metrics, batch.lag
+        return metrics, batch
 
     def spend(self, spent: float) -> None:
         """Set how much of its training is over, given the share of the league's budget that is spent."""
