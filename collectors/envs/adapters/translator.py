@@ -53,6 +53,8 @@ class Translator:
         wanted = (spec.observation.shape, spec.observation.dtype, spec.actions, spec.heads, spec.continuous)
         if found != wanted:
             raise ValueError(f"the spaces of {spec.name} give {found}, but its spec says {wanted}")
+        if spec.observation.structure not in ((), array.structure):
+            raise ValueError(f"the spaces of {spec.name} have another structure than the observation of its spec")
 
     def has_mask(self, agent: str) -> bool:
         """Whether a mask lies beside the observations of an agent."""
