@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from packed import packed
 
+from collectors.envs.config import EnvConfig
 from launch.verify.verify import verify
 from launch.viewers.view import open_view, read_offline
 from league.store.run_directory import RunDirectory
 from tests.process.conftest import League
 
-ROUNDS = 4000
+ROUNDS = 800
+GAME = EnvConfig(name="pettingzoo", id="classic/tictactoe_v3")  # slow enough to be under way at every kill
 ENTRANTS = ("random", "a.safetensors", "b.safetensors")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -24,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 @pytest.fixture
 def hold(tmp_path, patiently):
     """Return a function that starts the same tournament in a child process."""
-    packed(tmp_path / "a.safetensors", seed=1), packed(tmp_path / "b.safetensors", seed=2)
+    packed(tmp_path / "a.safetensors", GAME, seed=1), packed(tmp_path / "b.safetensors", GAME, seed=2)
     started, log = [], tmp_path / "ludus.log"
 
     def begin():
