@@ -12,7 +12,6 @@ from league.metrics import LAG_MAX, LAG_MEAN, LAG_P95, REFUSED_WEIGHTS, ROLLBACK
 from league.policies.layout import FloatArray
 from league.wire.messages import Candidate
 from learners.algorithms.algorithm import Algorithm, check_metrics
-from learners.batcher import Batch
 from learners.distributed import ALONE, Group
 from learners.fed_player import FedPlayer
 from learners.weight_average import WeightAverage
@@ -40,17 +39,18 @@ class Trainee(FedPlayer):
     weight_check: WeightCheck | None = None  # None: whatever is finite is published
     average: WeightAverage | None = None  # what candidates are made of; None: of the newest weights
     group: Group = ALONE
+    _network_fault: str = ""  # of the last rollback: that the network itself fails on this game's observations
     _losses: dict[str, float] = field(default_factory=dict)
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
 
     def learn(self, between: Callable[[], None]) -> bool:
         """Train on the oldest batch; True: there is a new version, False: the update was rolled back."""
         good = self.algorithm.state() if self.weight_check is not None else {}
-        metrics, batch = self._update(between)
+        metrics, lag = self._update(between)
         self._losses.update(metrics)
-        self._lags.append(lag := batch.lag)
+        self._lags.append(lag)
         if metrics[ROLLBACKS]:
-            fault = "" if self.weight_check is None else self.weight_check.network_fault(self.weights, batch)
+            fault = self._network_fault
             self.remedy = "Correct the network" if fault else LOWER
             self._roll_back(fault or getattr(self.algorithm, "trouble", "") or "something is not finite")
             return False
@@ -82,15 +82,17 @@ class Trainee(FedPlayer):
         anywhere = self.group.total(bool(why))  # every rank takes part: each sees other observations
         return why or ("another rank refused the weights" if anywhere else "")
 
-    def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], Batch]:
-        """Update the weights once; return metrics, and the batch."""
+    def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], npt.NDArray[np.int64]]:
+        """Update the weights once; return metrics, and the lag of each decision that is new."""
         batch = self.batcher.take(self.version)
         if self.weight_check is not None:
             self.weight_check.sample_observations(batch)
         self.training = batch.sessions
         metrics = check_metrics(self.algorithm, self.algorithm.update(batch, self.rng, between))
         self.training = {}
-        return metrics, batch
+        if metrics[ROLLBACKS] and self.weight_check is not None:
+            self._network_fault = self.weight_check.network_fault(self.weights, batch)
+        return metrics, batch.lag
 
     def spend(self, spent: float) -> None:
         """Set how much of its training is over, given the share of the league's budget that is spent."""

@@ -44,7 +44,7 @@ class CardAnchor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CardRating(msgspec.Struct, frozen=True, kw_only=True):
-    """How strong the player was in its league: a rating with its 95 % interval, and the anchors that it refers to."""
+    """How strong the player was in its league, or in a tournament since: a rating, its 95 % interval, its anchors."""
 
     rating: float
     low: float | None
