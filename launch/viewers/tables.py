@@ -217,9 +217,9 @@ def status_json(view: View) -> dict[str, Any]:
     evaluation), final_seconds_left (about): null before and after it; players, frozen, matches, void, quarantined
     (collectors that get no tickets, and why), env_steps;
     env_steps_per_second, collectors, collector_wait, learners, learner_wait (shares of their time), lag_mean, lag_p95
-    (versions; the worst player): null when no worker reports it; nash_conv: of the newest candidate of each player,
-    with league.exploit_every; endless: env steps of an episode that does not seem to end, or null; silent: workers that
-    sent nothing for a while.
+    (versions; the worst player): null when no worker reports it; nash_conv: of the newest measured candidate of each
+    player, with league.exploit_every; endless: env steps of an episode that does not seem to end, or null; silent:
+    workers that sent nothing for a while.
     """
     state = view.state
     status: dict[str, Any] = {
@@ -240,6 +240,7 @@ def status_json(view: View) -> dict[str, Any]:
         "env_steps": state.env_steps,
     }
     status |= _workers_json(view.workers)
+    status["nash_conv"] = status["nash_conv"] or view.nash_conv
     return status | final_json(state, status["env_steps_per_second"])
 
 
