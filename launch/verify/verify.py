@@ -19,6 +19,7 @@ from launch.verify.audit import Audit, walk
 from launch.verify.counters import by_fold, by_sql
 from launch.viewers.view import ViewError, read_rules
 from league import limits
+from league.event_check import unfit
 from league.ids import TicketNumber
 from league.rulebook import LeagueConfig
 from league.state import LeagueState, apply
@@ -137,7 +138,9 @@ def _fold(ledger: Ledger, rules: LeagueConfig) -> tuple[LeagueState, str]:
     """Return the fold, as far as it goes, and why it went no further."""
     state, seq = LeagueState(rules), 0
     try:
-        for seq, event in ledger.events():  # noqa: B007  (the number is used if the next event cannot be read)
+        for seq, event in ledger.events():
+            if reason := unfit(state, event):
+                return state, f"event {seq} does not follow from those before it: it {reason}"
             apply(state, event)
     except Exception as error:  # a damaged ledger may break the fold in any way: that is a finding
         return state, f"the fold stops at or after event {seq}: {type(error).__name__}: {error}"
