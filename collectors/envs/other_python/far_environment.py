@@ -24,7 +24,7 @@ from collectors.envs.adapters.seats import make_seats
 from collectors.envs.adapters.space_forms import space_of
 from collectors.envs.other_python.far_order import FarOrder
 from collectors.envs.other_python.far_process import Answer, FarProcess, FarSideError, FarSideLost
-from collectors.envs.rows import Ends, Idle, IntArray, Rows
+from collectors.envs.rows import Ends, Idle, IntArray, Late, Rows
 from collectors.envs.slots import Index, check_actions, check_parts, check_start
 from league.agent_spaces import AgentSpaces, SpaceForm, size_of
 
@@ -101,6 +101,7 @@ class FarEnvironment:
             blueprint = blueprint_of(seen, order.id, seat, order.state)
             fresh = str(seen.metadata["name"]).startswith(LEAKY) if order.fresh is None else order.fresh
             self._fresh, self._seen, self.spec = fresh, seen, blueprint.spec
+            self.guesses = () if order.seating.get("seats") or order.seating.get("sides") else blueprint.guesses
             self._seat(far)
         except BaseException:
             far.kill()
@@ -118,6 +119,8 @@ class FarEnvironment:
         shapes = row_shapes(spec, self.slots) | {
             "ended": (size, "int8"),
             "over": ((self.slots,), "bool"),
+            "late": (size, "float64"),
+            "listed": (size, "bool"),
             "moving": (size, "bool"),
             "action": (size if single else (*size, spec.parts), "int64" if single else "float64"),
         }
@@ -151,7 +154,7 @@ class FarEnvironment:
         what = f"{self.spec.name}: the process of env.python={self._order.python} is lost: {error}"
         reason = f"{self.spec.name}: {error}" if isinstance(error, FarSideError) else what
         pending = self._buffer.pending
-        pending.ends, pending.over, pending.idle = [], [], []
+        pending.ends, pending.over, pending.idle, pending.late, pending.present = [], [], [], [], {}
         for slot in {*np.flatnonzero(self._busy).tolist(), *starting}:
             pending.faults.setdefault(slot, reason)
             self._buffer.ready[slot] = False
@@ -204,6 +207,7 @@ class FarEnvironment:
         assert self._far is not None
         self._arrays["ended"][...] = 0
         self._arrays["over"][...] = False
+        self._arrays["late"][...] = 0
         try:
             answer = self._far.tick(self._order.seconds)
         except FarSideLost as error:
@@ -229,6 +233,11 @@ class FarEnvironment:
         for slot in pending.over:
             unpaid = np.flatnonzero((buffer.reward[slot] != 0) & ~buffer.acted[slot]).tolist()
             pending.idle += [Idle(slot, one, float(buffer.reward[slot, one])) for one in unpaid]
+            present = self._arrays["listed"][slot] | buffer.acted[slot]
+            if not present.all():
+                pending.present[slot] = present.tolist()
+        late = self._arrays["late"]
+        pending.late = [Late(int(slot), int(one), float(late[slot, one])) for slot, one in np.argwhere(late)]
 
     def _drop_faulty(self) -> None:
         """Find the slots that broke; they have no rows, and their environments are rebuilt for the next episode."""

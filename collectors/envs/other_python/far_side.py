@@ -363,6 +363,8 @@ class Table:
     acted: Any
     ended: Any  # 1: terminated, 2: truncated
     over: Any
+    late: Any  # rewards of agents that have ended
+    listed: Any  # who takes part, though perhaps without a decision
     moving: Any
     action: Any
     state: Any
@@ -383,6 +385,7 @@ class Place:
         table, slot = self.table, self.slot
         for array in (table.observation, table.mask, table.reward, table.ready, table.acted, table.ended, table.over):
             array[slot] = 0
+        table.late[slot] = 0
         self.ended = [False] * len(table.agents)
         self.infos = {}
 
@@ -412,11 +415,30 @@ class Place:
                 return
             for agent, reward in rewards.items():
                 if reward:
-                    self.rewards[self.find(agent)] += reward
+                    number = self.find(agent)
+                    if self.ended[number] and self.acted[number]:
+                        self.pay_late(number, float(reward))
+                    else:
+                        self.rewards[number] += reward
         except (TypeError, ValueError):
             odd = [agent for agent, paid in rewards.items() if np.ndim(paid) or not is_number(paid)]
             agent = (odd or list(rewards))[0]
             raise BrokenRule(f"agent {agent!r}: its reward is {rewards[agent]!r}; give a number, e.g. float(reward)")
+
+    def pay_late(self, number: int, reward: float) -> None:
+        """Pay an agent that has ended."""
+        if not np.isfinite(reward):
+            raise BrokenRule(f"agent {self.table.agents[number]!r}: its reward is NaN or infinite, after its end")
+        self.table.late[self.slot, number] += reward
+
+    def enlist(self, agents: Any) -> None:
+        """Set who takes part from the beginning; whoever acts or ends later takes part as well."""
+        self.table.listed[self.slot] = [agent in agents for agent in self.table.agents]
+
+    def join(self, agents: Any) -> None:
+        """Let more agents take part, whether or not they have a decision."""
+        for agent in agents:
+            self.table.listed[self.slot, self.find(agent)] = True
 
     def show(self, agent: Any, seen: Any, info: Any) -> int:
         """Write the observation of an agent that must act now; return its number."""
@@ -447,7 +469,7 @@ class Place:
                 self.show(agent, seen, info)
                 self.ready[number] = False
             self.table.ended[self.slot, number] = 2 if truncated else 1
-        self.ended[number] = True
+        self.ended[number] = self.table.listed[self.slot, number] = True
         self.infos[agent] = info
 
     def unended(self) -> list[Any]:
@@ -509,6 +531,7 @@ class Turns:
         self.place.clear()
         self.inner.reset(seed=seed)
         self.place.check(self.env)
+        self.place.enlist(self.inner.agents)
 
     def act(self, numbers: list[int], actions: list[Any]) -> None:
         """Take the action of the one agent that was ready."""
@@ -532,6 +555,7 @@ class Turns:
             place.pay({one: reward for one, reward in env.rewards.items() if one != agent})
         for agent in place.unended():
             self.end(agent)
+        place.join(env.agents)
         place.finish()
         return place.look_at_all(env)
 
@@ -593,6 +617,7 @@ class Together:
         self.place.clear()
         seen, infos = both(self.inner.reset(seed=seed))
         self.place.check(self.env)
+        self.place.enlist(self.inner.agents)
         self.write(list(self.inner.agents), seen, infos)
 
     def act(self, numbers: list[int], actions: list[Any]) -> None:
