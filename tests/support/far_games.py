@@ -126,3 +126,15 @@ class Changing(OddParallel):
 
     def step(self, actions):
         os._exit(1)
+
+
+class PaysTheDead(OddParallel):
+    """Its first runner ends in the first tick and is paid later; the last one never takes part."""
+
+    def __init__(self):
+        super().__init__(agents=3, ticks=3, script={1: {"runner_0": "terminated"}}, born={99: ["runner_2"]})
+
+    def step(self, actions):
+        seen, rewards, terminations, truncations, infos = super().step(actions)
+        paid = {"runner_0": 10.0} if self.tick == 3 else {}
+        return seen, {**rewards, **paid}, terminations, truncations, infos

@@ -83,6 +83,18 @@ def test_states_pictures_and_texts_come_over(far):
     assert text.render(0) == "tick 0"
 
 
+def test_late_rewards_and_absent_agents_come_over(far):
+    def ends(env):
+        env.start(np.arange(3), np.arange(3))
+        found = [env.step(np.zeros(len(env.rows()), np.int32)) for _ in range(3)]
+        return [(one.slot.tolist(), one.over.tolist(), one.idle, one.late) for one in found], found[-1].present.tolist()
+
+    ticks, present = ends(far("far_games:PaysTheDead"))
+    assert (ticks, present) == ends(adapt(far_games.PaysTheDead, 3))
+    assert [late.reward for late in ticks[-1][-1]] == [10.0] * 3
+    assert present == [[True, True, False]] * 3
+
+
 def test_the_winner_that_an_info_names_counts(far):
     def ranks(env):
         env = Referee(env)
