@@ -11,7 +11,7 @@ they say what -1 and 1 stand for.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Union
 
 import msgspec
@@ -88,6 +88,26 @@ def plain_spaces(spec: EnvSpec) -> dict[str, AgentSpaces]:
     action = DiscreteForm(n=spec.actions) if spec.single else TupleForm(parts=parts)
     observation = BoxForm(shape=spec.observation.shape, dtype=spec.observation.dtype)
     return dict.fromkeys(spec.agents, AgentSpaces(observation=observation, action=action))
+
+
+def distinct(spaces: Mapping[str, AgentSpaces]) -> dict[bytes, SpaceForm]:
+    """Return the different spaces of some agents, by their encoded form: most agents have the same."""
+    return {key_of(form): form for one in spaces.values() for form in (one.observation, one.action)}
+
+
+def key_of(form: SpaceForm) -> bytes:
+    """Return the encoded form of a space: equal for equal spaces."""
+    return msgspec.json.encode(form)
+
+
+def check_sizes(spaces: Mapping[str, AgentSpaces]) -> None:
+    """Raise ValueError if the spaces of all agents together are larger than memory should hold: a file may claim that.
+
+    Equal spaces count once, as they are made once.
+    """
+    total = sum(map(size_of, distinct(spaces).values()))
+    if total > LARGEST_SPACE:
+        raise ValueError(f"its spaces have {total:,} values together, but at most {LARGEST_SPACE:,} are possible")
 
 
 def size_of(form: SpaceForm) -> int:

@@ -13,10 +13,13 @@ from urllib.parse import quote
 
 import msgspec
 
+from league import limits
 from league.errors import InputError
 from league.ids import Hash
 from league.store.files import PART, open_append, publish
 from league.store.ledger import ARCHIVE
+from league.store.plain_json import read_json
+from league.store.regular_file import read_regular, read_text_of
 
 LAYOUT_VERSION = 1
 LATEST = "latest"  # stands for the league whose config was written last; for a tournament only if there is no league
@@ -133,8 +136,10 @@ class RunDirectory:
 
     def check(self) -> Self:
         """Return the run; raise RunError if the directory is not a run, or has another layout version."""
+        if any("\ud800" <= character <= "\udfff" for character in self.name):  # how Python shows bytes that are no text
+            raise RunError(f"the name of the directory {str(self.root)!r} is no text: rename it")
         try:
-            found = self.layout.read_text().strip()
+            found = read_text_of(self.layout).strip()
         except FileNotFoundError as error:
             raise RunError(
                 f"{self.root} is not the directory of a run, or not a whole one: it has no file {self.layout.name!r}"
@@ -170,7 +175,7 @@ class RunDirectory:
         """Return a folder of the run that a command writes into; raise RunError if a link leads out of the run."""
         for path in leading_out(folder, self.root):
             raise RunError(
-                f"{path} leads to {path.resolve()}, outside of the run, and this command would read or write there. "
+                f"{path} leads to {_target(path)}, outside of the run, and this command would read or write there. "
                 "Remove the link, or choose another folder with --out if the command has it"
             )
         return folder
@@ -217,7 +222,7 @@ class RunDirectory:
 
     def config_hash(self) -> Hash:
         """Return the hash of the config file."""
-        return Hash(hashlib.sha256(self.config.read_bytes()).hexdigest())
+        return Hash(hashlib.sha256(read_regular(self.config, limits.SMALL_FILE)).hexdigest())
 
     def publish_rendezvous(self, rendezvous: Rendezvous, process: str = "coordinator") -> None:
         """Publish the address of the coordinator, or of another process."""
@@ -256,13 +261,18 @@ def _is_tournament(config: Path) -> bool:
 
 def leading_out(folder: Path, root: Path) -> Iterator[Path]:
     """Yield the folder itself if it lies outside of the root, then every link in it that leads out of the root."""
-    root = root.resolve()
-    if not folder.resolve().is_relative_to(root):
+    root = _target(root)
+    if not _target(folder).is_relative_to(root):
         yield folder
     for above, below, files in os.walk(folder):
         for path in (Path(above) / name for name in (*below, *files)):
-            if path.is_symlink() and not path.resolve().is_relative_to(root):
+            if path.is_symlink() and not _target(path).is_relative_to(root):
                 yield path
+
+
+def _target(path: Path) -> Path:
+    """Return where a path leads; Path.resolve() raises RuntimeError for links that lead in a circle."""
+    return Path(os.path.realpath(path))
 
 
 def _name(text: str) -> str:
@@ -276,9 +286,7 @@ def _name(text: str) -> str:
 
 
 def _read_json(path: Path, kind: type[Content]) -> Content:
-    if path.exists() and not path.is_file():  # to open a pipe waits for somebody to write into it
-        raise RunError(f"cannot read {path}: it is not a file")
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, FileNotFoundError) as error:
+        return read_json(path, kind)
+    except (msgspec.DecodeError, FileNotFoundError) as error:
         raise RunError(f"cannot read {path}: {error}. Was it edited or copied by hand?") from error

@@ -24,7 +24,7 @@ from collectors.envs.adapters.observation_spaces import (
     without_mask,
 )
 from collectors.envs.adapters.space_forms import form_of, space_of
-from league.agent_spaces import AgentSpaces, text_of
+from league.agent_spaces import AgentSpaces, distinct, key_of, text_of
 from league.errors import InputError
 from league.spec import EnvSpec
 
@@ -41,10 +41,11 @@ class Translator:
 
     def __init__(self, spec: EnvSpec, spaces: Mapping[str, AgentSpaces]) -> None:
         self._spec = spec
-        whole = {agent: space_of(spaces[agent].observation) for agent in spec.agents}
+        made = {key: space_of(form) for key, form in distinct(spaces).items()}
+        whole = {agent: made[key_of(spaces[agent].observation)] for agent in spec.agents}
         seen = {agent: without_mask(space) for agent, space in whole.items()}
         self._masked = {agent for agent, space in whole.items() if seen[agent] is not space}
-        self._actions = read_actions(spec.name, {agent: space_of(spaces[agent].action) for agent in spec.agents})
+        self._actions = read_actions(spec.name, {agent: made[key_of(spaces[agent].action)] for agent in spec.agents})
         array, self._writes = observation_layout(spec.name, seen)
         self._seen = seen
         self._masks = {agent: mask_writer(self._actions, agent) for agent in spec.agents}

@@ -4,6 +4,7 @@ import stat
 
 import pytest
 
+from league.store.regular_file import IrregularFile
 from league.store.run_directory import LAYOUT_VERSION, Rendezvous, RunDirectory, RunError
 from league.wire.addresses import LONGEST_PATH
 
@@ -156,5 +157,21 @@ def test_a_config_that_is_a_pipe_is_not_waited_for(runs):
     run = make(runs, "first")
     run.config.unlink()
     os.mkfifo(run.config)
-    with pytest.raises(RunError, match="it is not a file"):
+    with pytest.raises(IrregularFile, match="a pipe where a file belongs"):
         run.read_config()
+
+
+def test_links_that_lead_in_a_circle_lead_nowhere(runs):
+    run = make(runs, "first")
+    (run.root / "loop").symlink_to("loop")
+    (run.root / "there").symlink_to("back")
+    (run.root / "back").symlink_to("there")
+    run.refuse_links()
+    assert run.inside(run.root) == run.root
+
+
+def test_a_name_that_is_no_text_is_refused(runs):
+    run = make(runs, "first")
+    strange = run.root.rename(run.root.with_name("first\udcff"))
+    with pytest.raises(RunError, match=r"first\\udcff' is no text: rename it"):
+        RunDirectory.find(str(strange))
