@@ -16,7 +16,7 @@ from league.recipe_check import check_recipe
 from league.rulebook import EACH, LeagueConfig, founders, lenders
 from league.spec import EnvSpec
 from league.state import LeagueState, apply
-from league.store.fold import fold_all, resume_fold, write_fold
+from league.store.fold import folded, write_fold
 from league.store.ledger import Ledger
 
 log = logging.getLogger("ludus.coordinator")
@@ -28,14 +28,7 @@ class OpeningError(InputError):
 
 def refold(ledger: Ledger, config: LeagueConfig, checkpoint: Path | bytes | None = None) -> LeagueState:
     """Return the fold of the ledger's events, starting from the checkpoint if it can be used."""
-    return _resume(ledger, config, checkpoint)[0]
-
-
-def _resume(ledger: Ledger, config: LeagueConfig, checkpoint: Path | bytes | None) -> tuple[LeagueState, int]:
-    """Return the state, and the number of the checkpoint's last event: 0 if it was not used."""
-    state, since = resume_fold(checkpoint, config, ledger)
-    fold_all(state, ledger, since)
-    return state, since
+    return folded(checkpoint, config, ledger)[0]
 
 
 def _replace(checkpoint: Path, state: LeagueState, ledger: Ledger) -> None:
@@ -50,7 +43,7 @@ def open_league(
     ledger: Ledger, config: LeagueConfig, seed: int, env: EnvSpec, config_hash: Hash, checkpoint: Path | None = None
 ) -> LeagueState:
     """Begin a new term and return the state: found the league if the ledger is empty, else resume it."""
-    state, since = _resume(ledger, config, checkpoint)
+    state, since = folded(checkpoint, config, ledger)
     if checkpoint is not None and ledger.head and not since:
         _replace(checkpoint, state, ledger)
     check_seats(config, env)

@@ -25,6 +25,11 @@ REASON = 500  # characters of the reason why a ticket failed, which the ledger r
 NOTE = 4096  # characters of a tracker's note in the ledger
 LARGEST_MEASURE = 1e100
 
+# Bytes of files: what is larger was not written by Ludus, and is not read.
+SMALL_FILE = 1 << 26  # configs, addresses, keys, reports, claims: text that people read
+WEIGHTS_FILE = 1 << 30  # snapshots, packed players, games: weights travel in frames of 1 << 28
+STATE_FILE = 1 << 32  # checkpoints of learners and of the fold, journals, segments of the archive
+
 _WORD = r"\A[A-Za-z0-9._-]+\Z"
 _PRINTABLE = r"\A[ -~]*\Z"
 
@@ -35,6 +40,7 @@ Position = Annotated[int, Meta(ge=0, le=2**62)]  # in the ledger; positions afte
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # attempts, incarnations, versions
 Version = Annotated[int, Meta(ge=-1, le=2**31 - 1)]  # -1: none yet
 Ticket = Annotated[TicketNumber, Meta(ge=0, le=MOST)]
+OnWheel = Annotated[int, Meta(ge=0, le=1 << 16)]  # see league.variants
 Wanted = Annotated[int, Meta(ge=0, le=1000)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 Seconds = Annotated[float, Meta(ge=0.0, le=1e12)]

@@ -7,6 +7,7 @@ from functools import cached_property
 import msgspec
 
 from league.limits import SEATS
+from league.variants import Variant
 
 
 class ObservationPart(msgspec.Struct, frozen=True):
@@ -78,6 +79,7 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
     continuous: int = 0
     state: Array | None = None  # what a centralised critic may see, if the environment offers it
     returns: tuple[float, float] | None = None  # the least and the most that a seat can return, if that is known
+    variants: tuple[Variant, ...] = ()  # none: all episodes are of the same kind
 
     def __post_init__(self) -> None:
         """Raise ValueError unless every agent has exactly one seat, a ticket can list all seats, and choices add up."""

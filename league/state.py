@@ -58,6 +58,7 @@ from league.results import (
 )
 from league.rulebook import LeagueConfig
 from league.ticket import Entry, Episode, Member, Purpose, Ticket
+from league.variant_scores import count_variant
 
 TRAIN, EVALUATE = Purpose.TRAIN, Purpose.EVALUATE  # a member of an enumeration takes long to look up
 
@@ -174,7 +175,7 @@ def apply_all(state: LeagueState, events: Iterable[Event | DuelCounted]) -> None
     tickets, games, record = state.open, state.games, state.training.record_games
     results = played = steps = settled = 0
     for event in events:
-        if type(event) is DuelCounted and (ticket := tickets[event.ticket]).purpose == TRAIN:
+        if type(event) is DuelCounted and _is_plain(ticket := tickets[event.ticket]):
             del tickets[event.ticket]
             episodes, number = event.episodes, len(event.episodes)
             results, played, settled = results + 1, played + number, settled + ticket.episodes
@@ -198,6 +199,10 @@ def apply_all(state: LeagueState, events: Iterable[Event | DuelCounted]) -> None
         state.episodes[TRAIN] += played
         state.steps[TRAIN] += steps
         state.outstanding[TRAIN] -= settled
+
+
+def _is_plain(ticket: Ticket) -> bool:
+    return ticket.purpose == TRAIN and ticket.variant is msgspec.UNSET
 
 
 def apply(state: LeagueState, event: Event) -> None:
@@ -351,6 +356,9 @@ def _count(state: LeagueState, event: ResultCounted | DuelCounted) -> None:
     for entry in entries:
         state.games[entry.player] += number
     sides = _sides(state, len(entries))
+    if ticket.variant is not msgspec.UNSET and purpose == TRAIN:
+        players, decay = [entry.player for entry in entries], state.config.payoff.decay
+        count_variant(state.variants, ticket.variant.name, players, sides, [one.ranks for one in episodes], decay)
     if len(sides) == 2 and sides[0] != sides[1]:
         _count_duel(state, ticket, sides, episodes)
     else:

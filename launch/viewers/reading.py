@@ -21,6 +21,7 @@ from launch.viewers.live import status_text
 from launch.viewers.payoff_matrix import payoff_json, payoff_matrix, return_matrix
 from launch.viewers.searching import newest_settled
 from launch.viewers.tables import standings_json, standings_table, status_json
+from launch.viewers.variant_view import state_of, variant_name
 from launch.viewers.view import View, ViewError, find_player, open_view
 from league.events import Event, ResultCounted, TicketVoided
 from league.ids import PlayerId
@@ -104,18 +105,18 @@ def _workers_table(workers: Sequence[Worker]) -> Table:
     return table
 
 
-def standings(run: RunDirectory, as_json: bool = False) -> int:
-    """Print all players, the strongest first."""
-    state = open_view(run).state
+def standings(run: RunDirectory, as_json: bool = False, variant: str | None = None) -> int:
+    """Print all players, the strongest first, by all games or by those in one variant."""
+    state = state_of(run, variant)
     if as_json:
         return _emit(standings_json(state))
     Console().print(standings_table(state))
     return 0
 
 
-def payoff(run: RunDirectory, as_json: bool = False) -> int:
-    """Print the scores of all pairs, in evaluation and in training."""
-    state = open_view(run).state
+def payoff(run: RunDirectory, as_json: bool = False, variant: str | None = None) -> int:
+    """Print the scores of all pairs, in evaluation and in training, by all games or by those in one variant."""
+    state = state_of(run, variant)
     if as_json:
         return _emit(payoff_json(state))
     console = Console()
@@ -169,7 +170,8 @@ def match_json(
 
     ticket, attempt, purpose, players; sides: of the entries, equal numbers win together; scores: of each entry against
     all other sides, null if there is only one; returns: the mean of each entry; lengths: of its episodes in moves;
-    recorded: the episodes that can be replayed; void: why nobody won it, null if it was played.
+    recorded: the episodes that can be replayed; void: why nobody won it, null if it was played; variant: of the
+    environment, null if it has none.
     """
     seats = range(len(ticket.entries))
     where, players = list(sides or seats), [entry.player for entry in ticket.entries]
@@ -188,6 +190,7 @@ def match_json(
         "lengths": [episode.length for episode in episodes],
         "recorded": [i for i, episode in enumerate(episodes) if episode.actions],
         "void": void,
+        "variant": variant_name(ticket),
     }
 
 
@@ -242,8 +245,9 @@ def _names(match: dict[str, Any]) -> str:
 def _match_cells(match: dict[str, Any]) -> list[str | Text]:
     names = _names(match)
     lengths, recorded = match["lengths"], match["recorded"]
+    purpose = " in ".join(filter(None, (match["purpose"], match["variant"])))
     if match["void"] is not None:
-        return [str(match["ticket"]), match["purpose"], names, "void", Text(match["void"], style="red")]
+        return [str(match["ticket"]), purpose, names, "void", Text(match["void"], style="red")]
     span = str(min(lengths)) if min(lengths) == max(lengths) else f"{min(lengths)}-{max(lengths)}"
     kept = "all" if len(recorded) == len(lengths) else ",".join(map(str, recorded)) or "-"
-    return [str(match["ticket"]), match["purpose"], names, f"{len(lengths)} x {span}", kept]
+    return [str(match["ticket"]), purpose, names, f"{len(lengths)} x {span}", kept]

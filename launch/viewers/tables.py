@@ -40,6 +40,7 @@ KINDS = {
 }
 NOTHING = Text("-", style="dim")
 NAME, ANCHOR = 18, 8  # characters of a player's name in a table, and of an anchor's at the head of a column
+MOST_NAMED = 6  # variants in a note
 STALE_SECONDS = 10.0  # without a message after which a worker is listed as silent
 
 
@@ -130,8 +131,15 @@ def _heads(appraisal: Appraisal | None, roomy: bool, returns: bool) -> tuple[str
 
 
 def footnotes(state: LeagueState, appraisal: Appraisal | None) -> list[str]:
-    """Return the notes under the standings: where they mislead, and who was exploited."""
-    return [*([] if appraisal is None else rating_notes(appraisal)), *exploit_notes(state)]
+    """Return the notes under the standings: where they mislead, who was exploited, which variants there are."""
+    return [*([] if appraisal is None else rating_notes(appraisal)), *exploit_notes(state), *_variant_notes(state)]
+
+
+def _variant_notes(state: LeagueState) -> list[str]:
+    variants = () if state.env is None else state.env.variants
+    shares = ", ".join(f"{variant.name} {variant.share:.0%}" for variant in variants[:MOST_NAMED])
+    more = f" and {len(variants) - MOST_NAMED} more" if len(variants) > MOST_NAMED else ""
+    return [f"variants: {shares}{more}; of one of them: --variant {variants[0].name}"] if variants else []
 
 
 def _matters(state: LeagueState, player: PlayerId) -> bool:
@@ -228,9 +236,9 @@ def status_json(view: View) -> dict[str, Any]:
     evaluation), final_seconds_left (about): null before and after it; players, frozen, matches, void, quarantined
     (collectors that get no tickets, and why), env_steps;
     env_steps_per_second, collectors, collector_wait, learners, learner_wait (shares of their time), lag_mean, lag_p95
-    (versions; the worst player): null when no worker reports it; nash_conv: of the newest candidate of each player,
-    with league.exploit_every; endless: env steps of an episode that does not seem to end, or null; silent: workers that
-    sent nothing for a while.
+    (versions; the worst player): null when no worker reports it; nash_conv: of the newest measured candidate of each
+    player, with league.exploit_every; endless: env steps of an episode that does not seem to end, or null; silent:
+    workers that sent nothing for a while.
     """
     state = view.state
     status: dict[str, Any] = {
@@ -251,6 +259,7 @@ def status_json(view: View) -> dict[str, Any]:
         "env_steps": state.env_steps,
     }
     status |= _workers_json(view.workers)
+    status["nash_conv"] = status["nash_conv"] or view.nash_conv
     return status | final_json(state, status["env_steps_per_second"])
 
 
