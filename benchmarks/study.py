@@ -6,7 +6,7 @@ Each league plays inline, so the same seed gives the same league. Where the game
 exact NashConv of the main and of mixtures of the pool; else it is the score of a probe from the main's own weights. A
 recipe that gives others a share of the play trains its main less: the second figure compares mains at equal decisions
 of the main. What is there already is read, not played or trained again. The output is study.json, study.md and
-study.png in the folder of the runs.
+study.png in the folder of the runs: bold is surely harder to exploit than self-play, italic surely easier.
 """
 
 import argparse
@@ -27,8 +27,8 @@ from benchmarks.study_trials import GAMES, LEARNERS, MAIN_RECIPES, PLAIN, RECIPE
 from launch.comparisons.milestones import read_milestones
 from launch.processes.ending import finished
 
-PROBE_STEPS = 200_000
-GAMES_PER_DUEL = 1_000
+PROBE_STEPS = 100_000
+GAMES_PER_DUEL = 400
 
 
 class Runner:
@@ -69,17 +69,17 @@ def probe(trials: Sequence[Trial], out: Path, steps: int, runner: Runner) -> Non
     runner.run(commands)
 
 
-def write(out: Path, figures: Figures, rows: Sequence[Row], duels: Sequence[Duel]) -> None:
-    """Write everything as JSON, the tables as Markdown, and the plot."""
+def write(stem: Path, figures: Figures, rows: Sequence[Row], duels: Sequence[Duel]) -> None:
+    """Write everything as JSON, the tables as Markdown, and the plot: files with this stem."""
     plain = {
         "figures": {trial.name: dict(values) for trial, values in figures.items()},
         "rows": [asdict(row) | {"verdict": row.verdict} for row in rows],
         "duels": [asdict(duel) for duel in duels],
         "surely_harder": {f"{recipe}, {who}": games for (who, recipe), games in harder(rows).items()},
     }
-    (out / "study.json").write_text(json.dumps(plain, indent=1))
-    (out / "study.md").write_text(markdown(rows, duels))
-    draw(rows, out / "study.png")
+    stem.with_suffix(".json").write_text(json.dumps(plain, indent=1))
+    stem.with_suffix(".md").write_text(markdown(rows, duels))
+    draw(rows, stem.with_suffix(".png"))
 
 
 def main() -> None:
@@ -95,7 +95,8 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=2, help="leagues and probes beside each other")
     parser.add_argument("--prefix", default="", metavar="'nice -n 5'", help="what starts each of them")
     parser.add_argument("--only-play", action="store_true", help="measure nothing yet")
-    parser.add_argument("--out", type=Path, default=Path("runs/study"))
+    parser.add_argument("--out", type=Path, default=Path("runs/study"), help="where the runs are")
+    parser.add_argument("--report", default="study", help="the name of the files with the results, there")
     told = parser.parse_args()
     trials = plan(told.games.split(","), told.recipes.split(","), told.learners.split(","), told.seeds)
     runner = Runner(told.at_once, shlex.split(told.prefix))
@@ -105,7 +106,7 @@ def main() -> None:
     probe(trials, told.out, told.probe_steps, runner)
     figures = measure_all(trials, told.out, told.probe_steps)
     rows, duels = summarise(figures), duels_of(trials, told.out, told.duel_games)
-    write(told.out, figures, rows, duels)
+    write(told.out / told.report, figures, rows, duels)
     print(markdown(rows, duels))
 
 

@@ -11,24 +11,22 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.study_trials import BASE, GAMES, Trial
+from benchmarks.study_trials import BASE, GAMES, PLAIN, Trial
 from launch.sweeps.comparing import t_interval
 
 Figures = Mapping[Trial, Mapping[str, float]]
 NEGLIGIBLE = 0.005  # a difference that rounds to nothing is none, however sure it is
 LATE = 0.25  # the last share of a league whose candidates are averaged
+MARKS = {-1: "**", 0: "", 1: "*"}  # around a figure that is surely smaller, or larger, than that of self-play
 SURE, UNSURE = {-1: "surely harder", 1: "surely easier"}, "not sure"
-HEADINGS = {
-    "decisions": "decisions of the main",
-    "late": "candidates of the last quarter",
-    "last": "last candidate",
-    "pool": "pool",
-    "nash": "Nash mixture",
-    "equal_late": "at equal decisions of the main",
-    "probe": "probe",
-    "probe_rise": "probe while it trains",
-    "equal_probe": "probe, at equal decisions of the main",
-    "equal_probe_rise": "probe while it trains, at equal decisions",
+# The tables, each with the figure that it shows where NashConv is exact, and where probes measure.
+TABLES = {
+    "Mains at equal env steps": ("late", "probe"),
+    "Mains at equal decisions of the main": ("equal_late", "equal_probe"),
+    "Last mains": ("last", "probe_rise"),
+    "The pool, uniformly mixed": ("pool",),
+    "The Nash mixture of pool and mains": ("nash",),
+    "Decisions of the main": ("decisions",),
 }
 SCORES = ("probe", "probe_rise", "equal_probe", "equal_probe_rise")
 
@@ -85,7 +83,7 @@ class Duel:
     first: str
     second: str
     unit: str
-    even: float  # what equals earn
+    even: float  # what equals earn: 0, or half of a game
     estimate: Estimate
 
 
@@ -147,34 +145,35 @@ def harder(rows: Sequence[Row], figure_of: Mapping[str, str] | None = None) -> d
 
 
 def markdown(rows: Sequence[Row], duels: Sequence[Duel]) -> str:
-    """Return the tables, one for each game and learner, and one of the duels."""
-    groups = dict.fromkeys((row.game, row.learner) for row in rows)
-    parts = [line for group in groups for line in _table(group, rows)]
+    """Return tables, games by recipes, with differences to self-play: bold is harder to exploit, italic easier."""
+    parts = [
+        line for title, figures in TABLES.items() for line in _table(title, [r for r in rows if r.figure in figures])
+    ]
     return "\n".join([*parts, *_duels(duels)]) + "\n"
 
 
-def _table(group: tuple[str, str], rows: Sequence[Row]) -> Iterator[str]:
-    mine = [row for row in rows if (row.game, row.learner) == group]
-    names = list(dict.fromkeys(row.figure for row in mine))
-    seeds = len(mine[0].estimate.values)
-    yield f"### {group[0]}, {group[1]} learner, {seeds} seeds\n"
-    yield f"| recipe | {' | '.join(HEADINGS.get(name, name) for name in names)} |"
-    yield f"|{'---|' * (len(names) + 1)}"
-    for recipe in dict.fromkeys(row.recipe for row in mine):
-        cells = {row.figure: cell(row) for row in mine if row.recipe == recipe}
-        yield f"| `{recipe}` | {' | '.join(cells[name] for name in names)} |"
+def _table(title: str, rows: Sequence[Row]) -> Iterator[str]:
+    if not rows:
+        return
+    recipes = list(dict.fromkeys(row.recipe for row in rows))
+    yield from (f"### {title}\n", f"| game | seeds | {' | '.join(f'`{recipe}`' for recipe in recipes)} |")
+    yield f"|{'---|' * (len(recipes) + 2)}"
+    for game, learner in dict.fromkeys((row.game, row.learner) for row in rows):
+        mine = {row.recipe: row for row in rows if (row.game, row.learner) == (game, learner)}
+        cells = [cell(mine[recipe]) if recipe in mine else "" for recipe in recipes]
+        seeds = len(next(iter(mine.values())).estimate.values)
+        yield f"| {game}{'' if learner == PLAIN else f', {learner}'} | {seeds} | {' | '.join(cells)} |"
     yield ""
 
 
 def cell(row: Row) -> str:
-    """Return a figure with its interval, and below it the difference to self-play; bold where that is sure."""
+    """Return a figure, and in brackets the difference to self-play; self-play has the interval of its mean."""
     if row.figure == "decisions":
         return f"{row.estimate.mean:,.0f}"
-    text = amount(row.figure, row.estimate)
     if row.difference is None:
-        return text
-    apart = amount(row.figure, row.difference, sign="+")
-    return f"{text}; {f'**{apart}**' if row.difference.sign else apart}"
+        return amount(row.figure, row.estimate)
+    text = f"{amount(row.figure, Estimate(row.estimate.mean, None, ()))} ({amount(row.figure, row.difference, '+')})"
+    return f"{MARKS[row.difference.sign]}{text}{MARKS[row.difference.sign]}"
 
 
 def amount(figure: str, estimate: Estimate, sign: str = "") -> str:
@@ -185,20 +184,27 @@ def amount(figure: str, estimate: Estimate, sign: str = "") -> str:
     """
     if figure in SCORES:
         reach = "" if estimate.reach is None else f" ±{100 * estimate.reach:.0f}"
-        return f"{100 * estimate.mean:{sign}.0f}{reach} %"
+        return f"{100 * estimate.mean:{sign}z.0f}{reach} %"
     reach = "" if estimate.reach is None else f" ±{estimate.reach:.2f}"
-    return f"{estimate.mean:{sign}.2f}{reach}"
+    return f"{estimate.mean:{sign}z.2f}{reach}"
 
 
 def _duels(duels: Sequence[Duel]) -> Iterator[str]:
-    if not duels:
+    """Yield what recipes earn against self-play."""
+    found = {(d.game, d.learner, d.second): d for d in duels if d.first == BASE}
+    if not found:
         return
-    yield "### Head to head\n"
-    yield "| game | learner | recipe | against | mean over seeds |"
-    yield "|---|---|---|---|---|"
-    for duel in duels:
-        apart = Estimate.of([value - duel.even for value in duel.estimate.values])
-        figure = "probe" if duel.unit == "score" else "late"
-        text = f"{amount(figure, duel.estimate)}{'' if duel.unit == 'score' else f' {duel.unit}'}"
-        who = f"`{duel.first}` | `{duel.second}`"
-        yield f"| {duel.game} | {duel.learner} | {who} | {f'**{text}**' if apart.sign else text} |"
+    recipes = list(dict.fromkeys(recipe for *_, recipe in found))
+    yield from ("### Head to head with self-play\n", f"| game | {' | '.join(f'`{recipe}`' for recipe in recipes)} |")
+    yield f"|{'---|' * (len(recipes) + 1)}"
+    for game, learner in dict.fromkeys((game, learner) for game, learner, _ in found):
+        cells = [_earned(found[game, learner, recipe]) for recipe in recipes if (game, learner, recipe) in found]
+        yield f"| {game}{'' if learner == PLAIN else f', {learner}'} | {' | '.join(cells)} |"
+
+
+def _earned(duel: Duel) -> str:
+    """Return what the second recipe earns against the first; bold if it surely wins, italic if it surely loses."""
+    turned = Estimate.of([2 * duel.even - value for value in duel.estimate.values])
+    sign = Estimate.of([duel.even - value for value in duel.estimate.values]).sign
+    text = amount("probe" if duel.unit == "score" else "late", turned, "" if duel.unit == "score" else "+")
+    return f"{MARKS[-sign]}{text}{MARKS[-sign]}"

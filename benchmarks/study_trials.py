@@ -69,7 +69,7 @@ GAMES = {
         200_000,
         ("env=openspiel", "env.id=leduc_poker", "league.payoff.scale=3", "league.episodes=16", *SMALL, *FREEZES),
     ),
-    "tic_tac_toe": Game(150_000, ("env=tic_tac_toe", "league.episodes=16", *SMALL, *FREEZES), mixtures=False),
+    "tic_tac_toe": Game(400_000, ("env=tic_tac_toe", "league.episodes=16", *SMALL, *FREEZES), mixtures=False),
     "connect_four": Game(
         700_000, ("experiment=connect_four", "league.probe.enabled=false", *CONSTANT), exact=False, mixtures=False
     ),

@@ -120,14 +120,16 @@ def test_without_self_play_nothing_is_compared():
 
 def test_tables_show_intervals_and_what_is_sure():
     rows = summarise(leagues({"selfplay": [0.9, 0.9], "pfsp": [0.5, 0.5]}, "connect_four", "probe"))
-    duel = Duel("connect_four", "plain", "selfplay", "pfsp", "score", 0.5, Estimate.of([0.7, 0.7]))
+    worse = Duel("connect_four", "plain", "selfplay", "pfsp", "score", 0.5, Estimate.of([0.7, 0.7]))
     even = Duel("rps", "plain", "selfplay", "pfsp", "a game", 0.0, Estimate.of([-0.1, 0.2]))
-    text = markdown(rows, [duel, even])
-    assert "| recipe | decisions of the main | probe |" in text
-    assert "| `selfplay` | 100 | 90 ±0 % |" in text
-    assert "| `pfsp` | 100 | 50 ±0 %; **-40 ±0 %** |" in text
-    assert "| connect_four | plain | `selfplay` | `pfsp` | **70 ±0 %** |" in text
-    assert "| rps | plain | `selfplay` | `pfsp` | 0.05 ±1.91 a game |" in text
+    better = Duel("disc", "plain", "selfplay", "pfsp", "a game", 0.0, Estimate.of([-0.2, -0.2]))
+    text = markdown(rows, [worse, even, better])
+    assert "### Mains at equal env steps\n\n| game | seeds | `selfplay` | `pfsp` |\n" in text
+    assert "| connect_four | 2 | 90 ±0 % | **50 % (-40 ±0 %)** |" in text
+    assert "| connect_four | 2 | 100 | 100 |" in text
+    assert "| connect_four | *30 ±0 %* |" in text
+    assert "| rps | -0.05 ±1.91 |" in text
+    assert "| disc | **+0.20 ±0.00** |" in text
 
 
 def test_what_is_written_has_all_figures(tmp_path):
@@ -135,7 +137,7 @@ def test_what_is_written_has_all_figures(tmp_path):
     for values in figures.values():
         values["equal_late"] = values["late"]
     rows = summarise(figures)
-    write(tmp_path, figures, rows, [])
+    write(tmp_path / "study", figures, rows, [])
     found = json.loads((tmp_path / "study.json").read_text())
     assert found["figures"]["rps-plain-pfsp-1"]["late"] == 1.0
     assert {row["verdict"] for row in found["rows"] if row["recipe"] == "pfsp"} == {"not sure"}
