@@ -14,6 +14,7 @@ from collectors.conformance import Findings, Problem, Transcript, conform
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, planned
 from collectors.envs.known import NoEnvironmentError
+from collectors.envs.other_python.version_hints import version_hint
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
 from collectors.envs.return_sums import ReturnSums
@@ -92,6 +93,7 @@ def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mappin
     except Exception as error:
         better = "" if kwargs is None else constructor_remedy(error, kwargs)
         better = MAKER if isinstance(error, NoEnvironmentError) else better
+        better = better or ("" if kwargs is None else version_hint(error))
         what = f"{type(error).__name__}: {str(error) or 'it gave no reason'}"
         report.problems.append(Problem(what, f"{better}." if better else remedy))
         return None

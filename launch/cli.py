@@ -33,6 +33,10 @@ def _dispatch(argv: Sequence[str] | None) -> int:
     allow_local_modules(getattr(arguments, "allow", ()))
     try:
         check_packages()
+        if hasattr(arguments, "allow"):
+            from launch.config.approvals import with_programs  # here: `check_packages` comes before our own imports
+
+            arguments.allow = with_programs(arguments.allow)
         code = COMMANDS[arguments.command].handle(arguments)
         sys.stdout.flush()
         return code

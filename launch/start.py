@@ -16,6 +16,7 @@ import msgspec
 
 from collectors.envs.config import make_environment
 from collectors.envs.names import is_ours
+from collectors.envs.other_python.far_order import is_program
 from collectors.envs.watched import silent
 from coordinator.opening import check_seats
 from launch.config.changes import Change, differences
@@ -94,6 +95,7 @@ def launch(
 def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as_json: bool, given: bool) -> int:
     config = stored(run)
     refuse_foreign(to_plain(config), allow)
+    allow = [one for one in allow if not is_program(one) or one == config.env.python]  # the league's processes get it
     if config.launch.transport == "tcp" and config.launch.name != "inline":
         from launch.slurm.trust import approve_keys
 

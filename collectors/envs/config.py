@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from collectors.envs.names import BACKENDS, check_id, read_name
+from collectors.envs.other_python.far_order import PYTHON_SECONDS, absolute
 from collectors.envs.plan import Plan, plan_exactly, with_variants
 from collectors.envs.referee import Referee
 from collectors.envs.rows import Environment, HasInfos
@@ -53,12 +54,15 @@ class EnvConfig:
         None  # package.module:function that scores the agents; null: the named winner, or the highest return
     )
     draw_margin: float = 0.0  # a side has to be ahead by more than this, or it is a draw
+    python: str = ""  # only for pettingzoo: another Python that plays it, such as OTHER_VENV/bin/python
+    python_seconds: float = PYTHON_SECONDS  # for a tick of that Python; then it hangs, and is started again
     state: bool = False  # offer the environment's state() to centralised critics
     fresh: bool | None = None  # rebuild it for each episode, if its reset is incomplete; null: where known
 
     def __post_init__(self) -> None:
         """Refuse invalid settings, and those that only backends have."""
         check_id(self.name, self.id)
+        self._check_python()
         if self.seats is not None and not (isinstance(self.seats, list) and all(map(_are_names, self.seats))):
             raise ValueError(
                 f'env.seats must be a list with a list of agents for each seat, e.g. [["wolf_*"],["sheep_0"]]; got '
@@ -87,12 +91,22 @@ class EnvConfig:
                 f"env.{given[0]} is only for env.name={', '.join(BACKENDS)}; the seats of {self.name!r} are fixed"
             )
 
+    def _check_python(self) -> None:
+        """Refuse another Python for games that have none, and name it from everywhere in the same way."""
+        if self.python and self.name != "pettingzoo":
+            raise ValueError(f"env.python is only for env=pettingzoo: {self.name!r} plays in this Python")
+        if not 0 < self.python_seconds < float("inf"):
+            raise ValueError(f"env.python_seconds must be a positive number, got {self.python_seconds}")
+        if self.python:
+            self.python = absolute(self.python)
+
     def options(self) -> dict[str, Any]:
         """Return the arguments of the environment's constructor, or of its backend, without the number of slots."""
         if self.name not in BACKENDS:
             return dict(self.kwargs)
         keys = ("id", "kwargs", "wrappers", "seats", "roles", "sides", "state", "fresh")
-        return {key: getattr(self, key) for key in keys}
+        elsewhere = ("python", "python_seconds") if self.python else ()
+        return {key: getattr(self, key) for key in (*keys, *elsewhere)}
 
 
 def _are_names(value: object) -> bool:
@@ -194,7 +208,8 @@ def parse_environment(text: str, kwargs: Mapping[str, Any], allow: Collection[st
     unknown = set(others) - {field.name for field in fields(EnvConfig)}
     if unknown:
         raise ValueError(f"env.{unknown.pop()}: there is no such setting")
-    name, id = read_name(text, allow)
+    # What another Python plays is not imported here.
+    name, id = ("pettingzoo", text) if others.get("python") else read_name(text, allow)
     if name in BACKENDS:
         others = {"id": id or str(options.pop("id", "")), **others}
     return EnvConfig(name=name, **{"kwargs": options, **others})

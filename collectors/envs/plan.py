@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from collectors.envs.adapters.wrapping import Build, wrap
 from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name
+from collectors.envs.other_python.far_order import PYTHON_SECONDS, FarOrder, allow_program, opening_of
 from collectors.envs.rows import Environment
 from collectors.envs.variant_slots import VariantSlots
 from league.plugins import PluginError
@@ -76,6 +77,9 @@ def with_variants(variants: Sequence[Variant], plans: Sequence[Plan]) -> Plan:
 def _plan_backend(name: str, options: dict[str, Any], allow: Sequence[str]) -> Plan:
     id, kwargs, wrappers = (options.pop(key, None) for key in ("id", "kwargs", "wrappers"))
     check_id(name, str(id or ""))
+    python, seconds = options.pop("python", ""), options.pop("python_seconds", PYTHON_SECONDS)
+    if python:
+        return _elsewhere(str(python), float(seconds), Order(str(id), kwargs or {}, wrappers or [], options, allow))
     return ADAPTERS[name].plan(Order(str(id), kwargs or {}, wrappers or [], options, allow))
 
 
@@ -107,6 +111,24 @@ class Backend:
             return self.make(order)
         except ModuleNotFoundError as error:
             raise PluginError(f"cannot load {order.id!r}: {error}. Install it: pip install '{self.install}'") from error
+
+
+def _elsewhere(python: str, seconds: float, order: Order) -> Plan:
+    """Return the plan of a PettingZoo environment that another Python plays."""
+    from collectors.envs.other_python.far_environment import FarChecks, FarEnvironment
+
+    allow_program(python, order.allow)
+    opening = opening_of(order.id, order.kwargs, order.wrappers, order.allow)
+    seating = {key: value for key, value in order.options.items() if key in ("seats", "roles", "sides")}
+    state, fresh = bool(order.options.get("state")), order.options.get("fresh")
+    far = FarOrder(python, order.id, opening, seconds, state, fresh, seating)
+    checks = FarChecks(far)
+    return Plan(
+        build=lambda slots: FarEnvironment(far, slots),
+        returns=checks.returns,
+        complaints=checks.complaints,
+        spaces=checks.spaces,
+    )
 
 
 def _pettingzoo(order: Order) -> Plan:

@@ -130,13 +130,14 @@ def _add_calibrate(parser: ArgumentParser) -> None:
 
 def _calibrate(arguments: Namespace) -> int:
     from collectors.envs.config import parse_environment
+    from launch.config.approvals import with_given
     from launch.matches.calibrating import Precision, calibrate, show_calibration
 
     options = dict(_option(word) for word in arguments.words if "=" in word)
     bots = [word for word in arguments.words if "=" not in word]
     precision = Precision(half_width=arguments.half_width, games=arguments.games, seed=arguments.seed)
     env = parse_environment(arguments.env, options, arguments.allow)
-    found = calibrate(env, bots, precision, arguments.allow)
+    found = calibrate(env, bots, precision, with_given(env, arguments.allow))
     show_calibration(found, arguments.json, optional_path(arguments.out))
     return 0
 
@@ -212,12 +213,16 @@ def _add_check_env(parser: ArgumentParser) -> None:
 
 def _check_env(arguments: Namespace) -> int:
     from collectors.config import CollectorConfig
+    from collectors.envs.other_python.far_order import absolute
     from launch.sandbox.apart import check_apart
     from launch.sandbox.trial import Check
     from launch.terminal.spinner import Spinner
     from league.errors import InputError
 
-    order = Check(env=arguments.env, options=dict(map(_option, arguments.pairs)), allow=tuple(arguments.allow))
+    options = dict(map(_option, arguments.pairs))
+    program = options.get("env.python")
+    given = [absolute(program)] if isinstance(program, str) and program else []
+    order = Check(env=arguments.env, options=options, allow=(*arguments.allow, *given))
     seconds = CollectorConfig().hang_seconds if arguments.hang_seconds is None else arguments.hang_seconds
     if not seconds > 0:
         raise InputError(f"--hang-seconds must be more than 0, got {seconds:g}")

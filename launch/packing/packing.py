@@ -7,6 +7,7 @@ import platform
 import re
 from collections.abc import Collection, Iterator
 from contextlib import closing
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def pack(
         player=str(entry.player),
         role=view.state.population[entry.player].role,
         snapshot=entry.snapshot,
-        env=msgspec.to_builtins(env),
+        env=msgspec.to_builtins(replace(env, python="")),  # where a Python lies is nobody else's business
         spec=spec,
         spaces=spaces,
         masks=masks,

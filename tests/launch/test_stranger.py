@@ -329,6 +329,30 @@ def test_no_command_executes_what_a_run_names(stranger, planted, monkeypatch, ca
 
 
 @pytest.mark.slow
+def test_no_command_executes_a_program_that_a_run_names(stranger, tmp_path, monkeypatch, capsys, figure):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("builtins.input", lambda prompt: "q")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    sign, program = tmp_path / "sung", tmp_path / "python"
+    program.write_text(f"#!/bin/sh\ntouch {sign}\n")
+    program.chmod(0o755)
+    plain = stranger.read_config()
+    plain["launch"]["name"] = "inline"
+    plain["env"] = {**RPS, "python": str(program)}
+    stranger.write_config(plain)
+    shutil.copytree(stranger.root, stranger.root.with_name(f"{stranger.name}-twin"), dirs_exist_ok=True)
+    for name, words in commands(stranger).items():
+        with suppress(SystemExit):
+            main(words)
+        assert not sign.exists(), name
+    with suppress(SystemExit):
+        main([*commands(stranger)["resume"], "--allow", str(program)])
+    assert sign.exists(), "the canary sings when it is allowed"
+    capsys.readouterr()
+    figure(f"0 of {len(commands(stranger))} commands executed a program that a run names")
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_no_real_process_executes_what_a_run_names(stranger, planted, tmp_path, figure):
     """The same from a shell, in the directory of the stranger, where the planted module lies as well."""

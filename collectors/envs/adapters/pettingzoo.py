@@ -55,7 +55,7 @@ def adapt(
         raise NoEnvironmentError(
             f"{name}: expected a PettingZoo environment (AEC or Parallel), got a {type(first).__name__}"
         )
-    blueprint = _blueprint(first, name, partial(make_seats, **seating), state)
+    blueprint = blueprint_of(first, name, partial(make_seats, **seating), state)
     if seating.get("seats") or seating.get("sides"):
         blueprint = replace(blueprint, guesses=())
     leaky = str(getattr(first, "metadata", {}).get("name")).startswith(LEAKY)
@@ -97,7 +97,7 @@ def _mpe2(id: str, options: Mapping[str, Any], allow: Sequence[str]) -> Build:
         raise PluginError(f"cannot load {id!r}: {error}. Is it installed (pip install 'ludus-league[mpe]')?") from error
 
 
-def _blueprint(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state: bool) -> Blueprint:
+def blueprint_of(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state: bool) -> Blueprint:
     """Read the spaces of an environment; `seat` returns the seats of its agents."""
     agents = list(getattr(env, "possible_agents", ()))
     if not agents:

@@ -28,18 +28,40 @@ class PendingEnds:
     present: dict[int, list[bool]] = field(default_factory=dict)
 
 
+Shapes = dict[str, tuple[tuple[int, ...], str]]
+
+
+def row_shapes(spec: EnvSpec, slots: int) -> Shapes:
+    """Return the shape and dtype of each array of a row buffer."""
+    size = (slots, len(spec.agents))
+    shapes: Shapes = {
+        "observation": ((*size, *spec.observation.shape), spec.observation.dtype),
+        "mask": ((*size, spec.actions), "bool"),
+        "reward": (size, "float64"),
+        "ready": (size, "bool"),
+        "acted": (size, "bool"),
+    }
+    return shapes if spec.state is None else shapes | {"state": ((slots, *spec.state.shape), spec.state.dtype)}
+
+
+def row_arrays(spec: EnvSpec, slots: int) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of a row buffer, all zero."""
+    return {name: np.zeros(shape, dtype) for name, (shape, dtype) in row_shapes(spec, slots).items()}
+
+
 class RowBuffer:
     """The arrays of all agents in all slots, `[s, a]` everywhere."""
 
-    def __init__(self, spec: EnvSpec, slots: int) -> None:
-        size = (slots, len(spec.agents))
+    def __init__(self, spec: EnvSpec, slots: int, arrays: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
+        """Take the arrays that are given, such as those in shared memory, or make them."""
+        given = row_arrays(spec, slots) if arrays is None else arrays
         self.spec = spec
-        self.observation = np.zeros((*size, *spec.observation.shape), dtype=spec.observation.dtype)
-        self.mask = np.zeros((*size, spec.actions), dtype=np.bool_)
-        self.reward = np.zeros(size, dtype=np.float64)  # since the agent's last decision
-        self.ready = np.zeros(size, dtype=np.bool_)  # must act now
-        self.acted = np.zeros(size, dtype=np.bool_)
-        self.state = None if spec.state is None else np.zeros((slots, *spec.state.shape), dtype=spec.state.dtype)
+        self.observation = given["observation"]
+        self.mask = given["mask"]
+        self.reward = given["reward"]  # since the agent's last decision
+        self.ready = given["ready"]  # must act now
+        self.acted = given["acted"]
+        self.state = given.get("state")
         self.pending = PendingEnds()
 
     def clear(self, slot: int) -> None:
