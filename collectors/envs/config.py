@@ -26,7 +26,9 @@ class EnvConfig:
     """Which game is played, and who sits where."""
 
     name: str = "connect_four"  # a name of the group ludus.environments, or package.module:Class
-    id: str = ""  # only for pettingzoo, openspiel, gymnasium, atari: the environment's id, or package.module:function
+    id: str = (
+        ""  # only for pettingzoo, openspiel, gymnasium, atari, pgx: the environment's id, or package.module:function
+    )
     kwargs: dict[str, Any] = field(default_factory=dict)  # for the environment's constructor
     wrappers: list[Any] = field(default_factory=list)  # package.module:function, or [that, {argument: value}]
     seats: list[list[str]] | None = None  # the agents of each seat, or patterns like wolf_*; null: a good guess
