@@ -17,7 +17,7 @@ from collectors.envs.known import NoEnvironmentError
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
 from collectors.envs.return_sums import ReturnSums
-from collectors.envs.rows import CanRehearse, Ends, Environment, Rows
+from collectors.envs.rows import CanRehearse, Compiles, Ends, Environment, Rows
 from collectors.envs.watched import Tell, silent, watched
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
@@ -123,6 +123,8 @@ def _warn_of_strays(report: EnvReport, findings: Findings, made: Plan) -> None:
 def _read_spec(report: EnvReport, made: Plan) -> None:
     env = made.build(1)
     report.spec = env.spec
+    if isinstance(env, Compiles) and (told := env.prepare()):
+        report.notes.append(told)
     env.close()
     if made.spaces is not None:
         report.spaces = made.spaces()

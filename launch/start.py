@@ -148,6 +148,8 @@ def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notif
     """Hold the run of this config: made now, or found with the same config, or with changes that are allowed."""
     with Spinner("trying the environment") as progress:
         tried = try_config(config, allow, progress.update)
+    if tried.compiled:
+        notify(f"{tried.compiled}. Each collector does this for {config.collector.slots} slots before it plays")
     if tried.endless:
         notify(f"warning: {tried.endless}")
     _check_slurm(config)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from collectors.envs.outcomes import Floats, OutcomeError, checked_scores, rank_sides, winner_scores
 from collectors.envs.return_sums import ReturnSums
 from collectors.envs.rows import (
+    Compiles,
     Ends,
     Environment,
     HasInfos,
@@ -165,6 +166,10 @@ class Referee:
         names = [[self.spec.agents[agent] for agent in seat.agents] for seat in self.spec.seats]
         known = [[scores[name] for name in seat if name in scores] for seat in names]
         return np.array([sum(seat) for seat in known]), [len(seat) for seat in known]
+
+    def prepare(self) -> str:
+        """Compile the environment, if that is needed."""
+        return self._env.prepare() if isinstance(self._env, Compiles) else ""
 
     def render(self, slot: int) -> str:
         """Return the environment's text of a position."""

@@ -21,7 +21,7 @@ from collectors.check import check, try_out
 from collectors.conformance import ENDLESS, MANY
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
-from collectors.envs.rows import Environment
+from collectors.envs.rows import Compiles, Environment
 from collectors.envs.watched import BUILD, Tell, Watched, silent
 from collectors.players.scripted import make_bots
 from launch.sandbox.payoff_choice import settled
@@ -76,6 +76,7 @@ class Tried(msgspec.Struct, frozen=True):
     spec: EnvSpec
     margins: list[float]
     ticks: int = 0
+    compiled: str = ""  # how long that took, if the environment is compiled
 
     @property
     def endless(self) -> str:
@@ -149,8 +150,9 @@ def try_environment(
     """Play in an environment at random, with the bots among some players: as long as the league has to choose."""
     choosing = league is not None and league.payoff.by == AUTO and len(set(env.spec.sides)) == 2
     bots = make_bots(players, env.spec, allow)
+    compiled = env.prepare() if isinstance(env, Compiles) else ""
     played = try_out(env, bots=bots, enough=settled if choosing else bool)
-    return Tried(env.spec, played.margins, played.ticks)
+    return Tried(env.spec, played.margins, played.ticks, compiled)
 
 
 def _check(order: Check, tell: Tell) -> Checked:

@@ -59,6 +59,10 @@ def keys_of(seeds: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
     return np.asarray(seeds, "<i8").view("<u4").reshape(-1, 2)[:, ::-1]
 
 
+def _told(id: str, slots: int, seconds: float) -> str:
+    return f"compiling {id} for {slots} {'slot' if slots == 1 else 'slots'}: {seconds:.0f} s"
+
+
 class PgxRows(NativeGame):
     """An `Environment` of Pgx games: a slot is a world. Free slots are stepped as well, and nobody looks at them."""
 
@@ -89,7 +93,7 @@ class PgxRows(NativeGame):
         self._program = compile_program(self.spec.name, self.slots, self._game.deals)
         self._worlds = self._opening = self._program.fresh(self._keys.copy())
         seconds = time.perf_counter() - began
-        return f"compiling {self.spec.name} for {self.slots} slots: {seconds:.0f} s" if seconds >= 0.5 else ""
+        return _told(self.spec.name, self.slots, seconds) if seconds >= 0.5 else ""
 
     def _reset(self, slots: Index, seeds: npt.NDArray[np.int64]) -> None:
         """Note which worlds begin. However often this is called in a tick, JAX is called once."""
