@@ -21,13 +21,13 @@ class PgxGame:
     players: int = 2
     dtype: str = "bool"
     returns: tuple[float, float] | None = None
-    deals: bool = True  # the start depends on the seed; without it, all episodes begin alike
+    deals: bool = True  # the start may depend on the seed; without it all episodes begin alike, which is faster
     stones: bool = False  # on a board: the first plane of an observation has the own ones, the second the other's
     max_steps: int | None = None  # for games that need not end by themselves
 
 
-def _board(observation: tuple[int, ...], actions: int, dtype: str = "bool", stones: bool = False) -> PgxGame:
-    return PgxGame(observation, actions, dtype=dtype, returns=(-1.0, 1.0), deals=False, stones=stones)
+def _stones(observation: tuple[int, ...], actions: int) -> PgxGame:
+    return PgxGame(observation, actions, returns=(-1.0, 1.0), deals=False, stones=True)
 
 
 def _minatar(channels: int, actions: int) -> PgxGame:
@@ -36,14 +36,14 @@ def _minatar(channels: int, actions: int) -> PgxGame:
 
 GAMES = {
     "2048": PgxGame((4, 4, 31), 4, players=1),
-    "animal_shogi": _board((4, 3, 194), 132, "float32"),
+    "animal_shogi": PgxGame((4, 3, 194), 132, dtype="float32", returns=(-1.0, 1.0)),
     "backgammon": PgxGame((34,), 156, dtype="float32", returns=(-3.0, 3.0)),
-    "chess": _board((8, 8, 119), 4672, "float32"),
-    "connect_four": _board((6, 7, 2), 7, stones=True),
-    "gardner_chess": _board((5, 5, 115), 1225, "float32"),
-    "go_9x9": _board((9, 9, 17), 82, stones=True),
-    "go_19x19": _board((19, 19, 17), 362, stones=True),
-    "hex": _board((11, 11, 4), 122, stones=True),
+    "chess": PgxGame((8, 8, 119), 4672, dtype="float32", returns=(-1.0, 1.0), deals=False),
+    "connect_four": _stones((6, 7, 2), 7),
+    "gardner_chess": PgxGame((5, 5, 115), 1225, dtype="float32", returns=(-1.0, 1.0)),
+    "go_9x9": _stones((9, 9, 17), 82),
+    "go_19x19": _stones((19, 19, 17), 362),
+    "hex": _stones((11, 11, 4), 122),
     "kuhn_poker": PgxGame((7,), 2, returns=(-2.0, 2.0)),
     "leduc_holdem": PgxGame((34,), 3),
     "minatar-asterix": _minatar(4, 5),
@@ -51,10 +51,10 @@ GAMES = {
     "minatar-freeway": _minatar(7, 3),
     "minatar-seaquest": _minatar(10, 6),
     "minatar-space_invaders": _minatar(6, 4),
-    "othello": _board((8, 8, 2), 65, stones=True),
-    "shogi": _board((9, 9, 119), 2187),
+    "othello": _stones((8, 8, 2), 65),
+    "shogi": PgxGame((9, 9, 119), 2187, returns=(-1.0, 1.0)),
     "sparrow_mahjong": PgxGame((11, 15), 11, players=3),
-    "tic_tac_toe": _board((3, 3, 2), 9, stones=True),
+    "tic_tac_toe": _stones((3, 3, 2), 9),
 }
 """Every game that `env.id` may name."""
 

@@ -10,7 +10,7 @@ from league.plugins import PluginError
 
 
 def test_only_the_games_of_the_list_have_ids():
-    with pytest.raises(PluginError, match="unknown Pgx game 'os:system'. Known: 2048, animal_shogi, backgammon, chess"):
+    with pytest.raises(PluginError, match=r"unknown Pgx game 'os:system'\. Known: 2048, animal_shogi, "):
         open_env("pgx", "os:system")
     with pytest.raises(PluginError, match="unknown Pgx game 'bridge_bidding'"):  # it reads a data set from a file
         find_game("bridge_bidding")
