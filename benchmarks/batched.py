@@ -1,14 +1,15 @@
 """(o) A batched simulator: Pgx through rows beside Pgx alone, and leagues on it beside PettingZoo and OpenSpiel.
 
 Pgx alone is one compiled function that chooses random legal actions, steps all worlds and begins again those that are
-over. Both leagues of a pair have the same settings, and take turns: one is stopped while the other plays.
+over. Both leagues of a pair have the same settings, and take turns: one is stopped while the other plays. They train
+with IMPALA, which passes once over the data: with the four passes of PPO the learner limits the faster one.
 """
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +28,10 @@ from launch.topology.parts import topology
 from launch.viewers.view import Viewer
 from league.store.run_directory import RunDirectory
 from league.wire.sockets import PAGE_LIMIT
+from learners.algorithms.impala_config import IMPALAConfig
 
 SLOTS, LEAST, TIMES = 256, 0.6, 3.0
+ALGO = asdict(IMPALAConfig())
 GAMES = ("connect_four", "othello", "hex", "backgammon", "go_9x9", "chess")
 
 
@@ -96,12 +99,12 @@ def through_rows(id: str) -> Measure:
     return lambda seconds: timed(work, seconds)
 
 
-def leagues(pair: Pair, folder: Path, seconds: float, rounds: int, tell: Callable[..., None] = summarise) -> Verdict:
+def leagues(pair: Pair, folder: Path, seconds: float, rounds: int) -> Verdict:
     """Measure two leagues of one collector each, in turns."""
     with ExitStack() as stack:
         both, supervisors = [], []
         for env in (pair.env, EnvConfig(name="pgx", id=pair.batched)):
-            config = configure(Case(f"o: league on {env.name}", env, 1, SLOTS))
+            config = replace(configure(Case(f"o: league on {env.name}", env, 1, SLOTS)), algo=ALGO)
             run = RunDirectory(folder / f"{pair.batched}-{env.name}").create()
             run.write_config(to_plain(config))
             describe_environment(config, run, ())
@@ -112,8 +115,8 @@ def leagues(pair: Pair, folder: Path, seconds: float, rounds: int, tell: Callabl
         one_by_one, batched = alternate(both[0].measure, both[1].measure, seconds, rounds)
         for supervisor in supervisors:
             go_on(supervisor.alive())
-    tell(f"o: league on {pair.env.name} {pair.env.id}", one_by_one)
-    tell(f"o: league on pgx {pair.batched}", batched)
+    summarise(f"o: league on {pair.env.name} {pair.env.id}", one_by_one)
+    summarise(f"o: league on pgx {pair.batched}", batched)
     name = f"o: league on pgx {pair.batched}, times {pair.env.name}, env steps/s"
     return Verdict.of(name, paired(one_by_one, batched, by_wall), TIMES)
 

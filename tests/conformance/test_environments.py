@@ -61,11 +61,9 @@ PGX = {
     "connect_four": {},
     "othello": {},
     "go_9x9": {"max_steps": 60},  # truncated
-    "hex": {},
     "backgammon": {},  # dice
     "leduc_holdem": {},  # an agent may win before it acts
     "sparrow_mahjong": {},  # three agents
-    "2048": {"max_steps": 50},  # one
 }  # each is compiled for three numbers of slots, which takes seconds
 
 
