@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.plan import Plan
-from collectors.envs.rows import CanRehearse, Compiles, Ends, Environment, IntArray, Rows
+from collectors.envs.rows import CanRehearse, Compiles, Ends, Environment, HasGuesses, IntArray, Rows
 
 Tell = Callable[[str], None]
 
@@ -54,6 +54,11 @@ class Watched:
         """Compile the environment, as a part of the stage `build`."""
         self._tell(BUILD)
         return self._env.prepare() if isinstance(self._env, Compiles) else ""
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about seats and sides."""
+        return self._env.guesses if isinstance(self._env, HasGuesses) else ()
 
     def render(self, slot: int) -> str:
         """Return the environment's text of a position."""
