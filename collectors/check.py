@@ -18,7 +18,7 @@ from collectors.envs.other_python.version_hints import version_hint
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
 from collectors.envs.return_sums import ReturnSums
-from collectors.envs.rows import CanRehearse, Ends, Environment, HasGuesses, Rows
+from collectors.envs.rows import CanRehearse, Compiles, Ends, Environment, HasGuesses, Rows
 from collectors.envs.watched import Tell, silent, watched
 from collectors.outcome_notes import look_at_outcomes
 from collectors.played_episodes import PlayedEpisodes, PlayWatch, from_transcripts
@@ -129,6 +129,8 @@ def _warn_of_strays(report: EnvReport, findings: Findings, made: Plan) -> None:
 def _read_spec(report: EnvReport, made: Plan) -> None:
     env = made.build(1)
     report.spec = env.spec
+    if isinstance(env, Compiles) and (told := env.prepare()):
+        report.notes.append(told)
     report.guesses = list(env.guesses) if isinstance(env, HasGuesses) else []
     env.close()
     if made.spaces is not None:

@@ -127,7 +127,7 @@ def _always_ahead(spec: EnvSpec, played: PlayedEpisodes) -> list[OutcomeNote]:
     if len(played) < ENOUGH:
         return []
     means = side_means(spec, played)
-    kinds = [_kind(spec, side) for side in range(means.shape[1])]
+    kinds = spec.side_kinds
     found: dict[tuple[str, str], None] = {}  # ordered, each once
     for i, j in combinations(range(len(kinds)), 2):
         gap = means[:, i] - means[:, j]
@@ -141,10 +141,6 @@ def _always_ahead(spec: EnvSpec, played: PlayedEpisodes) -> list[OutcomeNote]:
         )
         for ahead, behind in found
     ]
-
-
-def _kind(spec: EnvSpec, side: int) -> str:
-    return "+".join(sorted(role for role, where in zip(spec.roles, spec.sides, strict=True) if where == side))
 
 
 def side_means(spec: EnvSpec, played: PlayedEpisodes) -> Floats:

@@ -43,6 +43,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "openspiel": "collectors.envs.adapters.openspiel:make",
         "gymnasium": "collectors.envs.adapters.gymnasium:make",
         "atari": "collectors.envs.adapters.atari:make",
+        "pgx": "collectors.envs.adapters.pgx:make",
     },
     "ludus.wrappers": {},
     "ludus.bots": {

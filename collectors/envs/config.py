@@ -42,7 +42,9 @@ class EnvConfig:
     """Which game is played, and who sits where."""
 
     name: str = "connect_four"  # a name of the group ludus.environments, or package.module:Class
-    id: str = ""  # only for pettingzoo, openspiel, gymnasium, atari: the environment's id, or package.module:function
+    id: str = (
+        ""  # only for pettingzoo, openspiel, gymnasium, atari, pgx: the environment's id, or package.module:function
+    )
     kwargs: dict[str, Any] = field(default_factory=dict)  # for the environment's constructor
     variants: dict[str, VariantConfig] = field(default_factory=dict)  # maps, sizes, openings; each episode has one
     variants_from: str | None = None  # a JSON file with variants, {name: {weight: 1, kwargs: {...}}}

@@ -19,6 +19,7 @@ BACKENDS = {
     "openspiel": "go(board_size=9)",
     "gymnasium": "CartPole-v1",
     "atari": "ALE/Pong-v5",
+    "pgx": "go_9x9",
 }
 """The projects whose environments are adapted, each with the id of one of them."""
 

@@ -187,9 +187,21 @@ def _openspiel(order: Order) -> Plan:
     return Plan(lambda slots: adapt(official, slots, name=order.id, **order.options), partial(returns, official))
 
 
+def _pgx(order: Order) -> Plan:
+    from collectors.envs.adapters.pgx import make, returns
+
+    if order.wrappers:
+        raise ValueError("env.wrappers: games of Pgx take no wrappers, which work on one environment at a time")
+    make(1, order.id, order.kwargs, **order.options)  # refuses what it cannot build; nothing is compiled
+    return Plan(
+        build=lambda slots: make(slots, order.id, order.kwargs, **order.options), returns=partial(returns, order.id)
+    )
+
+
 ADAPTERS = {
     "pettingzoo": Backend("ludus-league[classic,butterfly,sisl,mpe]", _pettingzoo),
     "openspiel": Backend("ludus-league[openspiel]", _openspiel),
     "gymnasium": Backend("gymnasium[all]", _gymnasium),
     "atari": Backend("ludus-league[atari]", _atari),
+    "pgx": Backend("ludus-league[pgx]", _pgx),
 }

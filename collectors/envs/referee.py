@@ -22,6 +22,7 @@ from collectors.envs.outcomes import (
 from collectors.envs.return_sums import ReturnSums
 from collectors.envs.rows import (
     BoolArray,
+    Compiles,
     Ends,
     Environment,
     HasGuesses,
@@ -181,6 +182,10 @@ class Referee:
         names = [[self.spec.agents[agent] for agent in seat.agents] for seat in self.spec.seats]
         known = [[scores[name] for name in seat if name in scores] for seat in names]
         return np.array([sum(seat) for seat in known]), [len(seat) for seat in known]
+
+    def prepare(self) -> str:
+        """Compile the environment, if that is needed."""
+        return self._env.prepare() if isinstance(self._env, Compiles) else ""
 
     def render(self, slot: int) -> str:
         """Return the environment's text of a position."""

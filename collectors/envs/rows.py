@@ -18,7 +18,7 @@ A collector drives it like this, and needs nothing else:
 >>> env.close()
 
 What only some environments can do is declared in Protocols of its own, which a caller asks for with isinstance:
-`HasInfos`, `HasSpaces`, `HasGuesses`, `HasRenderModes`, `HasPicture`, `ShowsPositions` and `CanRehearse`.
+`HasInfos`, `HasSpaces`, `HasGuesses`, `HasRenderModes`, `HasPicture`, `ShowsPositions`, `CanRehearse` and `Compiles`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -200,3 +200,14 @@ class CanRehearse(Protocol):
 
     def rehearse(self) -> bool:
         """Call the function with a made-up episode; return False if that proves nothing. Raises OutcomeError."""
+
+
+@runtime_checkable
+class Compiles(Protocol):
+    """An environment that is compiled before its first episode, which takes seconds: `start` does it if nobody asked.
+
+    Ask where a slow `start` would be taken for a hang, or where somebody should know why nothing happens yet.
+    """
+
+    def prepare(self) -> str:
+        """Compile now; return a line for the user that says how long it took, or "" if there was nothing to do."""

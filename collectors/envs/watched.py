@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.plan import Plan
-from collectors.envs.rows import CanRehearse, Ends, Environment, HasGuesses, IntArray, Rows
+from collectors.envs.rows import CanRehearse, Compiles, Ends, Environment, HasGuesses, IntArray, Rows
 
 Tell = Callable[[str], None]
 
@@ -49,6 +49,11 @@ class Watched:
         """Rehearse the outcome of the environment, if it can."""
         self._tell(STEP)
         return self._env.rehearse() if isinstance(self._env, CanRehearse) else True
+
+    def prepare(self) -> str:
+        """Compile the environment, as a part of the stage `build`."""
+        self._tell(BUILD)
+        return self._env.prepare() if isinstance(self._env, Compiles) else ""
 
     @property
     def guesses(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from collectors.check import check, try_out
 from collectors.conformance import ENDLESS, MANY
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
-from collectors.envs.rows import Environment, HasGuesses
+from collectors.envs.rows import Compiles, Environment, HasGuesses
 from collectors.envs.watched import BUILD, Tell, Watched, silent
 from collectors.outcome_notes import ENOUGH, constant_sum, look_at_outcomes
 from collectors.played_episodes import PlayedEpisodes
@@ -79,7 +79,7 @@ class Tried(msgspec.Struct, frozen=True):
     spec: EnvSpec
     margins: list[float]
     ticks: int = 0
-    notes: list[str] = []  # what was guessed about seats and sides, and what the episodes showed about who wins
+    notes: list[str] = []  # how long it compiled, guesses about seats and sides, what episodes showed about who wins
     returns: bool = False  # whether to keep returns beside scores: it is not zero-sum, or its roles differ
 
     @property
@@ -159,9 +159,10 @@ def try_environment(
     choosing = league is not None and league.payoff.by == AUTO and len(set(env.spec.sides)) == 2
     bots = make_bots(players, env.spec, allow)
     enough = bool if env.spec.cooperative else partial(_enough, choosing)
+    compiled = [told] if isinstance(env, Compiles) and (told := env.prepare()) else []
     played = try_out(env, bots=bots, enough=enough)
     kept = not env.spec.cooperative and (env.spec.asymmetric or not constant_sum(played.played))
-    return Tried(env.spec, played.margins, played.ticks, _notes(env, played.played, config), kept)
+    return Tried(env.spec, played.margins, played.ticks, compiled + _notes(env, played.played, config), kept)
 
 
 def _enough(choosing: bool, margins: Sequence[float]) -> bool:

@@ -18,7 +18,7 @@ from launch.terminal.console import Console
 from launch.terminal.wording import allowing
 from launch.viewers.explaining import explain as explain  # it is one of these commands, too
 from launch.viewers.live import status_text
-from launch.viewers.payoff_matrix import payoff_json, payoff_matrix
+from launch.viewers.payoff_matrix import payoff_json, payoff_matrix, return_matrix
 from launch.viewers.searching import newest_settled
 from launch.viewers.tables import standings_json, standings_table, status_json
 from launch.viewers.variant_view import state_of, variant_name
@@ -121,6 +121,8 @@ def payoff(run: RunDirectory, as_json: bool = False, variant: str | None = None)
         return _emit(payoff_json(state))
     console = Console()
     console.print(payoff_matrix(state, state.evaluation, "Evaluation: snapshots only", console.width))
+    if (returns := return_matrix(state, "Evaluation: what the row returned a game", console.width)) is not None:
+        console.print(returns)
     console.print(payoff_matrix(state, state.training, "Training: older games count less", console.width))
     return 0
 

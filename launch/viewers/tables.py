@@ -3,6 +3,7 @@
 Scores are shares of points, 0 to 1 in JSON and per cent on the terminal; every interval is one of 95 %.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from league.metrics import (
     WAIT_SHARE,
     player_of,
 )
+from league.player import Player
 from league.standings import MeanReturn, Standing, cooperative_standings, standings
 from league.state import LeagueState
 from league.wire.messages import Role, Worker
@@ -100,7 +102,7 @@ def standings_table(state: LeagueState, limit: int | None = None) -> Table:
     appraisal = appraisal_of(state)
     rows = all_standings(state, appraisal)
     shown = limited(state, rows, limit)
-    anchors = [] if is_cooperative(state) else state.population.anchors()
+    anchors = _scored_anchors(state)
     roomy = len(anchors) < 2  # with more of them, 80 columns would not do
     table = Table(box=SIMPLE_HEAD, padding=(0, int(roomy), 0, 0), pad_edge=False, header_style="bold")
     table.add_column("#", justify="right", min_width=2)
@@ -162,7 +164,7 @@ def _standing_cells(state: LeagueState, row: Standing, roomy: bool) -> list[str 
         cells += [_rating(row), *_role_cells(row), short(row.games)]
     else:
         cells += [_rating(row), *([online] * roomy), _share(row.nash), short(row.games)]
-    for anchor in state.population.anchors():
+    for anchor in _scored_anchors(state):
         plain = row.anchors.get(anchor.id)
         if anchor.id in scores:
             cells.append(spread(*scores[anchor.id][:3]))
@@ -171,10 +173,27 @@ def _standing_cells(state: LeagueState, row: Standing, roomy: bool) -> list[str 
     return cells
 
 
+def _scored_anchors(state: LeagueState) -> list[Player]:
+    """Return the anchors that have a column; where roles differ, a score against one says more about the role."""
+    uneven = state.keeps_returns and state.evaluation.asymmetric
+    return [] if is_cooperative(state) or uneven else state.population.anchors()
+
+
 def _role_cells(row: Standing) -> list[str | Text]:
     """Return what a player returned, and its value over replacement; nothing for one that played several roles."""
     found = list((row.returns or {}).values())
-    return [_returned(found[0].mean), _returned(found[0].over)] if len(found) == 1 else [NOTHING, NOTHING]
+    return [_rounded(found[0].mean), _rounded(found[0].over)] if len(found) == 1 else [NOTHING, NOTHING]
+
+
+def _rounded(found: MeanReturn | None) -> str | Text:
+    """Return a mean with as many decimals as its interval is worth."""
+    if found is None:
+        return NOTHING
+    if found.high is None:
+        return f"{found.mean:z.4g} ±?"
+    reach = found.high - found.mean
+    decimals = 2 if reach <= 0 else min(max(0, 1 - math.floor(math.log10(reach))), 6)
+    return f"{found.mean:z.{decimals}f} ±{reach:.2g}"
 
 
 def rating_text(row: Standing) -> str:

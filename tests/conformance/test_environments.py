@@ -61,6 +61,15 @@ DOORS = {
     "Blackjack-v1": ("gymnasium", {}),
     "ALE/Pong-v5": ("atari", {"max_num_frames_per_episode": 300}),
 }
+PGX = {
+    "tic_tac_toe": {},
+    "connect_four": {},
+    "othello": {},
+    "go_9x9": {"max_steps": 60},  # truncated
+    "backgammon": {},  # dice
+    "leduc_holdem": {},  # an agent may win before it acts
+    "sparrow_mahjong": {},  # three agents
+}  # each is compiled for three numbers of slots, which takes seconds
 
 
 def passes(build, reference, seeds=range(1, 10), slots=4):
@@ -88,6 +97,13 @@ def test_doors(id):
     door, kwargs = DOORS[id]
     made = plan(door, {"id": id, "kwargs": kwargs})
     passes(made.build, made.returns, seeds=range(1, 6), slots=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id", PGX)
+def test_pgx(id):
+    made = plan("pgx", {"id": id, "kwargs": PGX[id]})
+    passes(made.build, made.returns, seeds=[1, 2, 3, 4, 5, 2**40 + 1], slots=3)
 
 
 @pytest.mark.parametrize("name", ODD)

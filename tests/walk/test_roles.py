@@ -10,7 +10,7 @@ from launch.processes.inline import play
 from launch.start import begin
 from launch.verify.verify import verify
 from launch.viewers.curves import Curves
-from launch.viewers.payoff_matrix import payoff_json
+from launch.viewers.payoff_matrix import payoff_json, return_matrix
 from launch.viewers.tables import standings_json, standings_table
 from launch.viewers.view import read_offline
 
@@ -54,8 +54,9 @@ def test_a_tiger_is_no_better_than_a_deer_for_its_seat(tmp_path, by):
     console = Console(width=100, record=True, file=None)
     with console.capture() as shown:
         console.print(standings_table(state))
-    assert "mean return" in shown.get()
+        console.print(return_matrix(state, "Returns"))
     assert "over median" in shown.get()
+    assert "mean return, games" in shown.get()
 
 
 def test_a_dilemma_shows_returns_beside_ratings(tmp_path):
@@ -70,6 +71,7 @@ def test_a_zero_sum_game_keeps_no_returns(tmp_path):
     run, state = walk(tmp_path, "Duel")
     assert not state.keeps_returns
     assert not any("returns" in row for row in standings_json(state))
+    assert return_matrix(state, "Returns") is None
     assert not any(name.startswith(("return/", "over_median/")) for name in curves(run))
     cells = payoff_json(state)["evaluate"]["cells"]
     assert not any("returned" in cell for line in cells for cell in line if cell)

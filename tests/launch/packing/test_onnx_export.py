@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import onnxruntime
 import pytest
-import torch
 from packed import packed
 from unit_game import UnitGame
 
@@ -26,7 +25,7 @@ NETWORKS = {
     "central critic": PolicyConfig(hidden=[8], critic="central"),
 }
 UNITS = EnvConfig(name="pettingzoo", id="unit_game:UnitGame")
-ALLOW = ["unit_game", "foreign_networks", "unexportable_networks"]
+ALLOW = ["unit_game", "foreign_networks"]
 PARTS = {"observation.clock.0": [], "observation.clock.1": [2], "observation.units": [4, 2]}
 WINDOW = {"memory.window": [3, 11], "memory.filled": []}
 IN_TORCH = {  # by network: the inputs beside the observation, the outputs beside logits and value
@@ -109,34 +108,6 @@ def test_a_window_of_the_past_plays_a_whole_episode_as_its_player_does(tmp_path)
 def softmax(logits):
     odds = np.exp(logits - logits.max())
     return odds / odds.sum()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("network", "message"),
-    [
-        ("MissingOperator", r"ONNX has no counterpart of the operator \w+\.bessel_j0$"),
-        (
-            "Branching",
-            r"Data-dependent branching, at unexportable_networks.py line \d+: return x \* 2 if x.sum\(\) > 0",
-        ),
-        (
-            "RowByRow",
-            r"its forward\(\) fixes the number of rows in the batch, at unexportable_networks.py line \d+: return",
-        ),
-    ],
-)
-def test_what_onnx_cannot_express_is_named_in_one_line(network, message, tmp_path, capfd):
-    path = units_player(tmp_path / "p", f"unexportable_networks:{network}")
-    fast = torch.backends.mha.get_fastpath_enabled()
-    with pytest.raises(
-        OnnxError, match=f"^unexportable_networks:{network} cannot become an ONNX file: {message}"
-    ) as error:
-        export_onnx(read_player(path), tmp_path / "p.onnx", ALLOW)
-    assert "\n" not in str(error.value)
-    assert not (tmp_path / "p.onnx").exists()
-    assert capfd.readouterr() == ("", "")
-    assert torch.backends.mha.get_fastpath_enabled() == fast
 
 
 def test_code_that_is_not_allowed_is_not_imported(tmp_path):

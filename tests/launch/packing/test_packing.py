@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -11,10 +10,9 @@ import pytest
 from packed import packed
 
 from collectors.envs.adapters.translator import ObservationError
-from collectors.envs.config import EnvConfig, make_environment
+from collectors.envs.config import EnvConfig
 from collectors.players.loaded_player import load_player
-from launch.packing.mask_trial import has_masks
-from launch.packing.packing import PackError, pack, spaces_of
+from launch.packing.packing import PackError, pack
 from launch.viewers.view import ViewError
 from league.store.player_file import read_player
 from league.store.snapshots import SnapshotStore
@@ -85,15 +83,6 @@ def test_a_card_says_that_a_game_has_illegal_actions(played, tmp_path):
             use(board)
     assert player.act(board, np.eye(9)[4]) == 4
     assert np.isfinite(player.value(board)), "a value needs none"
-
-
-@pytest.mark.parametrize(
-    ("name", "masks"),
-    [("tic_tac_toe", True), ("connect_four", True), ("rock_paper_scissors", False), ("simple_tag", False)],
-)
-def test_a_short_random_play_shows_illegal_actions(name, masks):
-    with closing(make_environment(EnvConfig(name=name), 1)) as env:
-        assert has_masks(env, spaces_of(env)) == masks
 
 
 def test_a_mask_beside_the_observation_is_found_in_the_spaces(tmp_path):
