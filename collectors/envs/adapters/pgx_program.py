@@ -111,7 +111,8 @@ def compile_program(id: str, worlds: int, deals: bool = True) -> Program:
     def step(now: Worlds, opening: Any, which: Any, action: Any) -> tuple[Worlds, Seen]:
         opened = opening if deals else usual._replace(key=opening)
         begun = jax.tree.map(lambda new, old: jnp.where(_along(which, new), new, old), opened, now)
-        return jax.vmap(world.step)(begun, action)
+        stepped: tuple[Worlds, Seen] = jax.vmap(world.step)(begun, action)
+        return stepped
 
     which, actions = jax.ShapeDtypeStruct((worlds,), jnp.bool_), jax.ShapeDtypeStruct((worlds,), jnp.int32)
     return Program(
