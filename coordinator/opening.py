@@ -4,6 +4,8 @@ import logging
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from league.errors import InputError
 from league.events import ConfigChanged, Event, LeagueFounded, PlayerAdded, PlayerReset, TermBegan
 from league.ids import Hash
@@ -60,7 +62,9 @@ def open_league(
                 "the ledger of that league back, or start a new run under another name="
             )
         by: Literal["outcome", "return"] = RETURN if config.payoff.by == RETURN else OUTCOME
-        events.append(LeagueFounded(seed=seed, config=config_hash, env=env, payoff=by))
+        kept = env.asymmetric if config.payoff.returns is None else config.payoff.returns
+        founded = LeagueFounded(seed=seed, config=config_hash, env=env, payoff=by, returns=kept or msgspec.UNSET)
+        events.append(founded)
         events += [PlayerAdded(player=player) for player in founders(config, env.roles)]
     else:
         if state.env != env:

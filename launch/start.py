@@ -163,6 +163,8 @@ def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notif
             copy_weights(weights, store)  # of players that are new in the config
             _go_on(run, config, accept, notify, allow)
         else:
+            for note in tried.notes:
+                notify(note)
             run.refuse_foreign_files()
             run.create()
             copy_weights(weights, store)
@@ -251,7 +253,7 @@ def try_config(config: Config, allow: Collection[str] = (), progress: Notify = s
     env = make_environment(config.env, TRIAL_SLOTS, allow)
     try:
         _check_against(config, env.spec, allow)
-        return try_environment(env, _founders(config, env.spec.roles), config.league, allow)
+        return try_environment(env, _founders(config, env.spec.roles), config.league, allow, config.env)
     finally:
         env.close()
 
@@ -267,15 +269,20 @@ def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tr
 
 
 def with_payoff(config: Config, tried: Tried, run: RunDirectory) -> tuple[Config, str]:
-    """Return the config with what counts as better if the trial has to decide it, and why; a run keeps what it has."""
-    if config.league.payoff.by != AUTO:
-        return config, ""
-    if exists(run):
-        by, why = stored(run).league.payoff.by, ""
-    else:
+    """Return the config with what counts as better if the trial has to decide it, and why; a run keeps what it has.
+
+    The trial also decides whether returns are kept beside scores.
+    """
+    payoff, why = config.league.payoff, ""
+    known = stored(run).league.payoff if exists(run) else None
+    if payoff.by == AUTO and known is not None:
+        payoff = replace(payoff, by=known.by)
+    elif payoff.by == AUTO:
         by, why = choose_payoff(tried.margins, tried.spec)
-    league = replace(config.league, payoff=replace(config.league.payoff, by=by))
-    return replace(config, league=league), why
+        payoff = replace(payoff, by=by)
+    if payoff.returns is None:
+        payoff = replace(payoff, returns=tried.returns if known is None else known.returns)
+    return replace(config, league=replace(config.league, payoff=payoff)), why
 
 
 def _check_against(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:

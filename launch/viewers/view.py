@@ -23,6 +23,7 @@ from league import events
 from league.errors import InputError
 from league.events import Event
 from league.ids import PlayerId
+from league.metrics import NASH_CONV, player_of
 from league.player import Player
 from league.rulebook import LeagueConfig
 from league.state import LeagueState, apply
@@ -93,6 +94,9 @@ class View:
         self.seconds_left: float | None = None
         self.live = False
         self.broken = ""  # why the coordinator cannot write now
+        self.nash_conv: dict[
+            str, float
+        ] = {}  # by player, if they are measured; of a live league, its workers report it
         self._observe, self._watcher = observe, watcher
 
     @property
@@ -296,6 +300,18 @@ def _resume(view: View, ledger: Ledger, checkpoint: Path, progress: Spinner) -> 
 def _read_meta(view: View, ledger: Ledger) -> None:
     view.notes = ledger.notes()
     view.elapsed = float(ledger.meta("elapsed") or 0.0)
+    if view.state.config.exploit_every is not None:
+        view.nash_conv = last_figures(ledger, NASH_CONV)
+
+
+def last_figures(ledger: Ledger, metric: str) -> dict[str, float]:
+    """Return the newest value of a metric of players in a ledger, by player."""
+    found, read = dict[str, float](), 0
+    while rows := ledger.metrics(read, ledger.head, ROWS):
+        read = rows[-1].id
+        named = ((player_of(key, metric), value) for row in rows for key, value in row.values.items())
+        found |= {player: value for player, value in named if player is not None}
+    return found
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from league.ticket import Ticket
 
 log = logging.getLogger("ludus.store")
 
-FOLD_VERSION = 9
+FOLD_VERSION = 10
 PAGE = 1000  # rows read at once
 SLICE = 100  # rows decoded at once: more would not stay in the processor's caches
 CELL = np.dtype("<u4")
@@ -118,7 +118,7 @@ def decode_fold(body: bytes, config: LeagueConfig) -> tuple[LeagueState, int, st
     for name in PLAIN:
         setattr(state, name, getattr(fold.plain, name))
     state.population = Population(fold.population, fold.begun)
-    state.go_by(state.payoff_by)
+    state.go_by(state.payoff_by, state.keeps_returns)
     _unpack(fold.training, state.training)
     _unpack(fold.evaluation, state.evaluation)
     state.elo = Elo.from_dict(fold.elo)
@@ -207,7 +207,8 @@ def fold_rows(state: LeagueState, rows: Sequence[tuple[int, bytes]]) -> None:
 
 
 def _events(state: LeagueState, rows: Sequence[tuple[int, bytes]]) -> Sequence[Event | DuelCounted]:
-    if state.env is not None and state.env.sides == (0, 1) and state.payoff_by != RETURN:
+    bare = state.payoff_by != RETURN and not state.keeps_returns  # nobody reads returns
+    if state.env is not None and state.env.sides == (0, 1) and bare:
         try:
             return decode_duels([body for _, body in rows])
         except msgspec.DecodeError:

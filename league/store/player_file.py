@@ -44,7 +44,7 @@ class CardAnchor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CardRating(msgspec.Struct, frozen=True, kw_only=True):
-    """How strong the player was in its league: a rating with its 95 % interval, and the anchors that it refers to."""
+    """How strong the player was in its league, or in a tournament since: a rating, its 95 % interval, its anchors."""
 
     rating: float
     low: float | None
@@ -86,6 +86,7 @@ class PlayerCard(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, Any]  # the config of the environment: name, id, kwargs, wrappers ...
     spec: EnvSpec
     spaces: dict[str, AgentSpaces]  # by agent
+    masks: bool | None = None  # whether options are illegal at times, so that acting needs a mask; None: not known
     provenance: Provenance
     requires: dict[str, str] = {}  # packages that the network needs, each with what pip installs
     licence: str = ""

@@ -19,7 +19,7 @@ from league.store.files import PART, open_append, publish
 from league.store.ledger import ARCHIVE
 
 LAYOUT_VERSION = 1
-LATEST = "latest"  # stands for the run whose config was written last
+LATEST = "latest"  # stands for the league whose config was written last; for a tournament only if there is no league
 SWEEPS = "sweeps"  # the folder beside runs with what sweeps record
 Content = TypeVar("Content")
 
@@ -190,10 +190,14 @@ class RunDirectory:
 
     @classmethod
     def find(cls, text: str, runs: Path = Path("runs")) -> Self:
-        """Return the run of a name or a path; `latest` is the one whose config was written last."""
+        """Return the run of a name or a path; `latest` is the league whose config was written last.
+
+        Tournaments are runs, too; `latest` is one of them only if there is no league.
+        """
         known = {path.parent.name: path for path in runs.glob("*/config.json") if cls(path.parent).layout.exists()}
         if text == LATEST and known:
-            return cls(max(known.values(), key=lambda path: path.stat().st_mtime_ns).parent).check()
+            newest = sorted(known.values(), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+            return cls(next((path for path in newest if not _is_tournament(path)), newest[0]).parent).check()
         for found in (cls(runs / text), cls(Path(text))) if text else ():
             if found.layout.exists() or found.config.exists() or found.ledger.exists():
                 return found.check()
@@ -226,6 +230,28 @@ class RunDirectory:
 
     def _rendezvous_of(self, process: str) -> Path:
         return self.root / f"{process}.json"
+
+
+class _RoundsOfConfig(msgspec.Struct):
+    rounds: int | None = None
+    until: float | None = None
+
+
+class _RulesOfConfig(msgspec.Struct):
+    tournament: _RoundsOfConfig = msgspec.field(default_factory=_RoundsOfConfig)
+
+
+class _StoredConfig(msgspec.Struct):
+    league: _RulesOfConfig = msgspec.field(default_factory=_RulesOfConfig)
+
+
+def _is_tournament(config: Path) -> bool:
+    """Whether nobody learns in the run of a config; a damaged one is reported when it is read."""
+    try:
+        found = msgspec.json.decode(config.read_bytes(), type=_StoredConfig).league.tournament
+        return found.rounds is not None or found.until is not None
+    except (OSError, msgspec.MsgspecError):
+        return False
 
 
 def leading_out(folder: Path, root: Path) -> Iterator[Path]:

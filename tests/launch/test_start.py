@@ -201,3 +201,18 @@ def test_a_new_run_takes_no_files_for_its_own_that_were_there_before(tmp_path):
     (place / "journals" / "collector-0.jsonl").unlink()
     begun(tmp_path, "name=first")  # a start that was killed leaves this much
     assert (place / "layout").exists()
+
+
+def test_a_new_run_says_what_was_guessed_and_what_random_play_showed(tmp_path):
+    env = ("env=pettingzoo", "env.id=small_envs:Hunt", "league=pfsp")
+    config = compose([*env, f"runs={tmp_path}", "name=hunt"])
+    lines = []
+    for _ in range(2):
+        with begin(config, allow=("small_envs",), accept=False, notify=lines.append):
+            pass
+    said = [line for line in lines if not line.startswith("the league goes by")]
+    assert [line.split(",")[0].split(" in all")[0] for line in said] == [
+        "agents are called tiger and deer",
+        "warning: tiger returned more than deer",
+        "not zero-sum: the highest return wins; returns are shown beside the ratings (another rule: env.outcome)",
+    ], "once, not again when it goes on"

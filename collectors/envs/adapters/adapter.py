@@ -31,6 +31,7 @@ class Blueprint:
     plays: Mapping[str, Play]
     fresh: bool = False  # rebuild the environment for each episode: its reset is incomplete
     spaces: Mapping[str, AgentSpaces] | None = None  # as data; None: observations are the rows themselves
+    guesses: tuple[str, ...] = ()  # what was guessed about seats and sides, why, and what changes it
 
 
 class Adapter:
@@ -147,6 +148,11 @@ class Adapter:
     def spaces(self) -> Mapping[str, AgentSpaces]:
         """The spaces of each agent."""
         return plain_spaces(self.spec) if self._blueprint.spaces is None else self._blueprint.spaces
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about seats and sides."""
+        return self._blueprint.guesses
 
     @property
     def render_modes(self) -> tuple[str, ...]:

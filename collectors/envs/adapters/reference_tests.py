@@ -72,17 +72,23 @@ def _aec_returns(env: Any, seed: int, ticks: Ticks, plays: Mapping[str, Play], l
     env.reset(seed=seed)
     moves = iter([move for tick in ticks for move in tick.items()])
     total = dict.fromkeys(env.possible_agents, 0.0)
+    removed: set[str] = set()
     for agent in env.agent_iter():
         seen, reward, terminated, truncated, _ = env.last()
         look(env, agent, seen)
         total[agent] += float(reward)
         if terminated or truncated:
             env.step(None)
-            continue
-        mover, action = next(moves)
-        if mover != agent:
-            raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
-        env.step(plays[agent](action))
+            removed.add(agent)
+            paid = removed - {agent}
+        else:
+            mover, action = next(moves)
+            if mover != agent:
+                raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
+            env.step(plays[agent](action))
+            paid = removed
+        for late in paid & set(env.rewards):  # `last` does not return what they get now
+            total[late] += float(env.rewards[late])
     return total
 
 

@@ -110,7 +110,7 @@ def test_a_role_that_wins_more_is_no_strength_and_intervals_cover(figure):
     rng, inside, off, seats = np.random.default_rng(8), [], [], []
     for _ in range(100):
         strength, counts = bound_to_roles(rng)
-        fit = fit_anchored(counts, {0: 0.0}).fit
+        fit = fit_anchored(counts, {0: 0.0}, asymmetric=True).fit
         inside.append(covered(fit, strength))
         off.append((fit.ratings.rating - strength)[1:].reshape(2, -1).mean(axis=1))
         seats.append(fit.seat.value)

@@ -1,3 +1,4 @@
+import json
 import os
 import stat
 
@@ -61,6 +62,17 @@ def test_find_by_name_by_path_and_latest(runs):
     assert RunDirectory.find("old", runs).root == runs / "old"
     assert RunDirectory.find(str(runs / "middle"), runs).root == runs / "middle"
     assert RunDirectory.find("latest", runs).root == runs / "new"
+
+
+def test_latest_is_a_league_and_a_tournament_only_if_there_is_no_league(runs):
+    for name, modified, rounds in (("cup", 3000, {"rounds": 5}), ("precise", 4000, {"until": 10.0})):
+        make(runs, name, modified=modified)
+        config = runs / name / "config.json"
+        config.write_text(json.dumps({"league": {"tournament": {"rounds": None, "until": None, **rounds}}}))
+        os.utime(config, (modified, modified))
+    assert RunDirectory.find("latest", runs).root == runs / "precise"
+    make(runs, "league", modified=1000)
+    assert RunDirectory.find("latest", runs).root == runs / "league"
 
 
 def test_a_run_that_is_not_there_is_answered_with_those_that_are(runs):
