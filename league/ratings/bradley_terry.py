@@ -14,7 +14,7 @@ import numpy as np
 from league.game_counts import Floats, GameCounts, Indices
 from league.ratings.dispersion import Cells, Dispersion, measure
 from league.ratings.fits import Estimate, RatingFit, Ratings, check_anchors, levels
-from league.ratings.seat_games import Link, SeatGames
+from league.ratings.seat_games import CellInformation, Link, SeatGames
 from league.ratings.units import draw_variances, fit_draw_odds, pairing_of, unit_ratio
 
 SCALE = 400 / math.log(10)  # Elo points for one unit of log-odds
@@ -170,7 +170,6 @@ class _Fit:
         own = unit_ratio(deviations, (units - 1) * single, math.exp(pairing.value))
         weights = games.weights(self._strength, self._seat)
         information = weights.there + weights.back
-        spread = np.diag(bread)[first] + np.diag(bread)[second] - 2 * bread[first, second]
         cells = Cells(
             first=first,
             second=second,
@@ -180,9 +179,20 @@ class _Fit:
             observed=(games.real_points[0] + games.real_points[1]) / played,
             information=information,
             variance=own * independent,
-            leverage=np.clip(information * spread, 0.0, 1.0),
+            leverage=np.clip(information * self._spread(bread, weights), 0.0, 1.0),
         )
         return cells, pairing
+
+    def _spread(self, bread: Floats, weights: CellInformation) -> Floats:
+        """Return the variance of what the fit predicts for each cell, the seat included.
+
+        Where roles bind players to seats, a cell has games from one seat only, and the seat counts in full.
+        """
+        first, second, both = self._games.first, self._games.second, weights.there + weights.back
+        lean = np.divide(weights.there - weights.back, both, out=np.zeros_like(both), where=both > 0)
+        players = np.diag(bread)[first] + np.diag(bread)[second] - 2 * bread[first, second]
+        spread: Floats = players + 2 * lean * (bread[first, -1] - bread[second, -1]) + lean**2 * bread[-1, -1]
+        return spread
 
     def _sandwich(self, bread: Floats, cells: Cells, dispersion: Dispersion) -> Floats:
         """Return the covariance of the parameters: bread, times the spread of what was observed, times bread."""
