@@ -5,16 +5,23 @@ of that project, and its `adapt` turns that function into a batch of slots.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from collectors.envs.adapters.compat import use_older_names
 from collectors.envs.adapters.wrapping import Build, wrap
+from collectors.envs.known import plain
 from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name
+from collectors.envs.output import EnvOutput
+from collectors.envs.payments import Payments
 from collectors.envs.rows import Environment
-from league.plugins import PluginError
+from league.plugins import PluginError, package_of
 
 Returns = Callable[[int, Any], Mapping[str, float]]
+
+
+ATARI = "ludus-league[atari]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +30,14 @@ class Plan:
 
     build: Callable[[int], Environment]
     returns: Returns | None = None  # from a seed and actions to the return of each agent
-    complaints: Callable[[], list[str]] | None = None  # what the project's own tests found
+    complaints: Callable[[], list[Any]] | None = None  # what the project's own tests found, see `Complaint`
     spaces: Callable[[], dict[str, tuple[str, str]]] | None = None  # each agent's observation and action space, as text
     outside: Callable[[int, Any], dict[str, str]] | None = None  # observations outside of their spaces
+    payments: Callable[[int, Any], dict[str, Payments]] | None = (
+        None  # by two ways to read an AEC environment's rewards
+    )
+    output: EnvOutput | None = None  # what it prints
+    max_steps: int = 0  # after which its episodes are truncated
 
 
 def plan(text: str, options: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Plan:
@@ -47,9 +59,25 @@ def plan_exactly(name: str, options: Mapping[str, Any], allow: Sequence[str] = (
 
 
 def _plan_backend(name: str, options: dict[str, Any], allow: Sequence[str]) -> Plan:
-    id, kwargs, wrappers = (options.pop(key, None) for key in ("id", "kwargs", "wrappers"))
-    check_id(name, str(id or ""))
-    return ADAPTERS[name].plan(Order(str(id), kwargs or {}, wrappers or [], options, allow))
+    taken = {key: options.pop(key, None) for key in ("id", "args", "kwargs", "wrappers", "cast", "reward_weights")}
+    id, output, compat = str(taken["id"] or ""), EnvOutput(), options.pop("compat", False)
+    check_id(name, id)
+    order = Order(
+        id=id,
+        kwargs=taken["kwargs"] or {},
+        wrappers=taken["wrappers"] or [],
+        options=options,
+        allow=allow,
+        args=taken["args"] or [],
+        cast=bool(taken["cast"]),
+        weights=tuple(taken["reward_weights"] or ()),
+        output=output,
+    )
+    if compat:
+        use_older_names()
+    with output:  # some print when they are imported
+        made = ADAPTERS[name].plan(order)
+    return replace(made, output=output, max_steps=options.get("max_steps") or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +89,19 @@ class Order:
     wrappers: Sequence[Any]
     options: Mapping[str, Any]
     allow: Sequence[str]
+    args: Sequence[Any] = ()
+    cast: bool = False
+    weights: tuple[float, ...] = ()
+    output: EnvOutput = field(default_factory=EnvOutput)
+
+    def given(self, build: Build) -> Build:
+        """Add the positional arguments; only code that is named as package.module:function takes any."""
+        if not self.args:
+            return build
+        if ":" not in self.id:
+            raise ValueError("env.args is only for environments that are named as package.module:function")
+        plain(package_of(self.id), "env.args", {str(place): value for place, value in enumerate(self.args)}, self.allow)
+        return partial(build, *self.args)
 
     def wrap(self, build: Build, *kinds: type) -> Build:
         """Put the wrappers on."""
@@ -79,7 +120,8 @@ class Backend:
         try:
             return self.make(order)
         except ModuleNotFoundError as error:
-            raise PluginError(f"cannot load {order.id!r}: {error}. Install it: pip install '{self.install}'") from error
+            install = ATARI if order.id.startswith("atari/") else self.install
+            raise PluginError(f"cannot load {order.id!r}: {error}. Install it: pip install '{install}'") from error
 
 
 def _pettingzoo(order: Order) -> Plan:
@@ -88,7 +130,7 @@ def _pettingzoo(order: Order) -> Plan:
     from collectors.envs.adapters.pettingzoo import builder
 
     kinds = (pettingzoo.AECEnv, pettingzoo.ParallelEnv)
-    return _as_pettingzoo(order.wrap(builder(order.id, order.kwargs, order.allow), *kinds), order)
+    return _as_pettingzoo(order.wrap(order.given(builder(order.id, order.kwargs, order.allow)), *kinds), order)
 
 
 def _gymnasium(order: Order) -> Plan:
@@ -96,7 +138,17 @@ def _gymnasium(order: Order) -> Plan:
 
     from collectors.envs.adapters.gymnasium import builder, solo
 
-    return _as_pettingzoo(solo(order.wrap(builder(order.id, order.kwargs, order.allow), Env)), order)
+    build = order.wrap(order.given(builder(order.id, order.kwargs, order.allow)), Env)
+    return _as_pettingzoo(solo(build), order)
+
+
+def _gymnasium_multi(order: Order) -> Plan:
+    from gymnasium import Env
+
+    from collectors.envs.adapters.gymnasium_multi import builder, several
+
+    build = order.wrap(order.given(builder(order.id, order.kwargs, order.allow)), Env)
+    return _as_pettingzoo(several(build), order)
 
 
 def _atari(order: Order) -> Plan:
@@ -117,15 +169,18 @@ def _atari(order: Order) -> Plan:
 
 
 def _as_pettingzoo(official: Build, order: Order) -> Plan:
+    from collectors.envs.adapters.converting import Conversion, convert
     from collectors.envs.adapters.pettingzoo import adapt
-    from collectors.envs.adapters.reference_tests import complaints, outside, returns, spaces
+    from collectors.envs.adapters.reference_tests import complaints, outside, payments, returns, spaces
 
+    official, around = convert(official, Conversion(order.cast, order.weights)), order.output.around
     return Plan(
-        build=lambda slots: adapt(official, slots, name=order.id, **order.options),
-        returns=partial(returns, official),
-        complaints=partial(complaints, official),
-        spaces=partial(spaces, official),
-        outside=partial(outside, official),
+        build=lambda slots: adapt(official, slots, name=order.id, output=order.output, **order.options),
+        returns=around(partial(returns, official)),
+        complaints=around(partial(complaints, official)),
+        spaces=around(partial(spaces, official)),
+        outside=around(partial(outside, official)),
+        payments=around(partial(payments, official)),
     )
 
 
@@ -134,6 +189,9 @@ def _openspiel(order: Order) -> Plan:
 
     if order.wrappers:
         raise ValueError("env.wrappers: OpenSpiel games take no wrappers; OpenSpiel has transformed games instead")
+    for key, given in (("args", order.args), ("cast", order.cast), ("reward_weights", order.weights)):
+        if given:
+            raise ValueError(f"env.{key} is not for OpenSpiel games, which need nothing of that kind. Leave it out")
     official = builder(order.id, order.kwargs, order.allow)
     return Plan(lambda slots: adapt(official, slots, name=order.id, **order.options), partial(returns, official))
 
@@ -142,5 +200,6 @@ ADAPTERS = {
     "pettingzoo": Backend("ludus-league[classic,butterfly,sisl,mpe]", _pettingzoo),
     "openspiel": Backend("ludus-league[openspiel]", _openspiel),
     "gymnasium": Backend("gymnasium[all]", _gymnasium),
-    "atari": Backend("ludus-league[atari]", _atari),
+    "gymnasium_multi": Backend("ludus-league[foraging,warehouse]", _gymnasium_multi),
+    "atari": Backend(ATARI, _atari),
 }

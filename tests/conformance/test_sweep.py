@@ -6,7 +6,7 @@ import pettingzoo
 import pytest
 
 from benchmarks.environments import KNOWN, plan_of, play_matches, wrong
-from collectors.conformance import conform
+from collectors.conforming import conform
 from collectors.envs.rows import Ends
 
 QUICK = [id for id, known in KNOWN.items() if known.quick]
