@@ -3,163 +3,110 @@
     python -m benchmarks.study --games disc,kuhn --recipes selfplay,fsp,pfsp,alphastar --seeds 3 --out runs/study
 
 Each league plays inline, so the same seed gives the same league. Where the game can be enumerated the figure is the
-exact NashConv of the last main and of the pool; else it is the score of a probe from the main's own weights. A recipe
-that gives others a share of the play trains its main less: the second figure compares mains at equal decisions of the
-main. A league that is there already is measured again, not played again.
+exact NashConv of the main and of mixtures of the pool; else it is the score of a probe from the main's own weights. A
+recipe that gives others a share of the play trains its main less: the second figure compares mains at equal decisions
+of the main. What is there already is read, not played or trained again. The output is study.json, study.md and
+study.png in the folder of the runs.
 """
 
 import argparse
-import itertools
 import json
-import statistics
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-import ludus
 from benchmarks.measure import emit
-from launch.sweeps.comparing import t_interval
-from league.events import CandidateWritten
-from league.ids import PlayerId
-from league.metrics import NASH_CONV, player_metric
-from league.store.ledger import open_copy
+from benchmarks.study_measures import duels_of, measure_all, probed_player, run_of
+from benchmarks.study_plot import draw
+from benchmarks.study_tables import Duel, Figures, Row, common_decisions, harder, markdown, summarise
+from benchmarks.study_trials import GAMES, LEARNERS, MAIN_RECIPES, PLAIN, RECIPES, Trial, plan
+from launch.comparisons.milestones import read_milestones
+from launch.processes.ending import finished
 
-RECIPES = ("selfplay", "fsp", "pfsp", "alphastar")
-AT_ONCE = 2  # leagues that play beside each other
 PROBE_STEPS = 200_000
-MAIN = PlayerId("main")
+GAMES_PER_DUEL = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Game:
-    """A game of the study: what a league on it is made of, and how its mains are measured."""
+class Runner:
+    """Runs commands, some at once, each behind a prefix such as `nice`; stops at the first one that fails."""
 
-    env_steps: int
-    overrides: tuple[str, ...]
-    exact: bool = True
+    def __init__(self, at_once: int, prefix: Sequence[str]) -> None:
+        self._at_once, self._prefix = at_once, prefix
 
+    def run(self, commands: dict[str, list[str]]) -> None:
+        """Run all these commands, by name."""
+        with ThreadPoolExecutor(self._at_once) as pool:
+            for name, code in zip(commands, pool.map(self._call, commands.values()), strict=True):
+                emit("done", run=name, code=code)
+                if code:
+                    pool.shutdown(cancel_futures=True)
+                    raise SystemExit(f"{name} failed with code {code}: {shlex.join(commands[name])}")
 
-SMALL = (
-    "policy=mlp",
-    "policy.hidden=[32]",
-    "algo.batch=2048",
-    "algo.minibatch=512",
-    "learner.candidate_decisions=16384",
-)
-FREEZES = ("league.promotion.min_decisions=16_384", "league.promotion.max_decisions=49_152")
-GAMES = {
-    "rps": Game(600_000, ("env=openspiel", "env.id=matrix_rps", "league.episodes=64", *SMALL, *FREEZES)),
-    "disc": Game(600_000, ("env=disc", "league.episodes=64", *SMALL, *FREEZES)),
-    "kuhn": Game(1_000_000, ("env=openspiel", "env.id=kuhn_poker", "league.episodes=32", *SMALL, *FREEZES)),
-    "leduc": Game(1_000_000, ("env=openspiel", "env.id=leduc_poker", "league.payoff.scale=3", *SMALL, *FREEZES)),
-    "tic_tac_toe": Game(1_000_000, ("experiment=tic_tac_toe",)),
-    "connect_four": Game(1_200_000, ("experiment=connect_four", "league.probe.enabled=false"), exact=False),
-}
+    def _call(self, command: list[str]) -> int:
+        return subprocess.run([*self._prefix, *command], stdout=subprocess.DEVNULL, check=False).returncode
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One league of the study."""
-
-    game: str
-    recipe: str
-    seed: int
-
-    @property
-    def name(self) -> str:
-        """The name of its run."""
-        return f"{self.game}-{self.recipe}-{self.seed}"
-
-    def command(self, out: Path, env_steps: int | None) -> list[str]:
-        """Return the command that plays it."""
-        game = GAMES[self.game]
-        experiment = () if any(word.startswith("experiment=") for word in game.overrides) else ("experiment=null",)
-        measured = ("league.exploit_every=1",) if game.exact else ()
-        steps = env_steps or game.env_steps
-        words = (
-            *experiment,
-            *game.overrides,
-            f"league={self.recipe}",
-            *measured,
-            f"seed={self.seed}",
-            f"name={self.name}",
-        )
-        budget = ("league.budget.minutes=null", f"league.budget.env_steps={steps}", "league.evaluation.final_games=0")
-        run = ("launch=inline", "launch.collectors=1", f"runs={out}")
-        return [sys.executable, "-m", "launch", "run", *words, *budget, *run, "--quiet"]
+def play(trials: Sequence[Trial], out: Path, env_steps: int | None, runner: Runner) -> None:
+    """Play the leagues that are not over yet."""
+    missing = [trial for trial in trials if finished(run_of(trial, out)) is None]
+    runner.run({trial.name: trial.command(out, env_steps) for trial in missing})
 
 
-def nash_convs(path: Path) -> list[tuple[int, float]]:
-    """Return (decisions, NashConv) of the candidates of the main that were measured, in order."""
-    name, written, found = player_metric(MAIN, NASH_CONV), [], []
-    with open_copy(path / "ledger.sqlite") as ledger:
-        for seq, event in ledger.events():
-            if isinstance(event, CandidateWritten) and event.player == MAIN:
-                written.append((seq, event.decisions))
-        for row in ledger.metrics(0, ledger.head):
-            if name in row.values:
-                found.append((max(decisions for seq, decisions in written if seq <= row.seq), row.values[name]))
-    return found
+def probe(trials: Sequence[Trial], out: Path, steps: int, runner: Runner) -> None:
+    """Train the probes that will be read: against the last main, and against the one at equal decisions."""
+    chosen = [trial for trial in trials if not GAMES[trial.game].exact]
+    known = {trial: {"decisions": read_milestones(run_of(trial, out))[1][-1].decisions} for trial in chosen}
+    commands = {}
+    for trial in chosen:
+        equal = probed_player(trial, out, common_decisions(trial, known)).label
+        for player in dict.fromkeys(("main", equal)):
+            words = ["probe", str(out / trial.name), player, "--steps", str(steps), "--inline"]
+            commands[f"probe of {trial.name} {player}"] = [sys.executable, "-m", "launch", *words]
+    runner.run(commands)
 
 
-def measure(trial: Trial, out: Path, probe_steps: int) -> dict[str, float]:
-    """Return the figures of a league that is over."""
-    league = ludus.open(str(out / trial.name))
-    candidate = league.state.candidate(MAIN)
-    figures = {"decisions": float(candidate.decisions if candidate is not None else 0)}
-    if GAMES[trial.game].exact:
-        figures["main"] = league.exploit("main").figures.nash_conv
-        figures["pool"] = league.exploit("pool").figures.nash_conv
-        return figures
-    report = league.probe("main", probe_steps)
-    return figures | {"main": report.score.score}
-
-
-def at_equal_decisions(trials: Sequence[Trial], out: Path, figures: dict[Trial, dict[str, float]]) -> None:
-    """Add the NashConv that each main had when it was as old as the youngest main of its game and seed."""
-    for trial in trials:
-        same = [other for other in trials if (other.game, other.seed) == (trial.game, trial.seed)]
-        common = min(figures[other]["decisions"] for other in same)
-        if GAMES[trial.game].exact:
-            curve = nash_convs(out / trial.name)
-            figures[trial]["main_at_equal_decisions"] = min(curve, key=lambda point: abs(point[0] - common))[1]
-
-
-def summarise(trials: Sequence[Trial], figures: dict[Trial, dict[str, float]]) -> None:
-    """Emit the mean over seeds with its interval, for each game and recipe."""
-    for (game, recipe), group in itertools.groupby(trials, key=lambda trial: (trial.game, trial.recipe)):
-        members = list(group)
-        for name in figures[members[0]]:
-            values = [figures[trial][name] for trial in members]
-            reach = t_interval(values)[1] if len(values) > 1 else None
-            emit(
-                "study", game=game, recipe=recipe, figure=name, mean=statistics.mean(values), reach=reach, seeds=values
-            )
+def write(out: Path, figures: Figures, rows: Sequence[Row], duels: Sequence[Duel]) -> None:
+    """Write everything as JSON, the tables as Markdown, and the plot."""
+    plain = {
+        "figures": {trial.name: dict(values) for trial, values in figures.items()},
+        "rows": [asdict(row) | {"verdict": row.verdict} for row in rows],
+        "duels": [asdict(duel) for duel in duels],
+        "surely_harder": {f"{recipe}, {who}": games for (who, recipe), games in harder(rows).items()},
+    }
+    (out / "study.json").write_text(json.dumps(plain, indent=1))
+    (out / "study.md").write_text(markdown(rows, duels))
+    draw(rows, out / "study.png")
 
 
 def main() -> None:
-    """Play what is missing, measure all."""
+    """Play and train what is missing, measure all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__.splitlines()[0])
     parser.add_argument("--games", default=",".join(GAMES))
-    parser.add_argument("--recipes", default=",".join(RECIPES))
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--recipes", default=",".join(MAIN_RECIPES), help=f"of {', '.join(RECIPES)}")
+    parser.add_argument("--learners", default=PLAIN, help=f"of {', '.join(LEARNERS)}")
+    parser.add_argument("--seeds", type=int, help="of each game, instead of its own number: 3 or more")
     parser.add_argument("--env-steps", type=int, help="of each league, instead of those of the game")
     parser.add_argument("--probe-steps", type=int, default=PROBE_STEPS)
+    parser.add_argument("--duel-games", type=int, default=GAMES_PER_DUEL)
+    parser.add_argument("--at-once", type=int, default=2, help="leagues and probes beside each other")
+    parser.add_argument("--prefix", default="", metavar="'nice -n 5'", help="what starts each of them")
+    parser.add_argument("--only-play", action="store_true", help="measure nothing yet")
     parser.add_argument("--out", type=Path, default=Path("runs/study"))
-    arguments = parser.parse_args()
-    games, recipes = arguments.games.split(","), arguments.recipes.split(",")
-    trials = [Trial(g, r, seed) for g in games for r in recipes for seed in range(arguments.seeds)]
-    commands = [trial.command(arguments.out, arguments.env_steps) for trial in trials]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for trial, done in zip(trials, pool.map(subprocess.run, commands), strict=True):
-            emit("played", run=trial.name, code=done.returncode)
-    figures = {trial: measure(trial, arguments.out, arguments.probe_steps) for trial in trials}
-    at_equal_decisions(trials, arguments.out, figures)
-    (arguments.out / "study.json").write_text(json.dumps({t.name: f for t, f in figures.items()}, indent=1))
-    summarise(trials, figures)
+    told = parser.parse_args()
+    trials = plan(told.games.split(","), told.recipes.split(","), told.learners.split(","), told.seeds)
+    runner = Runner(told.at_once, shlex.split(told.prefix))
+    play(trials, told.out, told.env_steps, runner)
+    if told.only_play:
+        return
+    probe(trials, told.out, told.probe_steps, runner)
+    figures = measure_all(trials, told.out, told.probe_steps)
+    rows, duels = summarise(figures), duels_of(trials, told.out, told.duel_games)
+    write(told.out, figures, rows, duels)
+    print(markdown(rows, duels))
 
 
 if __name__ == "__main__":

@@ -18,11 +18,14 @@ from collectors.envs.known import NoEnvironmentError
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
 from collectors.envs.return_sums import ReturnSums
-from collectors.envs.rows import CanRehearse, Ends, Environment, Rows
+from collectors.envs.rows import CanRehearse, Ends, Environment, HasGuesses, Rows
 from collectors.envs.watched import Tell, silent, watched
+from collectors.outcome_notes import look_at_outcomes
 from collectors.pace import LOOKED_AT, TimeBudget
+from collectors.played_episodes import PlayedEpisodes, PlayWatch, from_transcripts
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
+from league.limits import ABSENT
 from league.player import Player
 from league.policies.actor import Actor
 from league.spec import EnvSpec
@@ -75,6 +78,7 @@ def check(  # noqa: PLR0913  (all but the first are passed by name)
     findings = _guard(report, lambda: suite.run(range(1, episodes + 1), slots), remedy)
     if findings is not None:
         _add_findings(report, findings)
+        _add_outcome(report, findings, name if isinstance(name, EnvConfig) else None)
         _guard(report, lambda: _warn_of_strays(report, findings, made, budget), remedy)
         progress("the speed")
         wide = max(1, min(slots, len(findings.transcripts)))
@@ -140,6 +144,7 @@ def _warn_of_strays(report: EnvReport, findings: Findings, made: Plan, budget: T
 def _read_spec(report: EnvReport, made: Plan) -> None:
     env = made.build(1)
     report.spec = env.spec
+    report.guesses = list(env.guesses) if isinstance(env, HasGuesses) else []
     env.close()
     if made.spaces is not None:
         report.spaces = made.spaces()
@@ -172,6 +177,16 @@ def _add_findings(report: EnvReport, findings: Findings) -> None:
         _report_idle_seats(report, complete)
 
 
+def _add_outcome(report: EnvReport, findings: Findings, config: EnvConfig | None) -> None:
+    """Say who wins an episode, and what the episodes showed about that."""
+    assert report.spec is not None
+    if findings.complete:
+        played = from_transcripts(report.spec, findings.complete)
+        report.outcome, notes = look_at_outcomes(report.spec, played, config)
+        for note in notes:
+            (report.warnings if note.grave else report.notes).append(note.text)
+
+
 def _zero_sum(episodes: Sequence[Transcript]) -> bool | None:
     """Return whether the returns of each episode add up to zero; None if there was no reward at all."""
     if not any(paid for episode in episodes for paid in episode.returns.values()):
@@ -184,10 +199,12 @@ def _report_idle_seats(report: EnvReport, episodes: Sequence[Transcript]) -> Non
     assert report.spec is not None
     for number, seat in enumerate(report.spec.seats):
         who = f"seat {number} ({', '.join(report.spec.agents[agent] for agent in seat.agents)})"
-        idle = sum(not any(agent in episode.decided for agent in seat.agents) for episode in episodes)
-        if idle == len(episodes):
+        silent = [one for one in episodes if not any(agent in one.decided for agent in seat.agents)]
+        names = {report.spec.agents[agent] for agent in seat.agents}
+        idle = sum(not names <= one.absent for one in silent)
+        if len(silent) == len(episodes):
             remedy = "Leave its agents out of possible_agents, or seat them with others (env.seats)."
-            report.problems.append(Problem(f"{who} never acted in {idle} episodes", remedy))
+            report.problems.append(Problem(f"{who} never acted in {len(silent)} episodes", remedy))
         elif idle:
             report.notes.append(
                 f"{who} did not act in {idle} of {len(episodes)} episodes; its return counts all the same"
@@ -221,6 +238,7 @@ class RandomPlay:
 
     margins: list[float]  # of each episode that ended
     ticks: int
+    played: PlayedEpisodes
 
 
 def try_out(
@@ -242,7 +260,7 @@ def try_out(
     patience = seconds if _outcome_is_known(env) else seconds * OUTCOME_FACTOR
     rng, begin = np.random.default_rng(0), time.monotonic()
     free, begun, margins = np.arange(env.slots, dtype=np.int32), 0, list[float]()
-    earned = ReturnSums(env.slots, len(env.spec.agents))
+    earned, watch = ReturnSums(env.slots, len(env.spec.agents)), PlayWatch(env.spec)
     for ticks in count(1):
         env.start(free, np.arange(begun + 1, begun + len(free) + 1, dtype=np.int64))
         begun += len(free)
@@ -252,10 +270,11 @@ def try_out(
         if margins and (enough(margins) or spent >= seconds):
             break
         margins += _margins(env.spec, earned.totals[ends.over], ends.ranks)
+        watch.add(ends, earned.totals[ends.over])
         if not margins and (ticks >= longest or ticks * ENDLESS_SECONDS < longest * spent) and spent >= patience:
             break
         free = ends.over.astype(np.int32)
-    return RandomPlay(margins, ticks)
+    return RandomPlay(margins, ticks, watch.episodes())
 
 
 def _margins(spec: EnvSpec, returns: npt.NDArray[np.float64], ranks: npt.NDArray[np.int64] | None) -> list[float]:
@@ -264,8 +283,9 @@ def _margins(spec: EnvSpec, returns: npt.NDArray[np.float64], ranks: npt.NDArray
         return [0.0] * len(returns)
     first, second = ([seat for seat, side in enumerate(spec.sides) if side == which] for which in (0, 1))
     if ranks is not None:
-        ahead: list[float] = np.sign(ranks[:, second[0]] - ranks[:, first[0]]).astype(float).tolist()
-        return ahead
+        mine, yours = ranks[:, first[0]], ranks[:, second[0]]
+        ahead = np.where(np.minimum(mine, yours) == ABSENT, 0, np.sign(yours - mine))
+        return [float(one) for one in ahead]
     seats = np.stack([returns[:, list(seat.agents)].sum(axis=1) for seat in spec.seats], axis=1)
     leads: list[float] = ((seats[:, first].mean(axis=1) - seats[:, second].mean(axis=1)) / 2).tolist()
     return leads

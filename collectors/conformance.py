@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import BoolArray, Ends, Environment, Rows
+from collectors.envs.rows import BoolArray, Ends, Environment, Idle, Late, Rows
 from collectors.envs.slots import no_option
 from league.ids import derive_seed
 
@@ -40,6 +40,9 @@ class Transcript:
     ticks: Ticks = field(default_factory=list)
     returns: dict[str, float] = field(default_factory=dict)
     decided: dict[int, int] = field(default_factory=dict)  # how often each agent has acted
+    late: set[str] = field(default_factory=set)  # agents that got a reward after their end
+    absent: frozenset[str] = frozenset()  # agents that did not take part
+    ranks: tuple[int, ...] | None = None  # of seats, where returns alone do not decide
     complete: bool = False
     fault: str = ""
 
@@ -51,6 +54,19 @@ class Transcript:
         self.ticks[-1][name] = action
         self.decided[agent] = self.decided.get(agent, 0) + 1
         self.returns[name] = self.returns.get(name, 0.0) + reward
+
+    def pay(self, name: str, reward: float, late: bool) -> None:
+        """Add a reward of an agent that never acted, or got it late, after its end."""
+        self.returns[name] = self.returns.get(name, 0.0) + reward
+        if late:
+            self.late.add(name)
+
+    def close(self, ends: Ends, place: int, agents: Sequence[str]) -> None:
+        """Add the outcome; `place` is that of the episode among those that are over."""
+        self.complete = True
+        self.ranks = None if ends.ranks is None else tuple(ends.ranks[place].tolist())
+        if ends.present is not None:
+            self.absent = frozenset(agents[agent] for agent in (~ends.present[place]).nonzero()[0].tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,15 +203,16 @@ class RuleChecker:
     def _check_ends(self, ends: Ends) -> None:
         for row in range(len(ends.slot)):
             self._check_end(ends, row)
-        for idle in ends.idle:
-            if idle.slot in self._playing:
-                self._playing[idle.slot].returns[self.env.spec.agents[idle.agent]] = idle.reward
-        for slot in ends.over.tolist():
+        others: tuple[Idle | Late, ...] = (*ends.idle, *ends.late)
+        for paid in others:
+            if paid.slot in self._playing:
+                self._playing[paid.slot].pay(self.env.spec.agents[paid.agent], paid.reward, isinstance(paid, Late))
+        for place, slot in enumerate(ends.over.tolist()):
             episode = self._playing.pop(slot, None)
             if episode is None or set(episode.ends) != set(episode.decided):
                 self._note("an episode was over, but not every agent that acted had its END row", ADAPTER)
             if episode is not None:
-                episode.complete = True
+                episode.close(ends, place, self.env.spec.agents)
         for fault in ends.faults:
             if fault.slot in self._playing:
                 self._playing.pop(fault.slot).fault = fault.reason

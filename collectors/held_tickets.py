@@ -115,6 +115,8 @@ class HeldTickets:
 
     def finish(self, held: HeldTicket) -> None:
         """Keep the result of a ticket once all its episodes are finished. A result that would not count is a fault."""
+        if held.key not in self._held:
+            return  # kept already: of a ticket whose episodes end in one tick, each of them asks
         result = held.result()
         if result is None:
             return

@@ -158,24 +158,28 @@ class League:
         """Return all players, in the order in which they joined."""
         return list(self.state.population)
 
-    def standings(self) -> "Standings":
+    def standings(self, variant: str | None = None) -> "Standings":
         """Return the ratings with their intervals, the strongest player first; in co-operation the mean returns.
 
         league.standings()[0].player
         league.standings().to_pandas()
+
+        `variant` counts only the games in one variant of the environment (`env.variants`).
         """
         from launch.viewers.tables import all_standings
+        from launch.viewers.variant_view import state_of
 
-        return Standings(all_standings(self.state))
+        return Standings(all_standings(state_of(self._run, variant)))
 
-    def payoff(self, purpose: str = "evaluate") -> "PayoffTable":
-        """Return who scores what against whom, in matches of purpose `evaluate` or `train`."""
+    def payoff(self, purpose: str = "evaluate", variant: str | None = None) -> "PayoffTable":
+        """Return who scores what against whom, in matches of purpose `evaluate` or `train`; see `standings`."""
+        from launch.viewers.variant_view import state_of
         from league.errors import InputError
         from league.standings import payoff_table
 
         if purpose not in ("evaluate", "train"):
             raise InputError(f"purpose must be 'evaluate' or 'train', got {purpose!r}")
-        state = self.state
+        state = state_of(self._run, variant)
         table = state.evaluation if purpose == "evaluate" else state.training
         return payoff_table([player.id for player in state.population], table)
 

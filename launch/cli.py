@@ -4,10 +4,11 @@ import os
 import sys
 import threading
 import time
+from argparse import Namespace
 from collections.abc import Sequence
 
 from launch.arguments import COMMANDS, build_parser, refuse_unknown_command, refuse_unrecognized
-from launch.commands.command import print_note
+from launch.commands.command import find_run, print_note
 from launch.shadowing import ShadowedError, check_packages
 from launch.spawn.exit_code import INTERRUPTED, REFUSED
 from launch.spawn.interpreter import allow_local_modules
@@ -65,9 +66,10 @@ def _dispatch(argv: Sequence[str] | None) -> int:
         print_note(str(error))
         return REFUSED
     except Exception as error:
-        if os.environ.get(TRACEBACK) or not _fixable(error):
+        known = "" if os.environ.get(TRACEBACK) else _line(error) if _fixable(error) else _alteration(arguments)
+        if not known:
             raise
-        print_note(_line(error))
+        print_note(known)
         return REFUSED
 
 
@@ -76,6 +78,15 @@ def _fixable(error: Exception) -> bool:
     from league.errors import LudusError  # here, as a package of the user's may hide ours: `check_packages` says so
 
     return isinstance(error, LudusError | OSError)
+
+
+def _alteration(arguments: Namespace) -> str:
+    """Return what is wrong with the ledger of the command's run: that explains an error which nobody foresaw."""
+    if not COMMANDS[arguments.command].takes_run:
+        return ""
+    from launch.viewers.diagnosis import alteration
+
+    return alteration(find_run(arguments))
 
 
 def _line(error: Exception) -> str:

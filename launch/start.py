@@ -27,7 +27,7 @@ from launch.config.strings import leaked
 from launch.processes.nash_conv_meter import check_exploit_every
 from launch.sandbox.apart import Limit, apart
 from launch.sandbox.payoff_choice import choose_payoff
-from launch.sandbox.trial import Tried, Try, longest, try_environment
+from launch.sandbox.trial import Tried, Try, try_environment
 from launch.terminal.spinner import Spinner, hushed
 from launch.terminal.wording import allowing
 from launch.trackers.make_sink import check_trackers
@@ -163,6 +163,8 @@ def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notif
             copy_weights(weights, store)  # of players that are new in the config
             _go_on(run, config, accept, notify, allow)
         else:
+            for note in tried.notes:
+                notify(note)
             run.refuse_foreign_files()
             run.create()
             copy_weights(weights, store)
@@ -252,7 +254,7 @@ def try_config(config: Config, allow: Collection[str] = (), progress: Notify = s
     try:
         _check_against(config, env.spec, allow)
         players = _founders(config, env.spec.roles)
-        return _ending(try_environment(env, players, config.league, allow, longest(config.env)))
+        return _ending(try_environment(env, players, config.league, allow, config.env))
     finally:
         env.close()
 
@@ -275,15 +277,20 @@ def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tr
 
 
 def with_payoff(config: Config, tried: Tried, run: RunDirectory) -> tuple[Config, str]:
-    """Return the config with what counts as better if the trial has to decide it, and why; a run keeps what it has."""
-    if config.league.payoff.by != AUTO:
-        return config, ""
-    if exists(run):
-        by, why = stored(run).league.payoff.by, ""
-    else:
+    """Return the config with what counts as better if the trial has to decide it, and why; a run keeps what it has.
+
+    The trial also decides whether returns are kept beside scores.
+    """
+    payoff, why = config.league.payoff, ""
+    known = stored(run).league.payoff if exists(run) else None
+    if payoff.by == AUTO and known is not None:
+        payoff = replace(payoff, by=known.by)
+    elif payoff.by == AUTO:
         by, why = choose_payoff(tried.margins, tried.spec)
-    league = replace(config.league, payoff=replace(config.league.payoff, by=by))
-    return replace(config, league=league), why
+        payoff = replace(payoff, by=by)
+    if payoff.returns is None:
+        payoff = replace(payoff, returns=tried.returns if known is None else known.returns)
+    return replace(config, league=replace(config.league, payoff=payoff)), why
 
 
 def _check_against(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:

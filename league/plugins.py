@@ -151,7 +151,7 @@ def resolve(group: str, name: str, allow: Collection[str] = ()) -> Any:
     if package not in allow:
         raise PluginError(
             f"{name!r}: the package {package!r} is not allowed. If you trust it, add --allow {package} "
-            f"to the command, or give it an entry point in the group {group!r}."
+            f"to the command (in Python: allow=[{package!r}]), or give it an entry point in the group {group!r}."
         )
     return load(name)
 

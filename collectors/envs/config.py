@@ -14,11 +14,13 @@ from typing import Any
 
 from collectors.envs.adapters.compat import compat_remedy
 from collectors.envs.names import BACKENDS, check_id, read_name
-from collectors.envs.plan import Plan, plan_exactly
+from collectors.envs.plan import Plan, plan_exactly, with_variants
 from collectors.envs.referee import Referee
 from collectors.envs.rows import Environment, HasInfos
+from collectors.envs.variant_slots import VariantSlots
 from league.errors import InputError
 from league.plugins import OURS, PluginError, resolve
+from league.variants import MOST_VARIANTS, Variant, spin
 
 
 class EnvError(InputError):
@@ -43,6 +45,19 @@ BACKEND_KEYS = (
 
 
 @dataclass(kw_only=True, slots=True)
+class VariantConfig:
+    """A map, a size or an opening of the environment."""
+
+    weight: float = 1.0  # its share of the episodes, relative to the other variants
+    kwargs: dict[str, Any] = field(default_factory=dict)  # for the constructor, beside env.kwargs
+
+    def __post_init__(self) -> None:
+        """Refuse weights that are no shares."""
+        if not 0 < self.weight < float("inf"):
+            raise ValueError(f"the weight of a variant must be a number above 0, got {self.weight}; or leave it out")
+
+
+@dataclass(kw_only=True, slots=True)
 class EnvConfig:
     """Which game is played, and who sits where."""
 
@@ -50,6 +65,8 @@ class EnvConfig:
     id: str = ""  # only for pettingzoo, openspiel, gymnasium, atari: the environment's id, or package.module:function
     args: list[Any] = field(default_factory=list)  # positional arguments of package.module:function
     kwargs: dict[str, Any] = field(default_factory=dict)  # for the environment's constructor
+    variants: dict[str, VariantConfig] = field(default_factory=dict)  # maps, sizes, openings; each episode has one
+    variants_from: str | None = None  # a JSON file with variants, {name: {weight: 1, kwargs: {...}}}
     wrappers: list[Any] = field(default_factory=list)  # package.module:function, or [that, {argument: value}]
     seats: list[list[str]] | None = None  # the agents of each seat, or patterns like wolf_*; null: a good guess
     roles: list[str] | None = None  # the role of each seat; null: from the agents' names and spaces
@@ -79,6 +96,13 @@ class EnvConfig:
                 raise ValueError(
                     f'env.{key} must be a list with a name for each seat, e.g. ["red","blue"]; got {given!r}'
                 )
+        wrong = [name for name in self.variants if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name)]
+        if wrong:
+            raise ValueError(f"env.variants: {wrong[0]!r} is no name; use letters, digits, dots, - and _")
+        if len(self.variants) > MOST_VARIANTS:
+            raise ValueError(
+                f"env.variants has {len(self.variants)} variants, but at most {MOST_VARIANTS} are possible"
+            )
         if not 0 <= self.draw_margin < float("inf"):
             raise ValueError(f"env.draw_margin must be a number from 0 on, got {self.draw_margin}")
         if self.max_steps < 0:
@@ -102,9 +126,29 @@ def _are_names(value: object) -> bool:
 
 def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ()) -> Environment:
     """Return a batch of slots; raise PluginError or EnvError, in one line, if the config is wrong."""
+    if config.variants:
+        envs = [_make(one, slots, allow) for one in variant_configs(config)]
+        return _with_referee(VariantSlots(variants_of(config), envs), config, allow)
+    return _with_referee(_make(config, slots, allow), config, allow)
+
+
+def variants_of(config: EnvConfig) -> tuple[Variant, ...]:
+    """Return the variants of an environment, with their shares."""
+    return spin({name: variant.weight for name, variant in config.variants.items()})
+
+
+def variant_configs(config: EnvConfig) -> list[EnvConfig]:
+    """Return the config of each variant alone."""
+    return [
+        replace(config, kwargs=dict(config.kwargs) | dict(variant.kwargs), variants={})
+        for variant in config.variants.values()
+    ]
+
+
+def _make(config: EnvConfig, slots: int, allow: Collection[str]) -> Environment:
     what = config.id or config.name
     try:
-        env = plan_exactly(config.name, config.options(), tuple(allow)).build(slots)
+        return plan_exactly(config.name, config.options(), tuple(allow)).build(slots)
     except PluginError:
         raise
     except Exception as error:  # whatever a foreign constructor raises is the fault of the config or of the package
@@ -114,7 +158,6 @@ def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ())
             f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{place_of(error)}"
             f"{remedy and f'. {remedy}'}"
         ) from error
-    return _with_referee(env, config, allow)
 
 
 MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
@@ -166,7 +209,8 @@ def place_of(error: BaseException) -> str:
 
 def planned(config: EnvConfig, allow: Collection[str] = ()) -> Plan:
     """Return how to build the environment of a config, with the outcomes that a league counts."""
-    made = plan_exactly(config.name, config.options(), tuple(allow))
+    plans = [plan_exactly(one.name, one.options(), tuple(allow)) for one in variant_configs(config) or [config]]
+    made = with_variants(variants_of(config), plans) if config.variants else plans[0]
     return replace(made, build=lambda slots: _with_referee(made.build(slots), config, allow))
 
 

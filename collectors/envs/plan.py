@@ -7,7 +7,7 @@ of that project, and its `adapt` turns that function into a batch of slots.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from collectors.envs.adapters.compat import use_older_names
 from collectors.envs.adapters.wrapping import Build, wrap
@@ -16,7 +16,9 @@ from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name
 from collectors.envs.output import EnvOutput
 from collectors.envs.payments import Payments
 from collectors.envs.rows import Environment
+from collectors.envs.variant_slots import VariantSlots
 from league.plugins import PluginError, package_of
+from league.variants import Variant, variant_number
 
 Returns = Callable[[int, Any], Mapping[str, float]]
 
@@ -56,6 +58,34 @@ def plan_exactly(name: str, options: Mapping[str, Any], allow: Sequence[str] = (
         return _plan_backend(name, dict(options), allow)
     maker = batch_maker(name, allow)
     return Plan(lambda slots: maker(slots=slots, **options))
+
+
+def with_variants(variants: Sequence[Variant], plans: Sequence[Plan]) -> Plan:
+    """Return how to build an environment in several variants; each is compared with the project that it comes from."""
+
+    def of(seed: int) -> Plan:
+        return plans[variant_number(seed, variants)]
+
+    def found(part: str) -> list[Any]:
+        return [getattr(plan, part) for plan in plans if getattr(plan, part) is not None]
+
+    def complaints() -> list[Any]:
+        return [
+            one._replace(what=f"{variant.name}: {one.what}")
+            for variant, plan in zip(variants, plans, strict=True)
+            for one in (plan.complaints() if plan.complaints else ())
+        ]
+
+    return Plan(
+        build=lambda slots: VariantSlots(variants, [plan.build(slots) for plan in plans]),
+        returns=(lambda seed, actions: cast(Returns, of(seed).returns)(seed, actions)) if found("returns") else None,
+        complaints=complaints if found("complaints") else None,
+        spaces=(lambda: max((spaces() for spaces in found("spaces")), key=len)) if found("spaces") else None,
+        outside=(lambda seed, actions: cast(Any, of(seed).outside)(seed, actions)) if found("outside") else None,
+        payments=(lambda seed, actions: cast(Any, of(seed).payments)(seed, actions)) if found("payments") else None,
+        output=next(iter(found("output")), None),
+        max_steps=plans[0].max_steps,
+    )
 
 
 def _plan_backend(name: str, options: dict[str, Any], allow: Sequence[str]) -> Plan:

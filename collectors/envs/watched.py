@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.plan import Plan
-from collectors.envs.rows import CanRehearse, Ends, Environment, IntArray, Rows
+from collectors.envs.rows import CanRehearse, Ends, Environment, HasGuesses, IntArray, Rows
 
 Tell = Callable[[str], None]
 
@@ -50,6 +50,11 @@ class Watched:
         """Rehearse the outcome of the environment, if it can."""
         self._tell(STEP)
         return self._env.rehearse() if isinstance(self._env, CanRehearse) else True
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about seats and sides."""
+        return self._env.guesses if isinstance(self._env, HasGuesses) else ()
 
     def render(self, slot: int) -> str:
         """Return the environment's text of a position."""

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from collectors.conformance import ENDLESS, LIMIT, MANY
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
 from collectors.envs.names import BACKENDS
-from collectors.envs.rows import Environment
+from collectors.envs.rows import Environment, HasGuesses
 from collectors.envs.watched import BUILD, Tell, Watched, silent
+from collectors.outcome_notes import ENOUGH, constant_sum, look_at_outcomes
+from collectors.played_episodes import PlayedEpisodes
 from collectors.players.scripted import make_bots
 from launch.sandbox.payoff_choice import settled
 from launch.spawn.exit_code import INTERRUPTED
@@ -79,6 +82,8 @@ class Tried(msgspec.Struct, frozen=True):
     spec: EnvSpec
     margins: list[float]
     ticks: int = 0
+    notes: list[str] = []  # what was guessed about seats and sides, and what the episodes showed about who wins
+    returns: bool = False  # whether to keep returns beside scores: it is not zero-sum, or its roles differ
     longest: int = 0  # ticks without an end that are too many; 0: any number is fine
 
     @property
@@ -151,19 +156,39 @@ def _try(order: Try, tell: Tell) -> Tried:
     env = Watched(make_environment(order.env, order.slots, order.allow), tell)
     try:
         players = [] if order.league is None else founders(order.league, env.spec.roles)
-        return try_environment(env, players, order.league, order.allow, longest(order.env))
+        return try_environment(env, players, order.league, order.allow, order.env)
     finally:
         env.close()
 
 
 def try_environment(
-    env: Environment, players: Sequence[Player], league: LeagueConfig | None, allow: Collection[str], longest: int = 0
+    env: Environment,
+    players: Sequence[Player],
+    league: LeagueConfig | None,
+    allow: Collection[str],
+    config: EnvConfig,
 ) -> Tried:
     """Play in an environment at random, with the bots among some players: as long as the league has to choose."""
     choosing = league is not None and league.payoff.by == AUTO and len(set(env.spec.sides)) == 2
     bots = make_bots(players, env.spec, allow)
-    played = try_out(env, bots=bots, enough=settled if choosing else bool, longest=longest)
-    return Tried(env.spec, played.margins, played.ticks, longest)
+    enough = bool if env.spec.cooperative else partial(_enough, choosing)
+    played = try_out(env, bots=bots, enough=enough, longest=longest(config))
+    kept = not env.spec.cooperative and (env.spec.asymmetric or not constant_sum(played.played))
+    return Tried(env.spec, played.margins, played.ticks, _notes(env, played.played, config), kept, longest(config))
+
+
+def _enough(choosing: bool, margins: Sequence[float]) -> bool:
+    """Whether episodes show who wins, and, if the league has to choose, what counts as better."""
+    return len(margins) >= 2 * ENOUGH and (not choosing or settled(margins))
+
+
+def _notes(env: Environment, played: PlayedEpisodes, config: EnvConfig) -> list[str]:
+    """Return what to say about seats, sides and outcomes before a run."""
+    guesses = list(env.guesses) if isinstance(env, HasGuesses) else []
+    if not len(played):
+        return guesses
+    _, found = look_at_outcomes(env.spec, played, config)
+    return guesses + [f"warning: {note.text}" if note.grave else note.text for note in found]
 
 
 def longest(env: EnvConfig) -> int:

@@ -23,6 +23,8 @@ from launch.config.config import Config
 from launch.config.slurm import JobConfig, SlurmConfig
 from launch.slurm.commands import SlurmError
 from launch.terminal.clean import clean
+from league import limits
+from league.store.regular_file import read_regular
 from league.store.run_directory import RunDirectory
 from league.wire.keys import KeysError, make_keys
 
@@ -75,7 +77,7 @@ def approve_keys(run: RunDirectory, given: bool = False) -> None:
     server = run.keys / "server.json"
     made_here = given or not server.exists()
     make_keys(run.keys)
-    mark = hashlib.sha256(server.read_bytes()).hexdigest()  # of the secret, too: nobody can guess it
+    mark = hashlib.sha256(read_regular(server, limits.SMALL_FILE)).hexdigest()  # of the secret, too
     if made_here:
         note(mark, KEYS)
     elif not is_noted(mark, KEYS):

@@ -32,7 +32,8 @@ def payoff_json(state: LeagueState) -> dict[str, Any]:
 
     Each has players, and cells[row][column] with score, low, high, games (that still count) and all wins, draws and
     losses of the row player against the column player, and in a league by return its margin (mean, low, high a game);
-    null where they have not met. There filled[row][column] of
+    null where they have not met. Where a game is not zero-sum, or its roles differ, returned is what the row player
+    returned a game. Where two have not met, filled[row][column] of
     `evaluate` has the score that ratings predict. Where team-mates play together, returns[row][column] has mean, low,
     high and games of the row player's side when it played with the column player. `league` has what describes all of
     it: misfit (chi-square for each degree of freedom), cycle_strength (share of the cyclic part), top_cycle (players),

@@ -30,8 +30,12 @@ def fit_outcomes(
     prior: float = 0.5,
     confidence: float = 0.95,
     start: RatingFit | None = None,
+    asymmetric: bool = False,
 ) -> RatingFit:
     """Fit ratings to wins, draws and losses: the likeliest ones, anchors pinned.
+
+    `asymmetric`: the first seat is another role than the second one. What that is worth is fitted beside the ratings,
+    so they compare players of one role against the same opposition.
 
     Each player has `prior` virtual draws, shared out among the opponents that it met, so somebody who won all
     games stays finite. They join only those who met, so that a long line of ever stronger players is not
@@ -53,10 +57,10 @@ def fit_outcomes(
     if not prior > 0:
         raise ValueError(f"prior must be positive, or a player without a loss has no rating; got {prior}")
     if start is None or not predecessors:
-        start = _Fit(counts, anchors, prior, start=start).result(confidence)
+        start = _Fit(counts, anchors, prior, start=start, asymmetric=asymmetric).result(confidence)
     if not predecessors:
         return start
-    return _Fit(counts, anchors, prior, _links(start, predecessors), start).result(confidence)
+    return _Fit(counts, anchors, prior, _links(start, predecessors), start, asymmetric).result(confidence)
 
 
 def _links(alone: RatingFit, predecessors: Mapping[int, int]) -> list[Link]:
@@ -79,9 +83,10 @@ class _Fit:
         prior: float,
         links: Sequence[Link] = (),
         start: RatingFit | None = None,
+        asymmetric: bool = False,
     ) -> None:
         self._counts, self._anchors = counts, dict(anchors)
-        self._games, size = SeatGames(counts, prior, links), len(counts)
+        self._games, size = SeatGames(counts, prior, links, asymmetric), len(counts)
         self._centre = float(np.mean(list(anchors.values()))) if anchors else 0.0
         met = np.zeros((size, size), dtype=np.bool_)
         first, second = self._games.edges()

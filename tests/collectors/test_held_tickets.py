@@ -7,6 +7,7 @@ from collector_world import World, evaluation
 
 from collectors import held_tickets as module
 from collectors.envs.native.connect_four import ConnectFour
+from collectors.envs.native.disc import DiscGame
 from collectors.envs.native.tic_tac_toe import TicTacToe
 from collectors.held_tickets import MAX_UNACKED, RETRY
 from league.wire.messages import (
@@ -123,6 +124,16 @@ def test_returns_that_nobody_would_count_are_a_fault_that_says_what_to_do(tmp_pa
     world.begin(evaluation(episodes=8))
     (fault,) = world.play().faults
     assert "at most 1e+09 is counted; scale the environment's rewards" in fault.reason
+
+
+def test_a_result_is_made_once_when_all_its_episodes_end_in_one_tick(tmp_path, monkeypatch):
+    checked, problem = [], module.checking.problem
+    monkeypatch.setattr(module.checking, "problem", lambda *case: checked.append(case[0].number) or problem(*case))
+    world = World(tmp_path, DiscGame(slots=8))
+    world.begin(evaluation(episodes=8))
+    (result,) = world.play().results
+    assert len(result.episodes) == 8
+    assert checked == [result.ticket]
 
 
 def test_results_that_pile_up_are_sent_in_reports_of_bounded_size(world, monkeypatch):

@@ -186,7 +186,7 @@ def test_a_run_without_its_ledger_is_not_founded_again(run, capsys, monkeypatch)
 
 
 def test_an_environment_whose_episodes_do_not_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("launch.start.longest", lambda env: 200)
+    monkeypatch.setattr("launch.sandbox.trial.longest", lambda env: 200)
     with pytest.raises(
         EnvError, match=r"no episode of rock_paper_scissors ended in [\d,]+ steps of random play\. Give"
     ):
@@ -195,7 +195,7 @@ def test_an_environment_whose_episodes_do_not_end_is_refused(tmp_path, monkeypat
 
 
 def test_an_environment_whose_episodes_may_not_end_is_warned_of(tmp_path, monkeypatch):
-    monkeypatch.setattr("launch.start.longest", lambda env: 10**9)  # there is no time to see whether they do
+    monkeypatch.setattr("launch.sandbox.trial.longest", lambda env: 10**9)  # there is no time to see whether they do
     _, (warning, *_) = begun(tmp_path, "env.kwargs.max_cycles=1000000000")
     assert warning.startswith("warning: no episode of rock_paper_scissors ended in ")
     assert "Give the environment a limit on the length of an episode" in warning
@@ -212,3 +212,18 @@ def test_a_new_run_takes_no_files_for_its_own_that_were_there_before(tmp_path):
     (place / "journals" / "collector-0.jsonl").unlink()
     begun(tmp_path, "name=first")  # a start that was killed leaves this much
     assert (place / "layout").exists()
+
+
+def test_a_new_run_says_what_was_guessed_and_what_random_play_showed(tmp_path):
+    env = ("env=pettingzoo", "env.id=small_envs:Hunt", "league=pfsp")
+    config = compose([*env, f"runs={tmp_path}", "name=hunt"])
+    lines = []
+    for _ in range(2):
+        with begin(config, allow=("small_envs",), accept=False, notify=lines.append):
+            pass
+    said = [line for line in lines if not line.startswith("the league goes by")]
+    assert [line.split(",")[0].split(" in all")[0] for line in said] == [
+        "agents are called tiger and deer",
+        "warning: tiger returned more than deer",
+        "not zero-sum: the highest return wins; returns are shown beside the ratings (another rule: env.outcome)",
+    ], "once, not again when it goes on"

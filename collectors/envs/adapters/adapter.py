@@ -38,6 +38,7 @@ class Blueprint:
     output: EnvOutput = field(default_factory=EnvOutput)  # catches what the environment prints
     max_steps: int = 0  # steps after which an episode is truncated; 0: the environment itself ends it
     spaces: Mapping[str, AgentSpaces] | None = None  # as data; None: observations are the rows themselves
+    guesses: tuple[str, ...] = ()  # what was guessed about seats and sides, why, and what changes it
 
 
 class Adapter:
@@ -182,6 +183,11 @@ class Adapter:
     def spaces(self) -> Mapping[str, AgentSpaces]:
         """The spaces of each agent."""
         return plain_spaces(self.spec) if self._blueprint.spaces is None else self._blueprint.spaces
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about seats and sides."""
+        return self._blueprint.guesses
 
     @property
     def render_modes(self) -> tuple[str, ...]:

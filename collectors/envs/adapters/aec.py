@@ -49,6 +49,7 @@ class AecGame:
         self.writer.clear()
         self._inner.reset(seed=seed)
         self.writer.check(self._inner)
+        self.writer.enlist(self._inner.agents)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
@@ -94,6 +95,7 @@ class AecGame:
     def _finish(self) -> None:
         for agent in self.writer.unended():
             self._end(agent)
+        self.writer.join(self._inner.agents)
         self.writer.over()
         if self._has_state:
             self.writer.write_state(self._inner)

@@ -5,7 +5,7 @@ image. All else, images of different sizes too, becomes a flat float32 vector: o
 MultiDiscrete, concatenated for Dict and Tuple, padded with zeros to the longest agent.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from collectors.envs.adapters.action_spaces import ActionError, Actions, flat_mask
-from league.spec import Array, ObservationPart
+from collectors.envs.adapters.space_forms import form_of
+from league.agent_spaces import layout_of
+from league.spec import Array
 
 Row = npt.NDArray[Any]
 Write = Callable[[Any, Row], None]
@@ -36,26 +38,10 @@ def observation_layout(name: str, found: Mapping[str, spaces.Space[Any]]) -> tup
         return box_array(box), dict.fromkeys(found, _write_box(box))
     parts = {agent: _flat(name, agent, space) for agent, space in found.items()}
     longest = max(size for size, _ in parts.values())
-    structures = {tuple(_structure(space)) for space in found.values()}
+    structures = {tuple(layout_of(form_of(space))) for space in found.values()}
     structure = structures.pop() if len(structures) == 1 else ()  # agents that differ have a plain vector in common
     array = Array(shape=(longest,), dtype="float32", structure=structure)
     return array, {agent: write for agent, (_, write) in parts.items()}
-
-
-def _structure(space: spaces.Space[Any], path: tuple[str | int, ...] = (), begin: int = 0) -> Iterator[ObservationPart]:
-    """Yield the parts of a space in the order in which `_flat` writes them."""
-    if isinstance(space, spaces.Dict | spaces.Tuple):
-        inside = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
-        for key, one in inside:
-            for part in _structure(one, (*path, key), begin):
-                yield part
-                begin = part.begin + part.size
-    elif isinstance(space, spaces.Discrete):
-        yield ObservationPart(path, begin, (), (int(space.n),))
-    elif isinstance(space, spaces.MultiDiscrete):
-        yield ObservationPart(path, begin, tuple(space.nvec.shape), tuple(int(n) for n in space.nvec.ravel()))
-    else:
-        yield ObservationPart(path, begin, tuple(space.shape or ()))
 
 
 def box_array(box: spaces.Space[Any]) -> Array:

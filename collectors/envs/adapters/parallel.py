@@ -68,6 +68,7 @@ class ParallelGame:
         self.writer.clear()
         seen, infos = self._inner.reset(seed=seed)
         self.writer.check(self.env)
+        self.writer.enlist(self._inner.agents)
         self._write(list(self._inner.agents), seen, infos)
 
     def act(self, actions: Sequence[Any]) -> None:

@@ -24,7 +24,7 @@ from collectors.envs.adapters.aec import AecGame
 from collectors.envs.adapters.converting import Conversion, convert
 from collectors.envs.adapters.observation_spaces import box_array, mask_writer, observation_layout, reader, without_mask
 from collectors.envs.adapters.parallel import ParallelGame
-from collectors.envs.adapters.seats import agent_roles, guess_layout, make_seats
+from collectors.envs.adapters.seats import agent_roles, explain, guess_layout, make_seats
 from collectors.envs.adapters.space_forms import agent_spaces
 from collectors.envs.known import NoEnvironmentError, maker, plain, registered
 from collectors.envs.output import EnvOutput
@@ -70,6 +70,8 @@ def adapt(
             f"{name}: expected a PettingZoo environment (AEC or Parallel), got a {type(first).__name__}"
         )
     blueprint = _blueprint(first, name, partial(make_seats, **seating), state)
+    if seating.get("seats") or seating.get("sides"):
+        blueprint = replace(blueprint, guesses=())
     leaky = str(getattr(first, "metadata", {}).get("name")).startswith(LEAKY)
     blueprint = replace(blueprint, fresh=leaky if fresh is None else fresh, max_steps=max_steps, output=output)
     return Adapter(blueprint, convert(build, Conversion()), slots, first)
@@ -135,10 +137,11 @@ def _blueprint(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state
     turn_based = not getattr(env, "metadata", {}).get("is_parallelizable", isinstance(env, pettingzoo.ParallelEnv))
     kinds = agent_roles({agent: (spaces[agent], actions.spaces[agent]) for agent in agents}, turn_based)
     known = str(getattr(env, "metadata", {}).get("name") or name)
+    layout = guess_layout(known, agents, turn_based)
     spec = EnvSpec(
         name=name,
         agents=tuple(agents),
-        seats=seat(name, kinds, guess_layout(known, agents, turn_based)),
+        seats=seat(name, kinds, layout),
         observation=array,
         actions=actions.options,
         choices=() if actions.single else actions.kind.choices,
@@ -155,6 +158,7 @@ def _blueprint(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state
             for agent in agents
         },
         plays=actions.plays,
+        guesses=explain(layout, spec),
         spaces={agent: agent_spaces(spaces[agent], actions.spaces[agent]) for agent in agents},
     )
 

@@ -82,20 +82,25 @@ def _aec_returns(env: Any, seed: int, ticks: Ticks, plays: Mapping[str, Play], l
     env.reset(seed=seed)
     moves = iter([move for tick in ticks for move in tick.items()])
     total = dict.fromkeys(env.possible_agents, 0.0)
+    removed: set[str] = set()
     for agent in env.agent_iter():
         seen, reward, terminated, truncated, _ = env.last()
         look(env, agent, seen)
         total[agent] += float(reward)
         if terminated or truncated:
             env.step(None)
-            continue
-        mover, action = next(moves, ("", None))
-        if not mover:  # env.max_steps ended the episode here
-            total = {one: paid + _owed(env, one, agent) for one, paid in total.items()}
-            break
-        if mover != agent:
-            raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
-        env.step(plays[agent](action))
+            removed.add(agent)
+            paid = removed - {agent}
+        else:
+            mover, action = next(moves, ("", None))
+            if not mover:  # env.max_steps ended the episode here
+                return {one: got + _owed(env, one, agent) for one, got in total.items()}
+            if mover != agent:
+                raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
+            env.step(plays[agent](action))
+            paid = removed
+        for late in paid & set(env.rewards):  # `last` does not return what they get now
+            total[late] += float(env.rewards[late])
     return total
 
 
@@ -120,6 +125,7 @@ def _payments(env: Any, seed: int, moves: Sequence[tuple[str, Any]], plays: Mapp
     env.reset(seed=seed)
     left = iter(moves)
     listed, paid, again, after_end = (dict.fromkeys(env.possible_agents, 0.0) for _ in range(4))
+    removed: set[str] = set()
     for agent in env.agent_iter():
         _, reward, terminated, truncated, _ = env.last()
         paid[agent] += float(reward)
@@ -132,6 +138,8 @@ def _payments(env: Any, seed: int, moves: Sequence[tuple[str, Any]], plays: Mapp
         for one, amount in env.rewards.items():
             listed[one] += float(amount)
             after_end[one] += float(amount) if done else 0.0
+            paid[one] += float(amount) if one in removed else 0.0  # `last` does not return what they get now
+        removed |= {agent} if done else set()
     return {one: Payments(listed[one], paid[one], again[one], after_end[one]) for one in listed}
 
 

@@ -1,12 +1,13 @@
 """The row buffer: preallocated arrays for every agent in every slot. Slots write into them, rows are copies."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import Ends, Idle, Rows, SlotFault
+from collectors.envs.rows import BoolArray, Ends, Idle, Late, Rows, SlotFault
 from collectors.envs.slots import Index, no_option
 from league.spec import EnvSpec
 
@@ -17,13 +18,16 @@ LARGEST = float(np.finfo(np.float32).max)  # rewards travel as float32
 class PendingEnds:
     """What the next END rows will report.
 
-    END rows as (slot, agent, truncated), slots that are over, slots that broke, rewards of agents that never acted.
+    END rows as (slot, agent, truncated), slots that are over, slots that broke, rewards of agents that never acted or
+    had their END row before, and, for slots that are over in which somebody did not take part, who did.
     """
 
     ends: list[tuple[int, int, bool]] = field(default_factory=list)
     over: list[int] = field(default_factory=list)
     faults: dict[int, str] = field(default_factory=dict)
     idle: list[Idle] = field(default_factory=list)
+    late: list[Late] = field(default_factory=list)
+    present: dict[int, list[bool]] = field(default_factory=dict)
 
 
 class RowBuffer:
@@ -120,14 +124,24 @@ class RowBuffer:
         ends = [end for end in pending.ends if end[0] not in pending.faults]
         slot, agent, truncated = np.array(ends, dtype=np.intp).reshape(-1, 3).T.copy()
         index = slot * self.ready.shape[1] + agent
+        over = [one for one in pending.over if one not in pending.faults]
         return Ends(
             slot=slot,
             agent=agent,
             reward=self.reward.reshape(-1)[index].astype(np.float32),
             truncated=truncated.astype(np.bool_),
             observation=self._observations(index),
-            over=np.array([one for one in pending.over if one not in pending.faults], dtype=np.intp),
+            over=np.array(over, dtype=np.intp),
             faults=tuple(SlotFault(slot, reason) for slot, reason in pending.faults.items()),
             idle=tuple(one for one in pending.idle if one.slot not in pending.faults),
+            late=tuple(one for one in pending.late if one.slot not in pending.faults),
+            present=self._present(over, pending.present),
             state=None if self.state is None else self.state[slot],
         )
+
+    def _present(self, over: Sequence[int], known: Mapping[int, Sequence[bool]]) -> BoolArray | None:
+        """Return who took part in the slots that are over; None if everybody did in all of them."""
+        if not known:
+            return None
+        everybody = [True] * self.ready.shape[1]
+        return np.array([known.get(slot, everybody) for slot in over], np.bool_).reshape(len(over), len(everybody))

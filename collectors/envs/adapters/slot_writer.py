@@ -1,6 +1,7 @@
 """The slot writer: how the environment of one slot writes into the row buffer, whatever its API."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from collectors.envs.adapters.action_spaces import Play
 from collectors.envs.adapters.observation_spaces import BrokenError, Read
 from collectors.envs.adapters.row_buffer import RowBuffer
-from collectors.envs.rows import Idle
+from collectors.envs.rows import Idle, Late
 
 
 class Game(Protocol):
@@ -61,6 +62,7 @@ class SlotWriter:
         self._reward = buffer.reward[slot]
         self._acted = buffer.acted[slot]
         self._ended = [False] * len(agents)
+        self._listed = [True] * len(agents)  # took part, though perhaps without a decision
         self.infos: dict[str, Mapping[str, Any]] = {}  # the last one of each agent that ended
 
     def check(self, env: Any) -> None:
@@ -73,10 +75,21 @@ class SlotWriter:
             )
 
     def clear(self) -> None:
-        """Prepare for a new episode."""
+        """Prepare for a new episode, in which all agents take part unless `enlist` is called."""
         self.buffer.clear(self.slot)
         self._ended = [False] * len(self.agents)
+        self._listed = [True] * len(self.agents)
         self.infos = {}
+
+    def enlist(self, agents: Iterable[str]) -> None:
+        """Set who takes part from the beginning; whoever acts or ends later takes part as well."""
+        listed = set(agents)
+        self._listed = [agent in listed for agent in self.agents]
+
+    def join(self, agents: Iterable[str]) -> None:
+        """Let more agents take part, whether or not they have a decision."""
+        for agent in agents:
+            self._listed[self._place(agent)] = True
 
     def reward(self, rewards: Mapping[str, Any]) -> None:
         """Add to the rewards of agents since their last decisions."""
@@ -87,9 +100,19 @@ class SlotWriter:
                 return
             for agent, reward in rewards.items():
                 if reward:
-                    self._reward[self._place(agent)] += reward
+                    number = self._place(agent)
+                    if self._ended[number] and self._acted[number]:
+                        self._pay_late(number, float(reward))
+                    else:
+                        self._reward[number] += reward
         except (TypeError, ValueError) as error:
             raise _not_a_number(rewards) from error
+
+    def _pay_late(self, number: int, reward: float) -> None:
+        """Pay an agent that has had its END row."""
+        if not math.isfinite(reward):
+            raise BrokenError(f"agent {self.agents[number]!r}: its reward is NaN or infinite, after its end")
+        self.buffer.pending.late.append(Late(self.slot, number, reward))
 
     def ready(self, agent: str, seen: Any, info: Mapping[str, Any]) -> int:
         """Write the observation of an agent that must act now; return its number."""
@@ -114,7 +137,7 @@ class SlotWriter:
                 self.ready(agent, seen, info)
                 self._ready[number] = False
             self.buffer.pending.ends.append((self.slot, number, truncated))
-        self._ended[number] = True
+        self._ended[number] = self._listed[number] = True
         self.infos[agent] = info
 
     def end_ready(self, agent: str, info: Mapping[str, Any]) -> None:
@@ -139,6 +162,9 @@ class SlotWriter:
             earned = enumerate(zip(self._reward.tolist(), acted, strict=True))
             idle = [Idle(self.slot, number, reward) for number, (reward, had) in earned if reward and not had]
             self.buffer.pending.idle.extend(idle)
+            present = [listed or had for listed, had in zip(self._listed, acted, strict=True)]
+            if not all(present):
+                self.buffer.pending.present[self.slot] = present
 
     def write_state(self, env: Any) -> None:
         """Write the state of the whole slot, if the spec has one."""
