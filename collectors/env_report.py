@@ -43,6 +43,9 @@ class EnvReport:
         count = len(self.problems)
         verdict = "fit for a league" if self.fit else f"{count} problem{'' if count == 1 else 's'}"
         lines = [f"{self.name}: {verdict}"]
+        for problem in self.problems:
+            lines += [f"  problem        {problem.what}", f"    remedy       {problem.remedy}"]
+        lines += [f"  warning        {warning}" for warning in self.warnings]
         lines += _spec_lines(self.spec, self.spaces) if self.spec is not None else []
         if self.episodes:
             median, longest = self.length
@@ -54,11 +57,7 @@ class EnvReport:
                 f"  speed          {self.steps_per_second:,.0f} decisions/s with random actions",
             ]
         lines += [f"  guess          {guess}" for guess in self.guesses]
-        lines += [f"  note           {note}" for note in self.notes]
-        lines += [f"  warning        {warning}" for warning in self.warnings]
-        for problem in self.problems:
-            lines += [f"  problem        {problem.what}", f"    remedy       {problem.remedy}"]
-        return lines
+        return [*lines, *(f"  note           {note}" for note in self.notes)]
 
 
 def _word(answer: bool | None) -> str:

@@ -2,6 +2,8 @@
 
 import os
 import sys
+import threading
+import time
 from argparse import Namespace
 from collections.abc import Sequence
 
@@ -13,12 +15,30 @@ from launch.spawn.interpreter import allow_local_modules
 from launch.terminal.clean import cleaned, show_error
 from launch.terminal.wording import TRACEBACK
 
+THREAD_SECONDS = 2.0  # that threads of an environment have to end after a command
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 2 and one line on stderr if the user can fix what is wrong."""
     sys.excepthook = show_error
     with cleaned():
-        return _dispatch(argv)
+        code = _dispatch(argv)
+    if argv is None:  # this process has nothing else to do
+        leave_threads(code)
+    return code
+
+
+def leave_threads(code: int, seconds: float = THREAD_SECONDS) -> None:
+    """End this process if threads are left that do not end: environments start some, and python waits for all."""
+    until = time.monotonic() + seconds
+    for thread in threading.enumerate():
+        if thread is threading.current_thread() or thread.daemon:
+            continue
+        thread.join(max(0.0, until - time.monotonic()))
+        if thread.is_alive():
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
 
 
 def _dispatch(argv: Sequence[str] | None) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from collectors.envs.config import make_environment
+from collectors.envs.config import EnvError, make_environment
 from collectors.envs.names import is_ours
 from collectors.envs.other_python.far_order import is_program
 from collectors.envs.watched import silent
@@ -251,13 +251,21 @@ def try_config(config: Config, allow: Collection[str] = (), progress: Notify = s
     tried = _tried_apart(config, allow, progress)
     if tried is not None:
         _check_against(config, tried.spec, allow)
-        return tried
+        return _ending(tried)
     env = make_environment(config.env, TRIAL_SLOTS, allow)
     try:
         _check_against(config, env.spec, allow)
-        return try_environment(env, _founders(config, env.spec.roles), config.league, allow, config.env)
+        players = _founders(config, env.spec.roles)
+        return _ending(try_environment(env, players, config.league, allow, config.env))
     finally:
         env.close()
+
+
+def _ending(tried: Tried) -> Tried:
+    """Refuse an environment whose episodes do not end: its league would neither learn nor end."""
+    if tried.never_ends:
+        raise EnvError(tried.endless)
+    return tried
 
 
 def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tried | None:

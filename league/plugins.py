@@ -42,6 +42,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "pettingzoo": "collectors.envs.adapters.pettingzoo:make",
         "openspiel": "collectors.envs.adapters.openspiel:make",
         "gymnasium": "collectors.envs.adapters.gymnasium:make",
+        "gymnasium_multi": "collectors.envs.adapters.gymnasium_multi:make",
         "atari": "collectors.envs.adapters.atari:make",
         "pgx": "collectors.envs.adapters.pgx:make",
     },

@@ -5,10 +5,14 @@ env = make_environment(EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", kwa
 """
 
 import re
+import sysconfig
+import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
+from collectors.envs.adapters.compat import compat_remedy
 from collectors.envs.names import BACKENDS, check_id, read_name
 from collectors.envs.other_python.far_order import PYTHON_SECONDS, absolute
 from collectors.envs.plan import Plan, plan_exactly, with_variants
@@ -16,12 +20,32 @@ from collectors.envs.referee import Referee
 from collectors.envs.rows import Environment, HasInfos
 from collectors.envs.variant_slots import VariantSlots
 from league.errors import InputError
-from league.plugins import PluginError, resolve
+from league.plugins import OURS, PluginError, resolve
 from league.variants import MOST_VARIANTS, Variant, spin
 
 
 class EnvError(InputError):
     """An environment that cannot be made from its config."""
+
+
+BACKEND_KEYS = (
+    "args",
+    "kwargs",
+    "wrappers",
+    "seats",
+    "roles",
+    "sides",
+    "state",
+    "fresh",
+    "max_steps",
+    "cast",
+    "reward_weights",
+    "compat",
+)
+"""The settings that only environments of other projects have."""
+
+NOT_ELSEWHERE = ("args", "max_steps", "cast", "reward_weights", "compat")
+"""Those of them that an environment in another Python does not have."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -42,9 +66,8 @@ class EnvConfig:
     """Which game is played, and who sits where."""
 
     name: str = "connect_four"  # a name of the group ludus.environments, or package.module:Class
-    id: str = (
-        ""  # only for pettingzoo, openspiel, gymnasium, atari, pgx: the environment's id, or package.module:function
-    )
+    id: str = ""  # only for backends such as pettingzoo or pgx: the environment's id, or package.module:function
+    args: list[Any] = field(default_factory=list)  # positional arguments of package.module:function
     kwargs: dict[str, Any] = field(default_factory=dict)  # for the environment's constructor
     variants: dict[str, VariantConfig] = field(default_factory=dict)  # maps, sizes, openings; each episode has one
     variants_from: str | None = None  # a JSON file with variants, {name: {weight: 1, kwargs: {...}}}
@@ -60,6 +83,10 @@ class EnvConfig:
     python_seconds: float = PYTHON_SECONDS  # for a tick of that Python; then it hangs, and is started again
     state: bool = False  # offer the environment's state() to centralised critics
     fresh: bool | None = None  # rebuild it for each episode, if its reset is incomplete; null: where known
+    max_steps: int = 0  # env steps after which an episode is truncated; 0: the environment ends it
+    cast: bool = False  # bring observations into the dtype and shape of their spaces: lists, scalars, float64
+    reward_weights: list[float] = field(default_factory=list)  # of rewards that are vectors: a weight for each number
+    compat: bool = False  # give PettingZoo its older names back, for games that were written for them
 
     def __post_init__(self) -> None:
         """Refuse invalid settings, and those that only backends have."""
@@ -85,9 +112,9 @@ class EnvConfig:
             )
         if not 0 <= self.draw_margin < float("inf"):
             raise ValueError(f"env.draw_margin must be a number from 0 on, got {self.draw_margin}")
-        given = [
-            name for name in ("id", "wrappers", "seats", "roles", "sides", "state", "fresh") if getattr(self, name)
-        ]
+        if self.max_steps < 0:
+            raise ValueError(f"env.max_steps must be 0 (no limit) or more, got {self.max_steps}")
+        given = [name for name in ("id", *BACKEND_KEYS) if name != "kwargs" and getattr(self, name)]
         if self.name not in BACKENDS and given:
             raise ValueError(
                 f"env.{given[0]} is only for env.name={', '.join(BACKENDS)}; the seats of {self.name!r} are fixed"
@@ -101,14 +128,16 @@ class EnvConfig:
             raise ValueError(f"env.python_seconds must be a positive number, got {self.python_seconds}")
         if self.python:
             self.python = absolute(self.python)
+            lacking = [key for key in NOT_ELSEWHERE if getattr(self, key)]
+            if lacking:
+                raise ValueError(f"env.{lacking[0]} does not work with env.python yet; wrap the environment there")
 
     def options(self) -> dict[str, Any]:
         """Return the arguments of the environment's constructor, or of its backend, without the number of slots."""
         if self.name not in BACKENDS:
             return dict(self.kwargs)
-        keys = ("id", "kwargs", "wrappers", "seats", "roles", "sides", "state", "fresh")
         elsewhere = ("python", "python_seconds") if self.python else ()
-        return {key: getattr(self, key) for key in (*keys, *elsewhere)}
+        return {key: getattr(self, key) for key in ("id", *BACKEND_KEYS, *elsewhere)}
 
 
 def _are_names(value: object) -> bool:
@@ -146,11 +175,13 @@ def _make(config: EnvConfig, slots: int, allow: Collection[str]) -> Environment:
         detail = " ".join(str(error).split()) or f"it raised {type(error).__name__} without a message"
         remedy = constructor_remedy(error, config.kwargs)
         raise EnvError(
-            f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{remedy and f'. {remedy}'}"
+            f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{place_of(error)}"
+            f"{remedy and f'. {remedy}'}"
         ) from error
 
 
 MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
+BY_PLACE = re.compile(r"positional-only arguments passed as keyword arguments: (.+)")
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
@@ -164,17 +195,36 @@ def constructor_remedy(error: Exception, kwargs: Mapping[str, Any]) -> str:
     >>> constructor_remedy(TypeError("Board() got an unexpected keyword argument 'colour'"), {"size": 9})
     "env.kwargs has no 'colour': the environment's own code passes it on. Fix it there"
     """
+    if remedy := compat_remedy(error):
+        return remedy
     if not isinstance(error, TypeError):
         return ""
     if found := MISSING.search(str(error)):
         names = re.findall(r"'(\w+)'", found[1])
         short = " ".join(f"{name}=VALUE" for name in names)
         return f"Add {' '.join(f'env.kwargs.{name}=VALUE' for name in names)} (for ludus check-env: {short})"
+    if found := BY_PLACE.search(str(error)):
+        return (
+            f"Give by its place what the constructor does not take by name: env.args=[{found[1].replace(chr(39), '')}]"
+        )
     if found := UNEXPECTED.search(str(error)):
         if found[1] in kwargs:
             return f"Take {found[1]!r} out of env.kwargs, or spell it as the constructor does"
         return f"env.kwargs has no {found[1]!r}: the environment's own code passes it on. Fix it there"
     return ""
+
+
+def place_of(error: BaseException) -> str:
+    """Return where in an environment's own code an error was raised, as the end of a clause; "" if it was not there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = Path(__file__).parents[2]
+    ours = [own / package for package in OURS]
+    foreign = [frame for frame in frames if not any(Path(frame.filename).is_relative_to(one) for one in ours)]
+    if not foreign or foreign[-1].filename.startswith("<") or frames[-1] not in foreign:
+        return ""
+    libraries = sysconfig.get_path("purelib"), sysconfig.get_path("stdlib")
+    game = [frame for frame in foreign if not frame.filename.startswith(libraries)] or foreign
+    return f" ({game[-1].filename}:{game[-1].lineno})"
 
 
 def planned(config: EnvConfig, allow: Collection[str] = ()) -> Plan:

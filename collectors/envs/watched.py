@@ -5,6 +5,7 @@ env.start(slots, seeds)                     # prints "reset", and then resets
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,12 +78,14 @@ def watched(made: Plan, tell: Tell) -> Plan:
         tell(BUILD)
         return Watched(made.build(slots), tell)
 
-    return Plan(
+    return replace(
+        made,
         build=build,
         returns=_announced(made.returns, LOOP, tell),
         complaints=_announced(made.complaints, TESTS, tell),
         spaces=_announced(made.spaces, BUILD, tell),
         outside=_announced(made.outside, LOOP, tell),
+        payments=_announced(made.payments, LOOP, tell),
     )
 
 

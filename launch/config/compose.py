@@ -77,6 +77,19 @@ def compose(overrides: Sequence[str], allow: Collection[str] = (), config_dir: P
     return _compose(overrides, allow, config_dir)[0]
 
 
+def read_value(text: str) -> Any:
+    """Return the value of a text as an override of `run` gives it; a text that is no such value is itself.
+
+    >>> read_value("[[wolf_*],[sheep_0]]"), read_value("[a,1,{b: 2}]"), read_value("go(")
+    ([['wolf_*'], ['sheep_0']], ['a', 1, {'b': 2}], 'go(')
+    """
+    try:
+        value = OverridesParser.create().parse_override(f"value={text}").value()
+    except HydraException:
+        return text
+    return OmegaConf.to_container(OmegaConf.create({"value": value}))["value"]  # type: ignore[call-overload, index]
+
+
 def compose_layers(
     overrides: Sequence[str], allow: Collection[str] = (), config_dir: Path | None = None
 ) -> tuple[Config, list[Layer]]:

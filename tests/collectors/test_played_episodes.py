@@ -5,7 +5,7 @@ import pytest
 import small_envs as small
 
 from collectors.check import try_out
-from collectors.conformance import conform
+from collectors.conforming import conform
 from collectors.envs.adapters.pettingzoo import adapt
 from collectors.envs.referee import Referee
 from collectors.played_episodes import from_transcripts

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from collectors.envs.config import EnvError
 from launch.cli import main
 from launch.config.compose import compose
 from launch.config.config import ConfigError, stored
@@ -184,7 +185,17 @@ def test_a_run_without_its_ledger_is_not_founded_again(run, capsys, monkeypatch)
     assert after == {path: data for path, data in before.items() if path != run.lock}
 
 
-def test_an_environment_whose_episodes_do_not_end_is_warned_of(tmp_path):
+def test_an_environment_whose_episodes_do_not_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("launch.sandbox.trial.longest", lambda env: 200)
+    with pytest.raises(
+        EnvError, match=r"no episode of rock_paper_scissors ended in [\d,]+ steps of random play\. Give"
+    ):
+        begun(tmp_path, "env.kwargs.max_cycles=1000000000")
+    assert not (tmp_path / "first").exists()
+
+
+def test_an_environment_whose_episodes_may_not_end_is_warned_of(tmp_path, monkeypatch):
+    monkeypatch.setattr("launch.sandbox.trial.longest", lambda env: 10**9)  # there is no time to see whether they do
     _, (warning, *_) = begun(tmp_path, "env.kwargs.max_cycles=1000000000")
     assert warning.startswith("warning: no episode of rock_paper_scissors ended in ")
     assert "Give the environment a limit on the length of an episode" in warning

@@ -23,6 +23,7 @@ Read = Callable[[Any, Mapping[str, Any], Row, npt.NDArray[np.bool_]], None]
 
 MASK = "action_mask"
 OBSERVATION = "observation"
+CAST = ". Fix it there, or let Ludus convert it: env.cast=true"
 
 
 class BrokenError(Exception):
@@ -69,7 +70,9 @@ def reader(
         return _read_plain(write, write_mask, legal)
     bare = set(space.spaces) == {OBSERVATION, MASK}
     box = space[OBSERVATION] if bare and single else None
-    shape, dtype = (box.shape, box.dtype) if isinstance(box, spaces.Box) else (None, None)
+    # float64 is left to the writer, which knows what does not fit into float32.
+    quick = isinstance(box, spaces.Box) and box.dtype != np.float64
+    shape, dtype = (box.shape, box.dtype) if quick and box is not None else (None, None)
 
     def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
         value, given = seen[OBSERVATION] if bare else seen, seen[MASK]
@@ -137,10 +140,14 @@ def _write_box(space: spaces.Space[Any]) -> Write:
 
     def write(seen: Any, row: Row) -> None:
         if not isinstance(seen, np.ndarray) or seen.shape != shape or seen.dtype != dtype:
-            raise BrokenError(f"its observation is {_describe(seen)}, but its space says {dtype} {shape}")
+            raise BrokenError(f"its observation is {_describe(seen)}, but its space says {dtype} {shape}{CAST}")
         row[...] = seen
 
-    return write
+    def write_large(seen: Any, row: Row) -> None:
+        with np.errstate(over="ignore"):  # what becomes infinite is a fault, and needs no warning
+            write(seen, row)
+
+    return write_large if dtype == np.float64 else write
 
 
 def _describe(seen: Any) -> str:
@@ -195,7 +202,7 @@ def _flat_choices(counts: list[int], starts: list[int]) -> tuple[int, Write]:
     def write(seen: Any, row: Row) -> None:
         choice = np.asarray(seen).reshape(-1) - start
         if choice.dtype.kind not in "iu" or ((choice < 0) | (choice >= count)).any():
-            raise BrokenError(f"its observation {seen!r} is not a choice among {counts}")
+            raise BrokenError(f"its observation {seen!r} is not a choice among {counts}{CAST}")
         row[:size] = 0
         row[offset + choice] = 1
 

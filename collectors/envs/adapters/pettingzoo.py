@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pettingzoo
@@ -20,11 +21,13 @@ from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 from collectors.envs.adapters.action_spaces import read_actions
 from collectors.envs.adapters.adapter import Adapter, Blueprint
 from collectors.envs.adapters.aec import AecGame
+from collectors.envs.adapters.converting import Conversion, convert
 from collectors.envs.adapters.observation_spaces import box_array, mask_writer, observation_layout, reader, without_mask
 from collectors.envs.adapters.parallel import ParallelGame
 from collectors.envs.adapters.seats import agent_roles, explain, guess_layout, make_seats
 from collectors.envs.adapters.space_forms import agent_spaces
 from collectors.envs.known import NoEnvironmentError, maker, plain, registered
+from collectors.envs.output import EnvOutput
 from league.plugins import PluginError
 from league.spec import Array, EnvSpec, Seat
 
@@ -42,14 +45,25 @@ def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **op
 
 
 def adapt(
-    build: Build, slots: int, name: str = "", *, state: bool = False, fresh: bool | None = None, **seating: Any
+    build: Build,
+    slots: int,
+    name: str = "",
+    *,
+    state: bool = False,
+    fresh: bool | None = None,
+    max_steps: int = 0,
+    output: EnvOutput | None = None,
+    **seating: Any,
 ) -> Adapter:
     """Return a batch of slots of what `build` returns, an AEC or a Parallel environment.
 
     `state` adds its `state()` to the rows; `fresh` rebuilds it for each episode (None: where that is known to be
-    needed); `seats`, `roles` and `sides` are those of `make_seats`.
+    needed); `max_steps` truncates its episodes; `output` catches what it prints; `seats`, `roles` and `sides` are those
+    of `make_seats`.
     """
-    first = build()
+    output = output or EnvOutput()
+    with output:
+        first = convert(build, Conversion())()
     name = name or str(first)
     if not isinstance(first, pettingzoo.AECEnv | pettingzoo.ParallelEnv):
         raise NoEnvironmentError(
@@ -59,7 +73,8 @@ def adapt(
     if seating.get("seats") or seating.get("sides"):
         blueprint = replace(blueprint, guesses=())
     leaky = str(getattr(first, "metadata", {}).get("name")).startswith(LEAKY)
-    return Adapter(replace(blueprint, fresh=leaky if fresh is None else fresh), build, slots, first)
+    blueprint = replace(blueprint, fresh=leaky if fresh is None else fresh, max_steps=max_steps, output=output)
+    return Adapter(blueprint, convert(build, Conversion()), slots, first)
 
 
 def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Build:
@@ -72,6 +87,8 @@ def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[st
     if id.startswith("mpe2/"):
         return _mpe2(id, options, allow)
     plain("pettingzoo", "env.kwargs", options, allow)
+    if id.startswith("atari/"):
+        options = {"auto_rom_install_path": roms()} | options
     try:
         return partial(_registered("parallel", id, allow), **options)
     except PettingZooRegistryError:
@@ -83,6 +100,14 @@ def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[st
         close = difflib.get_close_matches(id, known, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known ones are {', '.join(known)}"
         raise PluginError(f"unknown PettingZoo environment {id!r}; {hint}") from error
+
+
+def roms() -> str:
+    """Return where ale-py keeps the ROMs that it comes with: PettingZoo's emulator has none of its own."""
+    import ale_py
+    import multi_agent_ale_py  # noqa: F401  (if it is missing, the message says what to install)
+
+    return str(Path(ale_py.__file__).parent / "roms")
 
 
 def _registered(kind: Any, id: str, allow: Sequence[str]) -> Callable[..., Any]:
@@ -139,13 +164,8 @@ def blueprint_of(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], sta
 
 
 def _check_names(name: str, agents: Sequence[Any]) -> None:
-    """Refuse agents whose names are no texts, or not unique."""
+    """Refuse agents whose names are not unique."""
     for agent in agents:
-        if not isinstance(agent, str):
-            raise ValueError(
-                f"{name}: possible_agents has {agent!r}, which is no text but a {type(agent).__name__}. Agents have "
-                f"names: call it 'player_{agent}', wherever the environment names it."
-            )
         if agents.count(agent) > 1:
             raise ValueError(
                 f"{name}: possible_agents names {agent!r} {agents.count(agent)} times. Give each agent a name of its "

@@ -11,6 +11,8 @@ from collectors.envs.rows import BoolArray, Ends, Idle, Late, Rows, SlotFault
 from collectors.envs.slots import Index, no_option
 from league.spec import EnvSpec
 
+LARGEST = float(np.finfo(np.float32).max)  # rewards travel as float32
+
 
 @dataclass(slots=True)
 class PendingEnds:
@@ -108,11 +110,23 @@ class RowBuffer:
         self._fault(index, no_option(self.spec, self.masks(index)), "its action mask allows no action")
         ends = [slot * self.ready.shape[1] + agent for slot, agent, _ in self.pending.ends]
         index = np.concatenate([index, np.array(ends, dtype=np.intp)]) if ends else index
-        self._check_finite(index, index, self.reward.reshape(-1), "its reward is NaN or infinite")
+        self._check_rewards(index)
         seen = self.observation.reshape(-1, *self.spec.observation.shape)
-        self._check_finite(index, index, seen, "its observation holds NaN or infinity")
+        self._check_finite(
+            index, index, seen, "its observation holds NaN or infinity, or a number too large for float32"
+        )
         if self.state is not None:
             self._check_finite(index, index // self.ready.shape[1], self.state, "state() holds NaN or infinity")
+
+    def _check_rewards(self, index: Index) -> None:
+        """Note a fault for each of these agents, and for each that never acted, whose reward is no float32."""
+        idle = [one.slot * self.ready.shape[1] + one.agent for one in self.pending.idle]
+        index = np.concatenate([index, np.array(idle, dtype=np.intp)]) if idle else index
+        rewards = self.reward.reshape(-1).take(index)
+        fits = np.abs(rewards) <= LARGEST
+        if np.count_nonzero(fits) < len(index):
+            self._fault(index, np.asarray(~np.isfinite(rewards)), "its reward is NaN or infinite")
+            self._fault(index, np.asarray(~fits), f"its reward does not fit into float32, which ends at {LARGEST:.2g}")
 
     def _check_finite(self, index: Index, rows: Index, values: npt.NDArray[Any], reason: str) -> None:
         """Note a fault for each of these agents whose row of the values has a number that is not finite."""

@@ -40,6 +40,7 @@ class SeatLayout:
 
 ONE_TEAM = SeatLayout((("*",),), cooperative=True)
 PREDATORS = SeatLayout((("adversary_*",), ("agent_*",)))
+PONG_PAIRS = SeatLayout((("first_0", "third_0"), ("second_0", "fourth_0")))
 KNOWN = {
     # One player has the whole team: what a single policy with shared weights can learn.
     "simple_spread": ONE_TEAM,
@@ -55,6 +56,12 @@ KNOWN = {
     # Partners come from the pool: few seats, and playing with strangers is the point.
     "cooperative_pong": SeatLayout(cooperative=True),
     "hanabi": SeatLayout(cooperative=True),
+    "ForagingEnv": SeatLayout(cooperative=True),  # of lbforaging
+    "Warehouse": ONE_TEAM,  # of rware
+    # Atari: pairs of partners.
+    "quadrapong": PONG_PAIRS,
+    "foozpong": PONG_PAIRS,
+    "volleyball_pong": PONG_PAIRS,
     # Archers and knights share their spaces, but not their craft: two seats that co-operate.
     "knights_archers_zombies": SeatLayout((("archer_*",), ("knight_*",)), cooperative=True),
     # A team against a team.

@@ -35,6 +35,9 @@ class Game(Protocol):
     def look(self) -> None:
         """Write rewards, ends, and the observations of agents that must act now into the buffer."""
 
+    def cut(self) -> None:
+        """End the episode here: every agent that acted and still lives is truncated."""
+
     def render(self) -> str:
         """Return the position as text; empty if the environment has none."""
 
@@ -91,6 +94,8 @@ class SlotWriter:
     def reward(self, rewards: Mapping[str, Any]) -> None:
         """Add to the rewards of agents since their last decisions."""
         try:
+            if None in rewards.values():
+                raise _not_a_number(rewards)
             if not any(rewards.values()):  # most rewards of most games are zero; NaN is not
                 return
             for agent, reward in rewards.items():
@@ -135,6 +140,13 @@ class SlotWriter:
         self._ended[number] = self._listed[number] = True
         self.infos[agent] = info
 
+    def end_ready(self, agent: str, info: Mapping[str, Any]) -> None:
+        """Truncate an agent that must act now: the observation that is written already is its final one."""
+        number = self._place(agent)
+        self._ended[number] = True
+        self.buffer.pending.ends.append((self.slot, number, True))
+        self.infos[agent] = info
+
     def unended(self) -> list[str]:
         """Return the agents that acted and have no END row yet."""
         states = zip(self.agents, self._acted.tolist(), self._ended, strict=True)
@@ -163,7 +175,8 @@ class SlotWriter:
                     f"state() has shape {state.shape}, but state_space says {self.buffer.spec.state.shape}; "
                     "fix the environment, or set env.state=false"
                 )
-            self.buffer.state[self.slot] = state
+            with np.errstate(over="ignore"):  # a number that is too large is a fault, and needs no warning
+                self.buffer.state[self.slot] = state
 
     def _place(self, agent: str) -> int:
         number = self.number.get(agent)
@@ -183,4 +196,8 @@ def _not_a_number(rewards: Mapping[str, Any]) -> BrokenError:
         agent for agent, reward in rewards.items() if np.ndim(reward) or not isinstance(reward, int | float | np.number)
     ]
     agent = odd[0] if odd else next(iter(rewards))
-    return BrokenError(f"agent {agent!r}: its reward is {rewards[agent]!r}; give a number, e.g. float(reward)")
+    reward, remedy = rewards[agent], "give a number, e.g. float(reward)"
+    if np.ndim(reward) == 1 and np.size(reward) > 1:
+        example = ",".join(["1"] * np.size(reward))
+        remedy = f"give a number, or a weight for each part of the vector: env.reward_weights=[{example}]"
+    return BrokenError(f"agent {agent!r}: its reward is {reward!r}; {remedy}")

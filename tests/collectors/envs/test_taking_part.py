@@ -6,7 +6,7 @@ import small_envs as small
 from driving import play
 
 from collectors.acting import Acted
-from collectors.conformance import conform
+from collectors.conforming import conform
 from collectors.envs.adapters import reference_tests as official
 from collectors.envs.adapters.pettingzoo import adapt
 from collectors.envs.outcomes import OutcomeError, checked_scores

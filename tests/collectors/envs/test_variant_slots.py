@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sized_env import SizedRace
 
-from collectors.conformance import conform
+from collectors.conforming import conform
 from collectors.envs.adapters.pettingzoo import adapt
 from collectors.envs.config import EnvConfig, VariantConfig, make_environment, planned, variants_of
 from collectors.envs.variant_slots import VariantError, VariantSlots
