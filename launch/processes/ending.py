@@ -18,6 +18,7 @@ from launch.viewers.view import read_offline
 from league.ids import PlayerId
 from league.rulebook import BudgetConfig
 from league.state import OVER, LeagueState
+from league.store.regular_file import read_end
 from league.store.run_directory import RunDirectory
 from league.ticket import Purpose
 
@@ -27,6 +28,8 @@ UNFINISHED = (
 )
 TRAINING_STOPS = "Its training stops"  # what a learner logs when it gives a player up
 ENOUGH = 2  # batches after which a player should have been trained: one may be under way
+
+LONGEST_LOG = 1 << 24  # bytes of a log that are searched, from its end
 
 
 class EndProblem(NamedTuple):
@@ -60,7 +63,7 @@ def stop_reason(run: RunDirectory) -> str:
     """Return the last line of the learners' logs that says why training stopped; empty if none does."""
     found = ""
     for path in sorted(run.logs.glob(f"{ProcessRole.LEARNER}-*.log")):
-        for line in path.read_text(errors="replace").splitlines():
+        for line in read_end(path, LONGEST_LOG).decode(errors="replace").splitlines():
             if " ERROR " in line and TRAINING_STOPS in line:
                 found = line.partition(" ERROR ")[2].partition(": ")[2]
     return found

@@ -19,7 +19,7 @@ from league.ids import Hash
 from league.store.files import PART, open_append, publish
 from league.store.ledger import ARCHIVE
 from league.store.plain_json import read_json
-from league.store.regular_file import read_regular, read_text_of
+from league.store.regular_file import IrregularFile, read_regular, read_text_of
 
 LAYOUT_VERSION = 1
 LATEST = "latest"  # stands for the league whose config was written last; for a tournament only if there is no league
@@ -253,9 +253,9 @@ class _StoredConfig(msgspec.Struct):
 def _is_tournament(config: Path) -> bool:
     """Whether nobody learns in the run of a config; a damaged one is reported when it is read."""
     try:
-        found = msgspec.json.decode(config.read_bytes(), type=_StoredConfig).league.tournament
+        found = read_json(config, _StoredConfig).league.tournament
         return found.rounds is not None or found.until is not None
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, IrregularFile):
         return False
 
 

@@ -175,3 +175,12 @@ def test_a_name_that_is_no_text_is_refused(runs):
     strange = run.root.rename(run.root.with_name("first\udcff"))
     with pytest.raises(RunError, match=r"first\\udcff' is no text: rename it"):
         RunDirectory.find(str(strange))
+
+
+@pytest.mark.timeout(10)
+def test_latest_does_not_wait_for_a_config_that_is_a_pipe(runs):
+    make(runs, "first")
+    second = make(runs, "second")
+    second.config.unlink()
+    os.mkfifo(second.config)
+    assert RunDirectory.find("latest", runs).name in ("first", "second")
