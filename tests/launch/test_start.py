@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from spawned import PATIENCE, contend, overrides
 
 from collectors.envs.config import EnvError
 from launch.cli import main
@@ -18,29 +19,6 @@ from launch.start import begin, held, rehearse
 from league.store.run_directory import RunDirectory, RunError
 
 RACES = 200
-
-
-PATIENCE = 120.0  # seconds; nobody waits so long unless something broke
-
-
-def overrides(runs, name):
-    return ["experiment=tic_tac_toe", f"runs={runs}", f"name={name}", "policy.hidden=[8]"]
-
-
-def contend(runs, races, barrier, results):
-    """Start `races` leagues, each at the same moment as another process; tell who had which, and what was there."""
-    config = compose(overrides(runs, "race"))
-    for race in range(races):
-        config.name = f"race-{race // 2}"  # each name twice: a new run, and one that exists
-        barrier.wait(PATIENCE)
-        try:
-            with begin(config, allow=(), accept=False, notify=lambda line: None) as run:
-                results.put((race, True, run.config.exists()))
-                barrier.wait(PATIENCE)  # until the other one has tried, too
-        except RunError as error:
-            results.put((race, False, "is under way already" in str(error) or f"{error}"[:300]))
-            barrier.wait(PATIENCE)
-        barrier.wait(PATIENCE)
 
 
 @pytest.mark.slow
