@@ -1,4 +1,4 @@
-"""What tests run in spawned processes: a child imports its target by name, and other packages install a `tests`, too."""
+"""What tests run in spawned processes: a child imports it by name, and other packages install a `tests`, too."""
 
 from launch.config.compose import compose
 from launch.start import begin
