@@ -2,7 +2,7 @@
 
 Pgx alone is one compiled function that chooses random legal actions, steps all worlds and begins again those that are
 over. Both leagues of a pair have the same settings, and take turns: one is stopped while the other plays. They train
-with IMPALA, which passes once over the data: with the four passes of PPO the learner limits the faster one.
+with IMPALA, which passes once over the data: with the four passes of PPO a fast game may wait for the learner.
 """
 
 import os
