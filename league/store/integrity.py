@@ -40,7 +40,7 @@ def damage(connection: sqlite3.Connection, schema: str, at: Mark = START) -> lis
     problems += _problems_of("metrics row", check_metrics(connection, search=True))
     try:
         problems += check_facts(connection, at)
-        if not has_schema(connection, schema):
+        if _schema(connection) != _expected(schema):
             problems.append("the tables or indexes of the database are not those that Ludus makes")
         lines = [str(line) for (line,) in connection.execute(f"pragma integrity_check({MOST})")]
         problems += [f"SQLite: {line}" for line in lines if line != "ok"]
@@ -120,9 +120,13 @@ def _text(data: bytes) -> str | tuple[bytes]:
         return (data,)  # neither text nor a blob: the ledger never writes a tuple
 
 
-def has_schema(connection: sqlite3.Connection, schema: str) -> bool:
-    """Return whether a database has exactly the tables and indexes of a schema."""
-    return _schema(connection) == _expected(schema)
+def has_tables(connection: sqlite3.Connection, schema: str) -> bool:
+    """Return whether a database has the tables of a schema and nothing that is not in it; an index may be missing.
+
+    A missing index makes nothing dangerous to read: `damage` finds it.
+    """
+    found, wanted = set(_schema(connection)), set(_expected(schema))
+    return found <= wanted and {row for row in wanted if row[0] == "table"} <= found
 
 
 def _schema(connection: sqlite3.Connection) -> list[Row]:

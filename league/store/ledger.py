@@ -29,7 +29,7 @@ from league.limits import Count, Label, Metrics, Seconds
 from league.store.archive import MOST_ROWS, LedgerArchive, Row, fits
 from league.store.archive import LedgerError as LedgerError  # of both
 from league.store.chain import START, Mark, hash_events, link, sealed, to_text
-from league.store.integrity import HEAD, MEASURED, check_events, damage, has_schema, seal_holds
+from league.store.integrity import HEAD, MEASURED, check_events, damage, has_tables, seal_holds
 from league.store.regular_file import IrregularFile, open_regular, refuse_irregular
 
 SCHEMA_VERSION = 6
@@ -519,7 +519,7 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
             f"the ledger {path} has schema version {version}, this Ludus reads version {SCHEMA_VERSION}: "
             "open it with the Ludus that wrote it, or start a new run"
         )
-    if not has_schema(connection, _SCHEMA):
+    if not has_tables(connection, _SCHEMA):
         raise LedgerError(FOREIGN.format(path))
 
 

@@ -86,7 +86,7 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
         ),
         (
             "env.id=classic/go_v5",
-            "env.id is only for env.name=pettingzoo, openspiel, gymnasium, atari; "
+            "env.id is only for env.name=pettingzoo, openspiel, gymnasium, gymnasium_multi, atari, pgx; "
             "the seats of 'connect_four' are fixed",
         ),
         (
@@ -215,8 +215,8 @@ FILES = {
 ANSWERS = {
     "env=mine": "userpkg.game:Game {'size': 3} mlp",
     "env=mien": "unknown env 'mien'. Did you mean 'mine'? "
-    "Known: atari, connect_four, disc, gymnasium, mine, openspiel, pettingzoo, recall, rock_paper_scissors, "
-    "simple_spread, simple_tag, tic_tac_toe, two_step.",
+    "Known: atari, connect_four, disc, gymnasium, gymnasium_multi, mine, openspiel, pettingzoo, pgx, recall, "
+    "rock_paper_scissors, simple_spread, simple_tag, tic_tac_toe, two_step.",
     "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in pkg://userpkg.conf/experiment/typo.yaml)",
     "experiment=words": "algo.epochs=many: expected a whole number (in pkg://userpkg.conf/experiment/words.yaml)",
 }
