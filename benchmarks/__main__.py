@@ -122,9 +122,16 @@ def run_n(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     return acting_in_torch.run(folder, seconds, rounds)
 
 
+def run_o(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """A batched simulator through rows and in leagues."""
+    from benchmarks import batched
+
+    return batched.run(folder, seconds, rounds)
+
+
 LETTERS: dict[str, Letter] = {
     "a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f, "g": run_g, "h": run_h, "i": run_i,
-    "j": run_j, "k": run_k, "l": run_l, "m": run_m, "n": run_n,
+    "j": run_j, "k": run_k, "l": run_l, "m": run_m, "n": run_n, "o": run_o,
 }  # fmt: skip
 
 

@@ -4,9 +4,11 @@ python -m benchmarks.curves env=recall policy.memory=gru --decisions 400000 --se
 python -m benchmarks.curves env=simple_tag algo=ippo --role adversary --opponent 400000
 python -m benchmarks.curves env=connect_four algo=appo --lag 4 --against one_ply --games 2000
 python -m benchmarks.curves env=gymnasium env.id=CartPole-v1 algo=dqn policy.epsilon=0 --evaluate 100
+python -m benchmarks.curves env=connect_four policy=board_conv learner.ema=0.9 --against one_ply
 
 Collecting and learning are the real parts (Acting, Recorder, an algorithm), in turns, so that data lags by as many
-updates as --lag says, and by none without it.
+updates as --lag says, and by none without it. With `learner.ema` the averaged weights are scored, as candidates are.
+`play_ms` and `learn_ms` are milliseconds of CPU for 1,000 trained decisions: what a collector and a learner need.
 """
 
 import argparse
@@ -33,6 +35,7 @@ from league.ticket import Entry
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.config import AlgoConfig
 from learners.batcher import Batcher
+from learners.weight_average import WeightAverage
 
 HERO = "hero"
 
@@ -55,7 +58,10 @@ class Practice:
     role: str | None = None  # of the seats that learn; None: all of them
     opponent: FloatArray | None = None  # weights of all other seats; None: they play at random
     lag: int = 0  # updates between the weights that act and those that learn
+    ema: float = 0.0  # decay of the average of versions; 0: none
     decisions: int = 0
+    play_cpu: float = 0.0  # seconds of CPU in collecting,
+    learn_cpu: float = 0.0  # and in updates
     returns: list[float] = field(default_factory=list)  # of every episode, oldest first: the mean of who learns
 
     def __post_init__(self):
@@ -70,6 +76,7 @@ class Practice:
         )
         self.batcher = Batcher(incarnation=0, batch=self.algo.batch, max_lag=0)
         self.versions = deque([start], maxlen=self.lag + 1)
+        self.average = WeightAverage(self.ema, describe(self.policy, spec)) if self.ema else None
         self.rng = np.random.default_rng(derive_seed(self.seed, "train"))
         self.entry = np.zeros(len(spec.agents), np.intp)
         for number, seat in enumerate(spec.seats):
@@ -121,12 +128,22 @@ class Practice:
 
     def update(self):
         """Play, learn, and act with what was learned; return metrics."""
+        began = time.process_time()
         batch = self.collect()
+        played = time.process_time()
         metrics = self.algorithm.update(batch, self.rng)
         self.versions.append(self.algorithm.flat())
+        if self.average is not None:
+            self.average.add(self.versions[-1])
         self.actors.update_live(HERO, 0, self.versions[0])
         self.decisions += batch.decisions
+        self.play_cpu, self.learn_cpu = self.play_cpu + played - began, self.learn_cpu + time.process_time() - played
         return metrics
+
+    def candidate(self):
+        """Return the weights that a candidate would have: the newest, or the average of versions."""
+        newest = self.algorithm.flat()
+        return newest if self.average is None else self.average.read(newest)
 
     def mean_return(self, episodes=1000):
         """Return what the agents earned on average in the newest episodes."""
@@ -193,20 +210,22 @@ def main():
         made = [make_environment(config.env, arguments.slots, arguments.allow) for _ in range(3)]
         if arguments.opponent:
             opponent = practise(made[0], seed, role=others[0]).until(arguments.opponent).algorithm.flat()
-        how = {"role": arguments.role, "opponent": opponent, "lag": arguments.lag}
+        how = {"role": arguments.role, "opponent": opponent, "lag": arguments.lag, "ema": config.learner.ema}
         randoms.append(practise(made[1], seed, **how).baseline(arguments.baseline))
         practice = practise(made[2], seed, **how)
         for point in range(1, arguments.points + 1):
             practice.until(point * arguments.decisions / arguments.points)
             seconds = time.perf_counter() - began
             told = {"seed": seed, "decisions": practice.decisions, "seconds": round(seconds, 1)}
+            told["play_ms"] = 1e6 * practice.play_cpu / practice.decisions
+            told["learn_ms"] = 1e6 * practice.learn_cpu / practice.decisions
             told["mean_return"] = practice.mean_return(arguments.episodes)
             if arguments.evaluate:
                 with closing(make_environment(config.env, arguments.evaluate, arguments.allow)) as fresh:
                     evaluation = practise(fresh, derive_seed(seed, "evaluation"), **how)
-                    told["evaluated"] = evaluation.evaluate(practice.algorithm.flat())
+                    told["evaluated"] = evaluation.evaluate(practice.candidate())
             if arguments.against:
-                flat = practice.algorithm.flat()
+                flat = practice.candidate()
                 with closing(make_environment(config.env, arguments.slots, arguments.allow)) as fresh:
                     told["score"] = score_against(arguments.against, fresh, config.policy, flat, arguments.games, seed)
             emit("curve", **told, random=randoms[-1])

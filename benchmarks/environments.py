@@ -28,7 +28,7 @@ from collectors.actors import Actors
 from collectors.check import speed
 from collectors.collector import Collector
 from collectors.config import CollectorConfig
-from collectors.conformance import conform
+from collectors.conforming import conform
 from collectors.envs.config import parse_environment, planned
 from collectors.envs.plan import Plan
 from collectors.learner_client import LearnerClient
@@ -95,6 +95,12 @@ KNOWN: dict[str, Known] = {
     "openspiel/goofspiel(num_cards=5,imp_info=true)": Known("OpenSpiel", quick=True, remark="simultaneous moves"),
     "openspiel/oshi_zumo": Known("OpenSpiel", remark="simultaneous moves"),
     "openspiel/hanabi": Known("OpenSpiel", remark="co-operative"),
+    "atari/pong_v3": Known(PARALLEL, {"max_cycles": 40}, remark="frames as they are: wrap it before you train"),
+    "atari/boxing_v2": Known(PARALLEL, {"max_cycles": 40}, remark="frames as they are: wrap it before you train"),
+    "atari/warlords_v3": Known(PARALLEL, {"max_cycles": 40}, remark="frames as they are: wrap it before you train"),
+    "atari/quadrapong_v4": Known(PARALLEL, {"max_cycles": 40}, remark="two pairs; wrap it before you train"),
+    "gymnasium_multi/Foraging-8x8-2p-1f-v3": Known("Gymnasium, tuples", quick=True, remark="Level-Based Foraging"),
+    "gymnasium_multi/rware-tiny-2ag-v2": Known("Gymnasium, tuples", {"max_steps": 100}, remark="RWARE"),
     "gymnasium/CartPole-v1": Known("Gymnasium", quick=True),
     "gymnasium/Pendulum-v1": Known("Gymnasium"),
     "gymnasium/Acrobot-v1": Known("Gymnasium"),

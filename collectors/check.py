@@ -10,24 +10,31 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from collectors.conformance import Findings, Problem, Transcript, conform
+from collectors.conformance import Findings, Problem, Transcript
+from collectors.conforming import MORE, Suite
 from collectors.env_report import EnvReport
-from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, planned
+from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, place_of, planned
 from collectors.envs.known import NoEnvironmentError
+from collectors.envs.other_python.version_hints import version_hint
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
 from collectors.envs.return_sums import ReturnSums
-from collectors.envs.rows import CanRehearse, Ends, Environment, Rows
+from collectors.envs.rows import CanRehearse, Compiles, Ends, Environment, HasGuesses, Rows
 from collectors.envs.watched import Tell, silent, watched
+from collectors.outcome_notes import look_at_outcomes
+from collectors.pace import LOOKED_AT, TimeBudget
+from collectors.played_episodes import PlayedEpisodes, PlayWatch, from_transcripts
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
+from league.limits import ABSENT
 from league.player import Player
 from league.policies.actor import Actor
 from league.spec import EnvSpec
 
 SPEED_SECONDS = 0.5
-SPACE_EPISODES = 4  # in which each observation is compared with its space
-EPISODE_SECONDS = 60.0  # within which an episode must end, or `ludus check-env` leaves out all checks that need one
+CHECK_SECONDS = 20.0  # of `ludus check-env`: what there is no time for is left out, and the report says so
+EPISODES = 16  # that it plays if there is time
+ENDLESS_SECONDS = 20.0  # of the trial before a run, if that is enough to see that episodes do not end
 TRIAL_SECONDS = 1.0  # of random play before a run
 MAKER = "Name a class or function that makes an environment, as package.module:name"
 OUTCOME_FACTOR = 10  # times as long a trial may take if only a real episode can test env.outcome
@@ -36,25 +43,26 @@ T = TypeVar("T")
 Bots = Sequence[tuple[Player, Actor]]  # scripted players, and what chooses their actions
 
 
-def check(
+def check(  # noqa: PLR0913  (all but the first are passed by name)
     name: str | EnvConfig,
     slots: int = 8,
     kwargs: Mapping[str, Any] | None = None,
     allow: Sequence[str] = (),
-    episodes: int = 16,
+    episodes: int = EPISODES,
     tell: Tell = silent,
-    seconds: float = EPISODE_SECONDS,
+    seconds: float = CHECK_SECONDS,
+    progress: Tell = silent,
 ) -> EnvReport:
     """Check everything about an environment that matters to a league; problems are reported, never raised.
 
-    `tell` is called with the name of each stage before it begins. If no episode ends within `seconds`, the report says
-    so, and checks that need one are left out.
+    `tell` is called with the name of each stage before it begins, `progress` with each part of the check. `seconds`
+    bound the whole: with less time fewer episodes are played, and the report says what was left out.
 
     check("pettingzoo", kwargs={"id": "mpe2/simple_tag_v3"}).lines()
     check(EnvConfig(name="connect_four", draw_margin=0.5)).lines()
     """
     report = EnvReport(name=str((kwargs or {}).get("id", name)) if isinstance(name, str) else name.id or name.name)
-    remedy = "See the message; it names the place."
+    remedy, budget = "See the message; it names the place.", TimeBudget(seconds)
     given = name.kwargs if isinstance(name, EnvConfig) else (kwargs or {}).get("kwargs") or kwargs or {}
     made = _guard(
         report, lambda: watched(_plan(name, kwargs, allow), tell), "Check env.name, env.id and env.kwargs.", given
@@ -67,14 +75,25 @@ def check(
     if not (isinstance(name, EnvConfig) and name.roles):
         _hint_at_roles(report, report.spec)
     looked = len(report.problems)
-    findings = _guard(report, lambda: _conform(made, slots, episodes, seconds), remedy)
+    suite = Suite(made.build, made.returns, budget, made.payments, made.max_steps, progress)
+    findings = _guard(report, lambda: suite.run(range(1, episodes + 1), slots), remedy)
     if findings is not None:
         _add_findings(report, findings)
-        _guard(report, lambda: _warn_of_strays(report, findings, made), remedy)
-        report.steps_per_second = _guard(report, lambda: speed(made.build(slots)), remedy) or 0.0
+        _add_outcome(report, findings, name if isinstance(name, EnvConfig) else None)
+        _guard(report, lambda: _warn_of_strays(report, findings, made, budget), remedy)
+        progress("the speed")
+        wide = max(1, min(slots, len(findings.transcripts)))
+        report.steps_per_second = _guard(report, lambda: speed(made.build(wide)), remedy) or 0.0
     # PettingZoo's tests run last, though reported first: a crash or a hang should happen where every step is announced.
-    report.problems[looked:looked] = _complaints(made, remedy)
+    progress("PettingZoo's own tests")
+    report.problems[looked:looked] = _complaints(report, made, remedy, budget)
+    _note_output(report, made)
     return report
+
+
+def _note_output(report: EnvReport, made: Plan) -> None:
+    if made.output is not None and made.output.characters:
+        report.notes.append(str(made.output))
 
 
 def _plan(name: str | EnvConfig, kwargs: Mapping[str, Any] | None, allow: Sequence[str]) -> Plan:
@@ -88,7 +107,9 @@ def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mappin
     except Exception as error:
         better = "" if kwargs is None else constructor_remedy(error, kwargs)
         better = MAKER if isinstance(error, NoEnvironmentError) else better
-        what = f"{type(error).__name__}: {str(error) or 'it gave no reason'}"
+        better = better or ("" if kwargs is None else version_hint(error))
+        where = "" if kwargs is None else place_of(error)
+        what = f"{type(error).__name__}: {str(error) or 'it gave no reason'}{where}"
         report.problems.append(Problem(what, f"{better}." if better else remedy))
         return None
 
@@ -109,12 +130,14 @@ def _hint_at_roles(report: EnvReport, spec: EnvSpec) -> None:
             )
 
 
-def _warn_of_strays(report: EnvReport, findings: Findings, made: Plan) -> None:
+def _warn_of_strays(report: EnvReport, findings: Findings, made: Plan, budget: TimeBudget) -> None:
     """Warn of observations outside their spaces, in some of the episodes."""
     if made.outside is None or not findings.deterministic:
         return
     found: dict[str, str] = {}
-    for episode in findings.complete[:SPACE_EPISODES]:
+    for episode in findings.complete[:LOOKED_AT]:
+        if not budget.left:
+            break
         found = made.outside(episode.seed, episode.ticks) | found
     for agent, stray in found.items():
         report.warnings.append(f"agent {agent!r} sees {stray}. Correct the space, or clip what it sees")
@@ -123,19 +146,26 @@ def _warn_of_strays(report: EnvReport, findings: Findings, made: Plan) -> None:
 def _read_spec(report: EnvReport, made: Plan) -> None:
     env = made.build(1)
     report.spec = env.spec
+    if isinstance(env, Compiles) and (told := env.prepare()):
+        report.notes.append(told)
+    report.guesses = list(env.guesses) if isinstance(env, HasGuesses) else []
     env.close()
     if made.spaces is not None:
         report.spaces = made.spaces()
 
 
-def _complaints(made: Plan, remedy: str) -> list[Problem]:
+def _complaints(report: EnvReport, made: Plan, remedy: str, budget: TimeBudget) -> list[Problem]:
+    """Return the problems that PettingZoo's tests found; a test that fails itself is only noted."""
+    if made.complaints is None:
+        return []
+    if not budget.left:
+        report.notes.append(f"there was no time for PettingZoo's own tests; {MORE}")
+        return []
     aside = EnvReport(name="")
-    found = None if made.complaints is None else _guard(aside, made.complaints, remedy)
-    return aside.problems + [Problem(one, "Fix the environment as PettingZoo asks.") for one in found or ()]
-
-
-def _conform(made: Plan, slots: int, episodes: int, seconds: float) -> Findings:
-    return conform(made.build, range(1, episodes + 1), slots, made.returns, seconds)
+    found = _guard(aside, made.complaints, remedy) or []
+    report.notes += [f"{one.what}. The test itself failed: that says nothing" for one in found if one.of_the_test]
+    fix = "Fix the environment as PettingZoo asks."
+    return aside.problems + [Problem(one.what, fix) for one in found if not one.of_the_test]
 
 
 def _add_findings(report: EnvReport, findings: Findings) -> None:
@@ -151,6 +181,16 @@ def _add_findings(report: EnvReport, findings: Findings) -> None:
         _report_idle_seats(report, complete)
 
 
+def _add_outcome(report: EnvReport, findings: Findings, config: EnvConfig | None) -> None:
+    """Say who wins an episode, and what the episodes showed about that."""
+    assert report.spec is not None
+    if findings.complete:
+        played = from_transcripts(report.spec, findings.complete)
+        report.outcome, notes = look_at_outcomes(report.spec, played, config)
+        for note in notes:
+            (report.warnings if note.grave else report.notes).append(note.text)
+
+
 def _zero_sum(episodes: Sequence[Transcript]) -> bool | None:
     """Return whether the returns of each episode add up to zero; None if there was no reward at all."""
     if not any(paid for episode in episodes for paid in episode.returns.values()):
@@ -163,10 +203,12 @@ def _report_idle_seats(report: EnvReport, episodes: Sequence[Transcript]) -> Non
     assert report.spec is not None
     for number, seat in enumerate(report.spec.seats):
         who = f"seat {number} ({', '.join(report.spec.agents[agent] for agent in seat.agents)})"
-        idle = sum(not any(agent in episode.decided for agent in seat.agents) for episode in episodes)
-        if idle == len(episodes):
+        silent = [one for one in episodes if not any(agent in one.decided for agent in seat.agents)]
+        names = {report.spec.agents[agent] for agent in seat.agents}
+        idle = sum(not names <= one.absent for one in silent)
+        if len(silent) == len(episodes):
             remedy = "Leave its agents out of possible_agents, or seat them with others (env.seats)."
-            report.problems.append(Problem(f"{who} never acted in {idle} episodes", remedy))
+            report.problems.append(Problem(f"{who} never acted in {len(silent)} episodes", remedy))
         elif idle:
             report.notes.append(
                 f"{who} did not act in {idle} of {len(episodes)} episodes; its return counts all the same"
@@ -200,10 +242,15 @@ class RandomPlay:
 
     margins: list[float]  # of each episode that ended
     ticks: int
+    played: PlayedEpisodes
 
 
 def try_out(
-    env: Environment, seconds: float = TRIAL_SECONDS, bots: Bots = (), enough: Callable[[list[float]], bool] = bool
+    env: Environment,
+    seconds: float = TRIAL_SECONDS,
+    bots: Bots = (),
+    enough: Callable[[list[float]], bool] = bool,
+    longest: int = 0,
 ) -> RandomPlay:
     """Play at random in all slots until that is enough, or time is up; raise EnvError if an episode breaks.
 
@@ -211,13 +258,14 @@ def try_out(
     is refused before there is a run. In every position of the first episodes the bots choose a move as well. If only a
     real episode can test the outcome, there is more time for one.
 
-    `enough` gets the margins of the episodes that ended. An episode is enough by default.
+    `enough` gets the margins of the episodes that ended. An episode is enough by default. If none ends, it goes on for
+    `longest` ticks where `ENDLESS_SECONDS` are enough for them: then it is known that episodes do not end.
     """
     patience = seconds if _outcome_is_known(env) else seconds * OUTCOME_FACTOR
     rng, begin = np.random.default_rng(0), time.monotonic()
     free, begun, margins = np.arange(env.slots, dtype=np.int32), 0, list[float]()
-    earned = ReturnSums(env.slots, len(env.spec.agents))
-    for ticks in count(1):  # noqa: B007  (it is needed after the loop)
+    earned, watch = ReturnSums(env.slots, len(env.spec.agents)), PlayWatch(env.spec)
+    for ticks in count(1):
         env.start(free, np.arange(begun + 1, begun + len(free) + 1, dtype=np.int64))
         begun += len(free)
         earned.clear(free)
@@ -226,10 +274,11 @@ def try_out(
         if margins and (enough(margins) or spent >= seconds):
             break
         margins += _margins(env.spec, earned.totals[ends.over], ends.ranks)
-        if not margins and spent >= patience:
+        watch.add(ends, earned.totals[ends.over])
+        if not margins and (ticks >= longest or ticks * ENDLESS_SECONDS < longest * spent) and spent >= patience:
             break
         free = ends.over.astype(np.int32)
-    return RandomPlay(margins, ticks)
+    return RandomPlay(margins, ticks, watch.episodes())
 
 
 def _margins(spec: EnvSpec, returns: npt.NDArray[np.float64], ranks: npt.NDArray[np.int64] | None) -> list[float]:
@@ -238,8 +287,9 @@ def _margins(spec: EnvSpec, returns: npt.NDArray[np.float64], ranks: npt.NDArray
         return [0.0] * len(returns)
     first, second = ([seat for seat, side in enumerate(spec.sides) if side == which] for which in (0, 1))
     if ranks is not None:
-        ahead: list[float] = np.sign(ranks[:, second[0]] - ranks[:, first[0]]).astype(float).tolist()
-        return ahead
+        mine, yours = ranks[:, first[0]], ranks[:, second[0]]
+        ahead = np.where(np.minimum(mine, yours) == ABSENT, 0, np.sign(yours - mine))
+        return [float(one) for one in ahead]
     seats = np.stack([returns[:, list(seat.agents)].sum(axis=1) for seat in spec.seats], axis=1)
     leads: list[float] = ((seats[:, first].mean(axis=1) - seats[:, second].mean(axis=1)) / 2).tolist()
     return leads

@@ -7,14 +7,13 @@ slot, beside any others, and must be the same there.
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import BoolArray, Ends, Environment, Rows
+from collectors.envs.rows import BoolArray, Ends, Environment, Idle, Late, Rows
 from collectors.envs.slots import no_option
 from league.ids import derive_seed
 
@@ -41,6 +40,9 @@ class Transcript:
     ticks: Ticks = field(default_factory=list)
     returns: dict[str, float] = field(default_factory=dict)
     decided: dict[int, int] = field(default_factory=dict)  # how often each agent has acted
+    late: set[str] = field(default_factory=set)  # agents that got a reward after their end
+    absent: frozenset[str] = frozenset()  # agents that did not take part
+    ranks: tuple[int, ...] | None = None  # of seats, where returns alone do not decide
     complete: bool = False
     fault: str = ""
 
@@ -52,6 +54,19 @@ class Transcript:
         self.ticks[-1][name] = action
         self.decided[agent] = self.decided.get(agent, 0) + 1
         self.returns[name] = self.returns.get(name, 0.0) + reward
+
+    def pay(self, name: str, reward: float, late: bool) -> None:
+        """Add a reward of an agent that never acted, or got it late, after its end."""
+        self.returns[name] = self.returns.get(name, 0.0) + reward
+        if late:
+            self.late.add(name)
+
+    def close(self, ends: Ends, place: int, agents: Sequence[str]) -> None:
+        """Add the outcome; `place` is that of the episode among those that are over."""
+        self.complete = True
+        self.ranks = None if ends.ranks is None else tuple(ends.ranks[place].tolist())
+        if ends.present is not None:
+            self.absent = frozenset(agents[agent] for agent in (~ends.present[place]).nonzero()[0].tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +85,10 @@ class Findings:
 
 
 ADAPTER = "This is the environment adapter's fault: compare it with the rules in collectors/envs/rows.py."
-SEEDS = "reset(seed) must restore everything and seed every random generator, else no episode can be replayed."
-
-FRESH = "Or set env.fresh=true: then the environment is rebuilt for each episode."
-
 
 ENDLESS = (
     "Give the environment a limit on the length of an episode, such as max_cycles=500 (KEY=VALUE for check-env, "
-    "env.kwargs in a run)."
+    "env.kwargs in a run), or let Ludus truncate its episodes, unless it is a batch of slots: env.max_steps=1000."
 )
 
 LIMIT = 10_000  # ticks that an episode may take
@@ -90,16 +101,20 @@ class RuleChecker:
     transcripts = RuleChecker(env).play([1, 2, 3])
     """
 
-    def __init__(self, env: Environment, limit: int = LIMIT, seconds: float = math.inf) -> None:
+    def __init__(self, env: Environment, limit: int = LIMIT, seconds: float = math.inf, many: float = MANY) -> None:
         self.env = env
         self.limit = limit  # ticks of one episode
+        self.many = many  # ticks without an end that are the environment's problem, not a lack of time
         self.problems: dict[str, Problem] = {}
         self.endless = ""  # a message, if no episode ended in time
         self._until = time.monotonic() + seconds
         self._playing: dict[int, Transcript] = {}
 
     def play(self, seeds: Sequence[int]) -> list[Transcript]:
-        """Play one episode for each seed; return them in the order of the seeds."""
+        """Play one episode for each seed; return them in the order of the seeds.
+
+        If time is up, those that have not ended are left as they are.
+        """
         waiting = [Transcript(seed) for seed in seeds]
         transcripts = list(waiting)
         self._start(waiting)
@@ -117,14 +132,17 @@ class RuleChecker:
         return transcripts
 
     def _lasts_too_long(self, transcripts: Sequence[Transcript]) -> bool:
-        """Return whether an episode reached the limit, or none ended in time; note the problem."""
-        ticks, none_ended = max(map(_ticks, self._playing.values()), default=0), not any(map(_ended, transcripts))
-        if ticks < self.limit and not (none_ended and time.monotonic() > self._until):
+        """Return whether an episode reached the limit, or time is up; note the problem if none ended."""
+        ticks, none_ended = max(map(_ticks, self._playing.values()), default=0), not any(map(ended, transcripts))
+        if ticks < self.limit and time.monotonic() <= self._until:
             return False
+        longest = max((len(one.ticks) for one in transcripts if ended(one)), default=ticks)
+        if ticks < self.limit and not none_ended and ticks < max(self.many, 10 * longest):
+            return True  # it may well end
         self.endless = f"no episode ended within {ticks:,} steps"
         if not none_ended:
             self._note(f"an episode did not end within {ticks:,} steps, though others did", ENDLESS)
-        elif ticks >= min(self.limit, MANY):
+        elif ticks >= min(self.limit, self.many):
             self._note(self.endless, ENDLESS)
         return True
 
@@ -185,15 +203,16 @@ class RuleChecker:
     def _check_ends(self, ends: Ends) -> None:
         for row in range(len(ends.slot)):
             self._check_end(ends, row)
-        for idle in ends.idle:
-            if idle.slot in self._playing:
-                self._playing[idle.slot].returns[self.env.spec.agents[idle.agent]] = idle.reward
-        for slot in ends.over.tolist():
+        others: tuple[Idle | Late, ...] = (*ends.idle, *ends.late)
+        for paid in others:
+            if paid.slot in self._playing:
+                self._playing[paid.slot].pay(self.env.spec.agents[paid.agent], paid.reward, isinstance(paid, Late))
+        for place, slot in enumerate(ends.over.tolist()):
             episode = self._playing.pop(slot, None)
             if episode is None or set(episode.ends) != set(episode.decided):
                 self._note("an episode was over, but not every agent that acted had its END row", ADAPTER)
             if episode is not None:
-                episode.complete = True
+                episode.close(ends, place, self.env.spec.agents)
         for fault in ends.faults:
             if fault.slot in self._playing:
                 self._playing.pop(fault.slot).fault = fault.reason
@@ -217,68 +236,10 @@ class RuleChecker:
         self.problems.setdefault(what, Problem(what, remedy))
 
 
-def conform(
-    build: Callable[[int], Environment],
-    seeds: Sequence[int],
-    slots: int = 4,
-    returns: Returns | None = None,
-    seconds: float = math.inf,
-) -> Findings:
-    """Play the same episodes in many slots, again, and in one slot; return every rule that was broken.
-
-    `returns` plays the actions of an episode in PettingZoo's own loop and gives the return of each agent. If no
-    episode ends within `seconds`, nothing is played again.
-    """
-    checker = RuleChecker(build(slots), seconds=seconds)
-    with closing(checker.env):
-        transcripts, problems = checker.play(seeds), checker.problems
-    if checker.endless:
-        slow = f"{checker.endless}, all there was time for ({seconds:g} s): nothing that needs one was checked"
-        notes = () if problems else (slow,)
-        return Findings(transcripts, tuple(problems.values()), None, notes)
-    again, _ = _play(build, slots, seeds)
-    deterministic = transcripts == again
-    if not deterministic:
-        problems["seed"] = Problem("the same seed and actions gave different rows", SEEDS)
-    elif _play(build, 1, seeds)[0] != transcripts:
-        problems["slots"] = _leak(build, seeds)
-    if returns is not None and deterministic:
-        wrong = [one for one in transcripts if one.complete and not _same_returns(one, returns(one.seed, one.ticks))]
-        if wrong:
-            problems["returns"] = Problem(f"rewards of seed {wrong[0].seed} do not add up to PettingZoo's", ADAPTER)
-    return Findings(transcripts, tuple(problems.values()), deterministic)
-
-
-def _leak(build: Callable[[int], Environment], seeds: Sequence[int]) -> Problem:
-    """Return why an episode differs in another slot: because of what played before it, or beside it."""
-    fresh = [_play(build, 1, [seed])[0][0] for seed in seeds]
-    if fresh == _play(build, len(seeds), seeds)[0]:
-        return Problem("an episode depends on what the same environment object played before", f"{SEEDS} {FRESH}")
-    return Problem(
-        "an episode played alone differs from the same episode beside others",
-        "Slots must share nothing that changes: no module globals, no class attributes, no global generator.",
-    )
-
-
-def _play(
-    build: Callable[[int], Environment], slots: int, seeds: Sequence[int]
-) -> tuple[list[Transcript], dict[str, Problem]]:
-    env = build(slots)
-    try:
-        checker = RuleChecker(env)
-        return checker.play(seeds), checker.problems
-    finally:
-        env.close()
-
-
 def _ticks(episode: Transcript) -> int:
     return len(episode.ticks)
 
 
-def _ended(episode: Transcript) -> bool:
+def ended(episode: Transcript) -> bool:
+    """Whether an episode is over, or broke."""
     return episode.complete or bool(episode.fault)
-
-
-def _same_returns(episode: Transcript, expected: Mapping[str, float]) -> bool:
-    got = episode.returns
-    return all(np.isclose(got.get(agent, 0.0), paid, rtol=1e-4, atol=1e-4) for agent, paid in expected.items())

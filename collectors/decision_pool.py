@@ -133,6 +133,12 @@ class DecisionPool:
             known = at >= 0
             self._flat["reward"][at[known]] += reward[known]
 
+    def pay_late(self, block: int, place: int, reward: float) -> None:
+        """Add a reward to the last decision of an agent that has ended, if it is in this block."""
+        decided = self._buffer["present"][block, :, place].nonzero()[0]
+        if len(decided):
+            self._buffer["reward"][block, decided[-1], place] += reward
+
     def end(self, block: Index, place: Index) -> None:
         """Close the agents' last decisions: their episodes terminated."""
         at = self._awaited(block, place)

@@ -17,6 +17,8 @@ class EnvReport:
     name: str
     spec: EnvSpec | None = None
     spaces: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # what each agent sees and does
+    guesses: list[str] = field(default_factory=list)  # about seats and sides: why, and what changes it
+    outcome: str = ""  # who wins an episode; empty without a complete one
     episodes: int = 0
     zero_sum: bool | None = None  # None: no complete episode, or no reward at all
     deterministic: bool | None = None
@@ -41,20 +43,21 @@ class EnvReport:
         count = len(self.problems)
         verdict = "fit for a league" if self.fit else f"{count} problem{'' if count == 1 else 's'}"
         lines = [f"{self.name}: {verdict}"]
+        for problem in self.problems:
+            lines += [f"  problem        {problem.what}", f"    remedy       {problem.remedy}"]
+        lines += [f"  warning        {warning}" for warning in self.warnings]
         lines += _spec_lines(self.spec, self.spaces) if self.spec is not None else []
         if self.episodes:
             median, longest = self.length
+            lines += [f"  outcome        {self.outcome}"] if self.spec and not self.spec.cooperative else []
             lines += [
                 f"  zero-sum       {_word(self.zero_sum)}",
                 f"  deterministic  {_determinism(self.deterministic)}",
                 f"  episode        {median:g} decisions (median), {longest} (longest of {self.episodes})",
                 f"  speed          {self.steps_per_second:,.0f} decisions/s with random actions",
             ]
-        lines += [f"  note           {note}" for note in self.notes]
-        lines += [f"  warning        {warning}" for warning in self.warnings]
-        for problem in self.problems:
-            lines += [f"  problem        {problem.what}", f"    remedy       {problem.remedy}"]
-        return lines
+        lines += [f"  guess          {guess}" for guess in self.guesses]
+        return [*lines, *(f"  note           {note}" for note in self.notes)]
 
 
 def _word(answer: bool | None) -> str:

@@ -29,9 +29,9 @@ class EpisodeCloser:
 
     def add(self, ends: Ends) -> None:
         """Take the END rows of one tick; close them now unless they are plain ends of whole episodes."""
-        if not len(ends.slot) + len(ends.over) + len(ends.faults):
+        if not len(ends.slot) + len(ends.over) + len(ends.faults) + len(ends.late):
             return
-        if self.is_whole(ends) and ends.ranks is None and not ends.faults:
+        if self.is_whole(ends) and ends.ranks is None and not ends.faults and not ends.late:
             self._waiting.append(ends)
             return
         self.close_waiting()
@@ -54,7 +54,10 @@ class EpisodeCloser:
         if len(ends.slot):
             index = self._seating.index(ends.slot, ends.agent)
             self._recorder.end(self._seating.with_training_rewards(ends), self._seating.entry.take(index))
-        if len(ends.slot) or len(ends.over):  # an agent that dies early has an END row, too
+        for late in ends.late:
+            entry = int(self._seating.entry[late.slot, late.agent])
+            self._recorder.pay_late(late.slot, entry, late.agent, late.reward)
+        if len(ends.slot) or len(ends.over) or ends.late:  # an agent that dies early has an END row, too
             self.episodes += len(ends.over)
             for held in self._seating.finish(ends):
                 self._tickets.finish(held)

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from league.store.files import open_append
+from league.store.regular_file import IrregularFile
 from league.wire.messages import Ack
 
 log = logging.getLogger("ludus.collector")
@@ -29,5 +30,5 @@ class Journal:
         try:
             with open_append(self._path) as file:
                 file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-        except OSError as error:  # a full disk must not stop play
+        except (OSError, IrregularFile) as error:  # a full disk must not stop play
             log.warning("tickets %s are not in the journal: %s", [ack.ticket for ack in acks], error)

@@ -173,6 +173,12 @@ class Recorder:
             self._pool.cut(block[truncated], place[truncated], ends.observation[rows], state=after)
         self._pool.end(block, place)
 
+    def pay_late(self, slot: int, entry: int, agent: int, reward: float) -> None:
+        """Add a reward that an agent got after its END row to its last decision, unless a segment has that already."""
+        lane = slot * self._entries + entry
+        if self._owner[lane] != NOBODY:
+            self._pool.pay_late(int(self._block[lane]), int(self._place[agent]), reward)
+
     def drop(self, slot: int) -> None:
         """Drop what a slot recorded: its episode broke."""
         lanes = np.arange(slot * self._entries, (slot + 1) * self._entries)

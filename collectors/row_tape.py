@@ -77,6 +77,7 @@ class RowTape:
             mine = np.flatnonzero(agent == one)
             reward[mine[:-1]], last[mine[:-1]] = before[mine[1:]], False
             reward[mine[-1]], truncated[mine[-1]] = ended.get(one, (0.0, False))
+            reward[mine[-1]] += sum(late.reward for ends in self._ends for late in ends.late if late.agent == one)
         return TapedSteps(
             agent=agent,
             observation=_joined([rows.observation for rows in self._rows]),

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.outcomes import rank_alone, rank_sides, team_spirit
+from collectors.envs.outcomes import rank_agents, rank_alone, rank_sides, seated_agents, team_spirit
 from collectors.envs.return_sums import ReturnSums
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index
@@ -82,6 +82,7 @@ class Seating:
         for i, seat in enumerate(spec.seats):
             self._seat_of[list(seat.agents)] = i
         self._sizes = [len(seat.agents) for seat in spec.seats]
+        self._seated = seated_agents(spec)
         self._alone = len(set(spec.sides)) == len(spec.seats) == agents
         # Which entry plays for each agent, for every turn of the rotation that `seating` makes.
         orders = [seating(spec.roles, turn, spec.sides) for turn in range(turns(spec.roles, spec.sides))]
@@ -218,7 +219,10 @@ class Seating:
             owner = (episode * entries + entry).reshape(-1)
             total = np.bincount(owner, self._returns.totals[slots].reshape(-1), minlength=len(slots) * entries)
             earned = total.astype(np.float64, copy=False).reshape(len(slots), entries)
-        ranked = rank_alone(earned) if self._alone and ends.ranks is None else self._ranked(slots, earned, ends.ranks)
+        ranks = ends.ranks
+        if ranks is None and ends.present is not None:
+            ranks = rank_agents(self._returns.totals[slots], ends.present, self._seated, self.spec.sides)
+        ranked = rank_alone(earned) if self._alone and ranks is None else self._ranked(slots, earned, ranks)
         actions = [b""] * len(slots)
         for i in self._recording[slots].nonzero()[0].tolist():
             actions[i] = pack_actions(self._history[slots[i], : self._written[slots[i]]], self.spec)

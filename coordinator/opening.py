@@ -4,6 +4,8 @@ import logging
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from league.errors import InputError
 from league.events import ConfigChanged, Event, LeagueFounded, PlayerAdded, PlayerReset, TermBegan
 from league.ids import Hash
@@ -14,7 +16,7 @@ from league.recipe_check import check_recipe
 from league.rulebook import EACH, LeagueConfig, founders, lenders
 from league.spec import EnvSpec
 from league.state import LeagueState, apply
-from league.store.fold import fold_all, resume_fold, write_fold
+from league.store.fold import folded, write_fold
 from league.store.ledger import Ledger
 
 log = logging.getLogger("ludus.coordinator")
@@ -26,14 +28,7 @@ class OpeningError(InputError):
 
 def refold(ledger: Ledger, config: LeagueConfig, checkpoint: Path | bytes | None = None) -> LeagueState:
     """Return the fold of the ledger's events, starting from the checkpoint if it can be used."""
-    return _resume(ledger, config, checkpoint)[0]
-
-
-def _resume(ledger: Ledger, config: LeagueConfig, checkpoint: Path | bytes | None) -> tuple[LeagueState, int]:
-    """Return the state, and the number of the checkpoint's last event: 0 if it was not used."""
-    state, since = resume_fold(checkpoint, config, ledger)
-    fold_all(state, ledger, since)
-    return state, since
+    return folded(checkpoint, config, ledger)[0]
 
 
 def _replace(checkpoint: Path, state: LeagueState, ledger: Ledger) -> None:
@@ -48,7 +43,7 @@ def open_league(
     ledger: Ledger, config: LeagueConfig, seed: int, env: EnvSpec, config_hash: Hash, checkpoint: Path | None = None
 ) -> LeagueState:
     """Begin a new term and return the state: found the league if the ledger is empty, else resume it."""
-    state, since = _resume(ledger, config, checkpoint)
+    state, since = folded(checkpoint, config, ledger)
     if checkpoint is not None and ledger.head and not since:
         _replace(checkpoint, state, ledger)
     check_seats(config, env)
@@ -60,7 +55,9 @@ def open_league(
                 "the ledger of that league back, or start a new run under another name="
             )
         by: Literal["outcome", "return"] = RETURN if config.payoff.by == RETURN else OUTCOME
-        events.append(LeagueFounded(seed=seed, config=config_hash, env=env, payoff=by))
+        kept = env.asymmetric if config.payoff.returns is None else config.payoff.returns
+        founded = LeagueFounded(seed=seed, config=config_hash, env=env, payoff=by, returns=kept or msgspec.UNSET)
+        events.append(founded)
         events += [PlayerAdded(player=player) for player in founders(config, env.roles)]
     else:
         if state.env != env:

@@ -6,6 +6,8 @@ their rates, and a matchmaker chooses the opponents.
 
 from collections.abc import Collection, Iterator
 
+import numpy as np
+
 from coordinator.scheduling.choosing import TicketRandomness
 from coordinator.scheduling.evaluation import EvaluationTickets, contestants
 from coordinator.scheduling.final import FinalTickets
@@ -13,6 +15,7 @@ from coordinator.scheduling.resting import RestingPairs
 from coordinator.scheduling.seat_choices import Seats
 from coordinator.scheduling.tournament_tickets import TournamentTickets
 from coordinator.scheduling.training import TrainingTickets
+from coordinator.scheduling.variant_choice import with_variant
 from league.ids import PlayerId, TicketNumber
 from league.matchmaking.choice import Choice
 from league.player import Player
@@ -38,11 +41,17 @@ class Scheduler:
         if state.paused or state.env is None:
             return None
         number = TicketNumber(state.tickets + 1)
-        if state.phase == FINAL:
-            return self.final.next(number, now)
-        if state.phase != TRAINING:
-            return None
         rng = self._randomness.of(state.seed, number)
+        ticket = self._next(number, rng, now, starved)
+        return None if ticket is None else with_variant(state, ticket, rng)
+
+    def _next(
+        self, number: TicketNumber, rng: np.random.Generator, now: float, starved: Collection[PlayerId]
+    ) -> Ticket | None:
+        if self._state.phase == FINAL:
+            return self.final.next(number, now)
+        if self._state.phase != TRAINING:
+            return None
         if self._evaluation.is_due():
             return self._evaluation.next(number, rng, now) or self._training.next(number, rng, now, starved)
         return self._training.next(number, rng, now, starved)

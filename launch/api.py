@@ -42,6 +42,7 @@ def run(
 
     league = ludus.run(["env=connect_four", "name=second", "league.budget.minutes=3"], quiet=False)
     """
+    from launch.config.approvals import remember, with_given, with_programs
     from launch.config.compose import compose
     from launch.start import begin
     from launch.terminal.spinner import hushed
@@ -50,7 +51,9 @@ def run(
     if isinstance(overrides, str):
         raise InputError(f"overrides must be a list of texts: write [{overrides!r}]")
     config = compose(overrides, allow, None if config_dir is None else Path(config_dir))
+    allow = with_given(config.env, with_programs(allow))
     with hushed(quiet), begin(config, allow=allow, accept=accept_changes, notify=lambda line: None) as found:
+        remember(config.env)
         return League(found, allow)._launch(quiet, given=True)
 
 
@@ -59,9 +62,10 @@ def open(run: str, *, allow: Sequence[str] = ()) -> "League":
 
     `allow` names packages whose code its config, or you, may name: needed to play in an environment of your own.
     """
+    from launch.config.approvals import with_programs
     from league.store.run_directory import RunDirectory
 
-    return League(RunDirectory.find(run), allow)
+    return League(RunDirectory.find(run), with_programs(allow))
 
 
 def load(
@@ -158,24 +162,28 @@ class League:
         """Return all players, in the order in which they joined."""
         return list(self.state.population)
 
-    def standings(self) -> "Standings":
+    def standings(self, variant: str | None = None) -> "Standings":
         """Return the ratings with their intervals, the strongest player first; in co-operation the mean returns.
 
         league.standings()[0].player
         league.standings().to_pandas()
+
+        `variant` counts only the games in one variant of the environment (`env.variants`).
         """
         from launch.viewers.tables import all_standings
+        from launch.viewers.variant_view import state_of
 
-        return Standings(all_standings(self.state))
+        return Standings(all_standings(state_of(self._run, variant)))
 
-    def payoff(self, purpose: str = "evaluate") -> "PayoffTable":
-        """Return who scores what against whom, in matches of purpose `evaluate` or `train`."""
+    def payoff(self, purpose: str = "evaluate", variant: str | None = None) -> "PayoffTable":
+        """Return who scores what against whom, in matches of purpose `evaluate` or `train`; see `standings`."""
+        from launch.viewers.variant_view import state_of
         from league.errors import InputError
         from league.standings import payoff_table
 
         if purpose not in ("evaluate", "train"):
             raise InputError(f"purpose must be 'evaluate' or 'train', got {purpose!r}")
-        state = self.state
+        state = state_of(self._run, variant)
         table = state.evaluation if purpose == "evaluate" else state.training
         return payoff_table([player.id for player in state.population], table)
 
@@ -250,13 +258,18 @@ class League:
     def resume(self, *, quiet: bool = True, trust: bool = False) -> Self:
         """Go on with the league until it is over; at once if it is.
 
-        `trust` allows a run that brings shell for Slurm jobs, or links, that you did not put there yourself.
+        `trust` allows a run that brings shell for Slurm jobs, a program (`env.python`) or links, that you did not put
+        there yourself.
         """
+        from launch.config.approvals import remember, with_given
         from launch.config.config import stored
         from launch.start import held
 
         if not trust:
             self._run.refuse_links()
+        else:
+            remember(env := stored(self._run).env)
+            self._allow = tuple(with_given(env, self._allow))
         with held(self._run, slurm=stored(self._run).launch.name == "slurm"):
             return self._launch(quiet, given=trust)
 

@@ -2,22 +2,43 @@
 
 import os
 import sys
+import threading
+import time
+from argparse import Namespace
 from collections.abc import Sequence
 
 from launch.arguments import COMMANDS, build_parser, refuse_unknown_command, refuse_unrecognized
-from launch.commands.command import print_note
+from launch.commands.command import find_run, print_note
 from launch.shadowing import ShadowedError, check_packages
 from launch.spawn.exit_code import INTERRUPTED, REFUSED
 from launch.spawn.interpreter import allow_local_modules
 from launch.terminal.clean import cleaned, show_error
 from launch.terminal.wording import TRACEBACK
 
+THREAD_SECONDS = 2.0  # that threads of an environment have to end after a command
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 2 and one line on stderr if the user can fix what is wrong."""
     sys.excepthook = show_error
     with cleaned():
-        return _dispatch(argv)
+        code = _dispatch(argv)
+    if argv is None:  # this process has nothing else to do
+        leave_threads(code)
+    return code
+
+
+def leave_threads(code: int, seconds: float = THREAD_SECONDS) -> None:
+    """End this process if threads are left that do not end: environments start some, and python waits for all."""
+    until = time.monotonic() + seconds
+    for thread in threading.enumerate():
+        if thread is threading.current_thread() or thread.daemon:
+            continue
+        thread.join(max(0.0, until - time.monotonic()))
+        if thread.is_alive():
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
 
 
 def _dispatch(argv: Sequence[str] | None) -> int:
@@ -32,6 +53,10 @@ def _dispatch(argv: Sequence[str] | None) -> int:
     allow_local_modules(getattr(arguments, "allow", ()))
     try:
         check_packages()
+        if hasattr(arguments, "allow"):
+            from launch.config.approvals import with_programs  # here: `check_packages` comes before our own imports
+
+            arguments.allow = with_programs(arguments.allow)
         code = COMMANDS[arguments.command].handle(arguments)
         sys.stdout.flush()
         return code
@@ -45,9 +70,10 @@ def _dispatch(argv: Sequence[str] | None) -> int:
         print_note(str(error))
         return REFUSED
     except Exception as error:
-        if os.environ.get(TRACEBACK) or not _fixable(error):
+        known = "" if os.environ.get(TRACEBACK) else _line(error) if _fixable(error) else _alteration(arguments)
+        if not known:
             raise
-        print_note(_line(error))
+        print_note(known)
         return REFUSED
 
 
@@ -56,6 +82,15 @@ def _fixable(error: Exception) -> bool:
     from league.errors import LudusError  # here, as a package of the user's may hide ours: `check_packages` says so
 
     return isinstance(error, LudusError | OSError)
+
+
+def _alteration(arguments: Namespace) -> str:
+    """Return what is wrong with the ledger of the command's run: that explains an error which nobody foresaw."""
+    if not COMMANDS[arguments.command].takes_run:
+        return ""
+    from launch.viewers.diagnosis import alteration
+
+    return alteration(find_run(arguments))
 
 
 def _line(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """The commands on a run that is under way: attach, logs, pause, stop, scale, keys. Each returns its exit code."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -18,10 +19,12 @@ from launch.topology.endpoints import Endpoints
 from launch.viewers.live import LiveTable, final_report
 from launch.viewers.view import Viewer, ViewError, may_answer, read_offline
 from league.state import OVER, LeagueState
+from league.store.regular_file import open_regular
 from league.store.run_directory import RunDirectory
 from league.wire.keys import COMMANDS, KeysError, list_keys, renew_key, revoke_key
 from league.wire.sockets import PAGE_LIMIT, RENEWAL
 
+LONGEST_END = 1 << 24  # bytes of a log that are read at once
 REFRESH_SECONDS = 0.5  # between two updates of the table, or of a log
 RECHECK_SECONDS = 3.0  # without an answer after which the ledger is read: the league may be over
 WARN_SECONDS = 30.0  # without an answer after which the user is warned
@@ -124,10 +127,10 @@ def logs(run: RunDirectory, role: str | None = None, follow: bool = False, lines
         raise ViewError(f"there is no log of {role or run.name!r}; there are: {known}")
     read: dict[Path, int] = {}
     for path in found:
-        data = path.read_bytes()
+        before, data = _end_of(path)
         if follow:
             data = _whole_lines(data)  # the rest of the last one is on its way
-        read[path] = len(data)
+        read[path] = before + len(data)
         _print(path, data.decode(errors="replace").splitlines()[-lines:])
     while follow:
         time.sleep(REFRESH_SECONDS)
@@ -140,11 +143,19 @@ def _logs(run: RunDirectory, role: str | None) -> list[Path]:
     return sorted(path for path in run.logs.glob("*.log") if role in (None, path.stem, path.stem.rpartition("-")[0]))
 
 
+def _end_of(path: Path) -> tuple[int, bytes]:
+    """Return the end of a log, and how many bytes are before it."""
+    with open_regular(path) as file:
+        before = max(0, os.fstat(file.fileno()).st_size - LONGEST_END)
+        file.seek(before)
+        return before, file.read(LONGEST_END)
+
+
 def _print_new(path: Path, since: int) -> int:
     """Print the whole lines behind `since`; return how far the log was read."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.seek(since)
-        data = file.read()
+        data = file.read(LONGEST_END)
     whole = _whole_lines(data)
     _print(path, whole.decode(errors="replace").splitlines())
     return since + len(whole)

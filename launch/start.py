@@ -14,8 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from collectors.envs.config import make_environment
+from collectors.envs.config import EnvError, make_environment
 from collectors.envs.names import is_ours
+from collectors.envs.other_python.far_order import is_program
 from collectors.envs.watched import silent
 from coordinator.opening import check_seats
 from launch.config.changes import Change, differences
@@ -94,6 +95,7 @@ def launch(
 def _launch(run: RunDirectory, *, plain: bool, quiet: bool, allow: list[str], as_json: bool, given: bool) -> int:
     config = stored(run)
     refuse_foreign(to_plain(config), allow)
+    allow = [one for one in allow if not is_program(one) or one == config.env.python]  # the league's processes get it
     if config.launch.transport == "tcp" and config.launch.name != "inline":
         from launch.slurm.trust import approve_keys
 
@@ -163,6 +165,8 @@ def begin(config: Config, *, allow: Collection[str], accept: bool, notify: Notif
             copy_weights(weights, store)  # of players that are new in the config
             _go_on(run, config, accept, notify, allow)
         else:
+            for note in tried.notes:
+                notify(note)
             run.refuse_foreign_files()
             run.create()
             copy_weights(weights, store)
@@ -247,13 +251,21 @@ def try_config(config: Config, allow: Collection[str] = (), progress: Notify = s
     tried = _tried_apart(config, allow, progress)
     if tried is not None:
         _check_against(config, tried.spec, allow)
-        return tried
+        return _ending(tried)
     env = make_environment(config.env, TRIAL_SLOTS, allow)
     try:
         _check_against(config, env.spec, allow)
-        return try_environment(env, _founders(config, env.spec.roles), config.league, allow)
+        players = _founders(config, env.spec.roles)
+        return _ending(try_environment(env, players, config.league, allow, config.env))
     finally:
         env.close()
+
+
+def _ending(tried: Tried) -> Tried:
+    """Refuse an environment whose episodes do not end: its league would neither learn nor end."""
+    if tried.never_ends:
+        raise EnvError(tried.endless)
+    return tried
 
 
 def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tried | None:
@@ -267,15 +279,20 @@ def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tr
 
 
 def with_payoff(config: Config, tried: Tried, run: RunDirectory) -> tuple[Config, str]:
-    """Return the config with what counts as better if the trial has to decide it, and why; a run keeps what it has."""
-    if config.league.payoff.by != AUTO:
-        return config, ""
-    if exists(run):
-        by, why = stored(run).league.payoff.by, ""
-    else:
+    """Return the config with what counts as better if the trial has to decide it, and why; a run keeps what it has.
+
+    The trial also decides whether returns are kept beside scores.
+    """
+    payoff, why = config.league.payoff, ""
+    known = stored(run).league.payoff if exists(run) else None
+    if payoff.by == AUTO and known is not None:
+        payoff = replace(payoff, by=known.by)
+    elif payoff.by == AUTO:
         by, why = choose_payoff(tried.margins, tried.spec)
-    league = replace(config.league, payoff=replace(config.league.payoff, by=by))
-    return replace(config, league=league), why
+        payoff = replace(payoff, by=by)
+    if payoff.returns is None:
+        payoff = replace(payoff, returns=tried.returns if known is None else known.returns)
+    return replace(config, league=replace(config.league, payoff=payoff)), why
 
 
 def _check_against(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:

@@ -1,5 +1,8 @@
 """What an agent sees and does in its environment, as data: the spaces of Gymnasium in a form that a file can hold.
 
+These forms are the one description of what agents see. The flat layout that a spec holds for networks
+(`spec.observation.structure`) follows from them (`layout_of`), if all agents have the same.
+
 A space is a Box, Discrete, MultiDiscrete, MultiBinary, or a Dict or Tuple of spaces. Bounds matter for actions only:
 they say what -1 and 1 stand for.
 
@@ -8,12 +11,12 @@ they say what -1 and 1 stand for.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Union
 
 import msgspec
 
-from league.spec import EnvSpec
+from league.spec import EnvSpec, ObservationPart
 
 MOST_AXES = 32  # of an array, as many as numpy had for long
 LARGEST_SPACE = 1 << 24  # values of one observation, or options of one action: a file may claim anything
@@ -87,6 +90,26 @@ def plain_spaces(spec: EnvSpec) -> dict[str, AgentSpaces]:
     return dict.fromkeys(spec.agents, AgentSpaces(observation=observation, action=action))
 
 
+def distinct(spaces: Mapping[str, AgentSpaces]) -> dict[bytes, SpaceForm]:
+    """Return the different spaces of some agents, by their encoded form: most agents have the same."""
+    return {key_of(form): form for one in spaces.values() for form in (one.observation, one.action)}
+
+
+def key_of(form: SpaceForm) -> bytes:
+    """Return the encoded form of a space: equal for equal spaces."""
+    return msgspec.json.encode(form)
+
+
+def check_sizes(spaces: Mapping[str, AgentSpaces]) -> None:
+    """Raise ValueError if the spaces of all agents together are larger than memory should hold: a file may claim that.
+
+    Equal spaces count once, as they are made once.
+    """
+    total = sum(map(size_of, distinct(spaces).values()))
+    if total > LARGEST_SPACE:
+        raise ValueError(f"its spaces have {total:,} values together, but at most {LARGEST_SPACE:,} are possible")
+
+
 def size_of(form: SpaceForm) -> int:
     """Return how many numbers a space has when it is flattened; raise ValueError for sizes that are none, or too large.
 
@@ -123,6 +146,27 @@ def _checked(lengths: Sequence[int]) -> int:
             "numbers are possible"
         )
     return math.prod(lengths)
+
+
+def layout_of(form: SpaceForm, path: tuple[str | int, ...] = (), begin: int = 0) -> Iterator[ObservationPart]:
+    """Yield where each part of a space lies in its flat row: the structure of a spec follows from the space alone.
+
+    >>> pair = TupleForm(parts=(DiscreteForm(n=3), MultiBinaryForm(shape=(2,))))
+    >>> [(part.path, part.begin) for part in layout_of(pair)]
+    [((0,), 0), ((1,), 3)]
+    """
+    if isinstance(form, DictForm | TupleForm):
+        inside = form.parts if isinstance(form, DictForm) else enumerate(form.parts)
+        for key, one in inside:
+            for part in layout_of(one, (*path, key), begin):
+                yield part
+                begin = part.begin + part.size
+    elif isinstance(form, DiscreteForm):
+        yield ObservationPart(path, begin, (), (form.n,))
+    elif isinstance(form, MultiDiscreteForm):
+        yield ObservationPart(path, begin, form.shape, tuple(form.options))
+    else:
+        yield ObservationPart(path, begin, form.shape)
 
 
 def text_of(form: SpaceForm) -> str:

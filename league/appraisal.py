@@ -78,9 +78,10 @@ def appraise(population: Population, evaluation: EvaluationPayoff) -> Appraisal:
     counts, members = evaluation.game_counts(players), len(population)
     anchors = {i: player.anchor for i, player in enumerate(population) if player.anchor is not None}
     if evaluation.by_return:
-        anchored = Anchored(fit_returns(counts, dict.fromkeys(list(anchors)[:1], 0.0), predecessors))
+        origin = dict.fromkeys(list(anchors)[:1], 0.0)
+        anchored = Anchored(fit_returns(counts, origin, predecessors, asymmetric=evaluation.asymmetric))
     else:
-        anchored = fit_anchored(counts, anchors, predecessors)
+        anchored = fit_anchored(counts, anchors, predecessors, evaluation.asymmetric)
     return Appraisal(
         players=tuple(players),
         members=members,

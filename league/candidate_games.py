@@ -44,6 +44,11 @@ class CandidateGames:
         then = np.array(begun, np.float64).reshape(len(targets), len(self._totals), 3)
         return now - then, list(self._totals)
 
+    @property
+    def looks(self) -> int:
+        """The number of candidates since the last freeze or reset: the league looks at the games after each."""
+        return self._candidates
+
     def clear(self) -> None:
         """Forget all: the player was frozen or reset, and has to prove itself again."""
         self._candidates, self._totals = 0, {}

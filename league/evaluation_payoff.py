@@ -21,7 +21,8 @@ from league.game_counts import GameCounts
 from league.ids import PlayerId
 from league.margins import mean_interval
 from league.pairs import Field, Indices
-from league.payoff import FADING, FIELDS, Floats, Payoff
+from league.payoff import FADING, FIELDS, Floats, Payoff, PayoffConfig
+from league.spec import EnvSpec
 
 COUNTS = {
     "first_wins": Field("d"),  # [i, j] games that i won against j from the first seat
@@ -29,7 +30,12 @@ COUNTS = {
     "first_losses": Field("d"),
     "pairs": Field("d"),  # [i, j] turns that i and j played, the same in both orders
     "pair_squares": Field("d"),  # [i, j] sum over turns of the squared mean score of i
+    "first_returns": Field("d"),  # [i, j] sum of the returns of i against j from the first seat, if they are kept
+    "first_return_squares": Field("d"),
+    "second_returns": Field("d"),  # [i, j] the same from the second seat
+    "second_return_squares": Field("d"),
 }
+SEATED = ("first_wins", "first_draws", "first_losses", "pairs", "pair_squares")
 
 
 class RatedGame(NamedTuple):
@@ -38,6 +44,8 @@ class RatedGame(NamedTuple):
     score: float  # 1, 0.5 or 0
     first: bool  # whether it had the first seat
     margin: float = 0.0
+    mine: float = 0.0  # its return,
+    yours: float = 0.0  # and that of the other
 
 
 def predecessor(player: PlayerId) -> PlayerId:
@@ -54,6 +62,24 @@ class EvaluationPayoff(Payoff):
 
     fields: ClassVar[dict[str, Field]] = FIELDS | COUNTS
     fading: ClassVar[tuple[str, ...]] = (*FADING, *COUNTS)
+
+    def __init__(self, config: PayoffConfig | None = None) -> None:
+        super().__init__(config)
+        self.kinds: tuple[str, ...] = ()  # the roles of each side, if returns are kept
+
+    def keep_returns(self, env: EnvSpec) -> None:
+        """Keep returns from now on, by the roles of the sides of this environment."""
+        self.kinds = env.side_kinds
+
+    @property
+    def keeps_returns(self) -> bool:
+        """Whether returns are kept beside scores."""
+        return bool(self.kinds)
+
+    @property
+    def asymmetric(self) -> bool:
+        """Whether sides differ in their roles; known only where returns are kept."""
+        return len(set(self.kinds)) > 1
 
     def record_raw(self, a: PlayerId, b: PlayerId, wins: int, draws: int, losses: int) -> None:
         """Count games of a against b among all games ever, of whichever candidates: they never go."""
@@ -73,6 +99,16 @@ class EvaluationPayoff(Payoff):
         self.record_counts(a, b, *seats, [sum(game.score for game in turn) / len(turn) for turn in turns])
         for turn in turns if self.by_return else ():
             self._record_turn_margin(a, b, [game.margin for game in turn])
+        for game in chain(*turns) if self.keeps_returns else ():
+            self._record_returns(a, b, game)
+
+    def _record_returns(self, a: PlayerId, b: PlayerId, game: RatedGame) -> None:
+        """Add what both players returned in a game of a against b."""
+        i, j = self.index(a), self.index(b)
+        for cell, value, first in (((i, j), game.mine, game.first), ((j, i), game.yours, not game.first)):
+            seat = "first" if first else "second"
+            self.matrix[f"{seat}_returns"][cell] += value
+            self.matrix[f"{seat}_return_squares"][cell] += value * value
 
     def record_counts(
         self, a: PlayerId, b: PlayerId, first: Sequence[int], second: Sequence[int], means: Sequence[float]
@@ -128,7 +164,7 @@ class EvaluationPayoff(Payoff):
     def game_counts(self, players: Sequence[PlayerId]) -> GameCounts:
         """Return the counts of all games among some players: all that ratings need."""
         cells = np.ix_(self.find_all(players), self.find_all(players))
-        taken = {name: self.matrix[name][cells] for name in (*COUNTS, "margins", "margin_squares")}
+        taken = {name: self.matrix[name][cells] for name in (*SEATED, "margins", "margin_squares")}
         return GameCounts(
             wins=taken["first_wins"],
             draws=taken["first_draws"],
@@ -138,6 +174,14 @@ class EvaluationPayoff(Payoff):
             margins=taken["margins"],
             margin_squares=taken["margin_squares"],
         )
+
+    def seat_returns(self, players: Sequence[PlayerId], first: bool) -> tuple[Floats, Floats, Floats]:
+        """Return [i, j] games of i from one of two seats against j, the sum of its returns, and of their squares."""
+        cells = np.ix_(self.find_all(players), self.find_all(players))
+        games: Floats = sum((self.matrix[name][cells] for name in SEATED[:3]), np.zeros((len(players), len(players))))
+        seat = "first" if first else "second"
+        sums, squares = (self.matrix[f"{seat}_{what}"][cells] for what in ("returns", "return_squares"))
+        return (games if first else games.T), sums, squares
 
     def counts(self, a: PlayerId, b: PlayerId) -> tuple[float, float, float]:
         """Return the wins, draws and losses of a against b; of a learning player those of its newest candidate."""

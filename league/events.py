@@ -20,12 +20,17 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", forbi
 
 
 class LeagueFounded(_Event, frozen=True, tag="league_founded"):
-    """The first event: the seed, the environment, the hash of the resolved config, and what counts as better."""
+    """The first event: the seed, the environment, the hash of the resolved config, and what counts as better.
+
+    `returns` is True where the returns of players are kept beside their scores: the game is not zero-sum, or its roles
+    differ. It is left out where they are not.
+    """
 
     seed: int
     config: Hash
     env: EnvSpec
     payoff: Literal["outcome", "return"] = "outcome"
+    returns: bool | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
         """Refuse a seed that a checkpoint of the fold cannot hold."""

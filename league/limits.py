@@ -14,6 +14,7 @@ from league.ids import Hash, PlayerId, TicketNumber
 
 MOST = 2**53  # the largest number that JSON, a float and SQLite all keep exactly
 SEATS = 256  # of an environment
+ABSENT = -1  # the rank of a side that did not take part in an episode: it has no games there
 EPISODES = 1 << 16  # of one ticket
 LONGEST_EPISODE = 10_000_000  # moves
 LARGEST_RETURN = 1e9
@@ -23,6 +24,11 @@ NAME, PLAYER, METRIC, TEXT = 64, 100, 200, 2000  # characters
 REASON = 500  # characters of the reason why a ticket failed, which the ledger records
 NOTE = 4096  # characters of a tracker's note in the ledger
 LARGEST_MEASURE = 1e100
+
+# Bytes of files: what is larger was not written by Ludus, and is not read.
+SMALL_FILE = 1 << 26  # configs, addresses, keys, reports, claims: text that people read
+WEIGHTS_FILE = 1 << 30  # snapshots, packed players, games: weights travel in frames of 1 << 28
+STATE_FILE = 1 << 32  # checkpoints of learners and of the fold, journals, segments of the archive
 
 _WORD = r"\A[A-Za-z0-9._-]+\Z"
 _PRINTABLE = r"\A[ -~]*\Z"
@@ -34,11 +40,12 @@ Position = Annotated[int, Meta(ge=0, le=2**62)]  # in the ledger; positions afte
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # attempts, incarnations, versions
 Version = Annotated[int, Meta(ge=-1, le=2**31 - 1)]  # -1: none yet
 Ticket = Annotated[TicketNumber, Meta(ge=0, le=MOST)]
+OnWheel = Annotated[int, Meta(ge=0, le=1 << 16)]  # see league.variants
 Wanted = Annotated[int, Meta(ge=0, le=1000)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 Seconds = Annotated[float, Meta(ge=0.0, le=1e12)]
 Measure = Annotated[float, Meta(ge=-LARGEST_MEASURE, le=LARGEST_MEASURE)]
-Rank = Annotated[int, Meta(ge=0, lt=SEATS)]
+Rank = Annotated[int, Meta(ge=ABSENT, lt=SEATS)]
 Return = Annotated[float, Meta(ge=-LARGEST_RETURN, le=LARGEST_RETURN)]
 Length = Annotated[int, Meta(ge=0, le=LONGEST_EPISODE)]
 

@@ -56,6 +56,7 @@ class PayoffConfig:
     scale: float | None = None  # by return: lead a game for a score of 1; null: what the game allows, or a typical one
     decay: float = 0.99  # weight a pair's games keep at each new one: 0.99 remembers about 100, 1 all
     prior_games: float = 4.0  # virtual games of each pair at its prior score: one lucky win proves little
+    returns: bool | None = None  # keep the returns of players beside scores; null: if not zero-sum, or roles differ
 
     def __post_init__(self) -> None:
         """Refuse values with which a score would not be a score."""
@@ -113,7 +114,10 @@ class Payoff(Pairs):
     def record_games(
         self, a: PlayerId, b: PlayerId, games: Sequence[Sequence[float]], decay: float | None = None
     ) -> None:
-        """Count some games of a pair, in order: each is given as the ranks of a and b, of which the lower one won."""
+        """Count some games of a pair, in order: each is given as the ranks of a and b, of which the lower one won.
+
+        Where one of them is absent, there is no game.
+        """
         if a == b:
             raise ValueError(f"{a!r} against itself says nothing of who is better: do not record it")
         try:
@@ -124,8 +128,10 @@ class Payoff(Pairs):
         flat, there, back = self.flat, i * self.capacity + j, j * self.capacity + i
         wins, draws = flat["wins"], flat["draws"]
         won, drawn, lost = wins[there], draws[there], wins[back]
-        ahead = behind = 0
+        ahead = behind = level = 0
         for first, second in games:
+            if first < 0 or second < 0:
+                continue
             won, drawn, lost = won * keep, drawn * keep, lost * keep
             if first < second:
                 won += 1.0
@@ -135,13 +141,14 @@ class Payoff(Pairs):
                 behind += 1
             else:
                 drawn += 1.0
+                level += 1
         wins[there], wins[back] = won, lost
         draws[there] = draws[back] = drawn
         if ahead:
             flat["raw_wins"][there] += ahead
         if behind:
             flat["raw_wins"][back] += behind
-        if level := len(games) - ahead - behind:
+        if level:
             flat["raw_draws"][there] += level
             flat["raw_draws"][back] += level
 

@@ -6,6 +6,7 @@ from typing import TypeVar
 from league.events import CandidateWritten
 from league.ids import Hash, PlayerId
 from league.spec import EnvSpec
+from league.variant_scores import VariantScores
 
 TRAINING, FINAL, OVER = "training", "final", "over"
 NOT_FOUNDED = Hash("")
@@ -28,6 +29,7 @@ class PlainState:
     config_hash: Hash = NOT_FOUNDED
     env: EnvSpec | None = None
     payoff_by: str = "outcome"  # or return: what counts as better in this league
+    keeps_returns: bool = False  # beside scores: the game is not zero-sum, or its roles differ
     term: int = 0
     phase: str = TRAINING
     why: str = ""
@@ -53,4 +55,5 @@ class PlainState:
     voids: int = 0
     voids_in_a_row: int = 0
     quarantined: dict[str, str] = field(default_factory=dict)  # collectors that get no tickets in this term, and why
+    variants: VariantScores = field(default_factory=dict)  # of training games, where the environment has variants
     damaged: str = ""  # the first damage of the ledger that this term found

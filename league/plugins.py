@@ -42,7 +42,9 @@ BUILTIN: dict[str, dict[str, str]] = {
         "pettingzoo": "collectors.envs.adapters.pettingzoo:make",
         "openspiel": "collectors.envs.adapters.openspiel:make",
         "gymnasium": "collectors.envs.adapters.gymnasium:make",
+        "gymnasium_multi": "collectors.envs.adapters.gymnasium_multi:make",
         "atari": "collectors.envs.adapters.atari:make",
+        "pgx": "collectors.envs.adapters.pgx:make",
     },
     "ludus.wrappers": {},
     "ludus.bots": {
@@ -150,7 +152,7 @@ def resolve(group: str, name: str, allow: Collection[str] = ()) -> Any:
     if package not in allow:
         raise PluginError(
             f"{name!r}: the package {package!r} is not allowed. If you trust it, add --allow {package} "
-            f"to the command, or give it an entry point in the group {group!r}."
+            f"to the command (in Python: allow=[{package!r}]), or give it an entry point in the group {group!r}."
         )
     return load(name)
 

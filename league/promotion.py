@@ -33,7 +33,7 @@ from league.payoff import Payoff
 from league.player import Player
 from league.plugins import resolve
 from league.population import Population
-from league.sequential import average_at_least
+from league.sequential import average_at_least, start_shares
 from league.spec import EnvSpec
 
 GROUP = "ludus.freeze_rules"
@@ -152,11 +152,14 @@ def by_score(case: Case, config: PromotionConfig) -> str | None:
 def surely(case: Case, opponents: Sequence[PlayerId], confidence: float) -> npt.NDArray[np.float64]:
     """Return what the player surely scores against each of the opponents, however often somebody looks.
 
-    The bound is about the average since one of the candidates after the last freeze or reset. By return, and where
-    these games are unknown, it is the lower end of the interval of the games that still count.
+    The bound is about the average since one of the candidates after the last freeze or reset. By return it is the lower
+    end of the interval of the games that still count, and the error is shared out among the looks, one after each
+    candidate.
     """
     if case.games is None or case.training.by_return:
-        return case.training.lowers(case.player.id, opponents, confidence)
+        looks = 0 if case.games is None else case.games.looks
+        share = float(start_shares([looks - 1])[0]) if looks else 1.0
+        return case.training.lowers(case.player.id, opponents, 1 - share * (1 - confidence))
     counts, starts = case.games.since(opponents, case.training.raw_row(case.player.id))
     return average_at_least(counts, starts, (1 - confidence) / 2)
 

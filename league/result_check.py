@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from league.limits import LARGEST_RETURN, LONGEST_EPISODE
+from league.limits import ABSENT, LARGEST_RETURN, LONGEST_EPISODE
 from league.spec import EnvSpec
 from league.ticket import Episode, Ticket
 
@@ -24,10 +24,15 @@ def action_bytes(env: EnvSpec) -> int:
 def possible(ranks: tuple[int, ...]) -> bool:
     """Return whether an episode can have these ranks: 0 is the best, and a rank is at most the number of better ones.
 
+    Somebody took part; who did not has no place among the others.
+
     >>> possible((1, 0)), possible((0, 0, 2)), possible((0, 2)), possible((-7, 99))
     (True, True, False, False)
+    >>> possible((1, -1, 0)), possible((-1, 1)), possible((-1, -1))
+    (True, False, False)
     """
-    return all(0 <= rank <= place for place, rank in enumerate(sorted(ranks)))
+    present = sorted(rank for rank in ranks if rank != ABSENT)
+    return bool(present) and all(0 <= rank <= place for place, rank in enumerate(present))
 
 
 def problem(ticket: Ticket, episodes: Sequence[Episode], env: EnvSpec | None) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from league.evaluation_payoff import EvaluationPayoff, RatedGame
 from league.events import DuelEpisode
 from league.ids import PlayerId
+from league.limits import ABSENT
 from league.meetings import by_pair, mates, meetings
 from league.payoff import Payoff, record_ranks
 from league.ticket import Episode, Ticket, mean_return, side_seats
@@ -36,7 +37,13 @@ def train_match(table: Payoff, players: Sequence[PlayerId], sides: Sequence[int]
     if table.by_return:
         returns = side_returns(sides, episodes)
         for (a, b), entries in by_pair(players, met).items():
-            table.record_margins(a, b, [(one[i] - one[j]) / 2 for one in returns for i, j in entries])
+            games = [
+                (one, i, j)
+                for one, game in zip(returns, episodes, strict=True)
+                for i, j in entries
+                if met_in(game, i, j)
+            ]
+            table.record_margins(a, b, [(one[i] - one[j]) / 2 for one, i, j in games])
 
 
 def evaluate_match(table: EvaluationPayoff, match: EvaluationMatch, episodes: Sequence[Played]) -> None:
@@ -45,7 +52,8 @@ def evaluate_match(table: EvaluationPayoff, match: EvaluationMatch, episodes: Se
     players, turn = [entry.player for entry in ticket.entries], ticket.turn
     seats = side_seats(roles, sides)
     nothing: Sequence[float] = [0.0] * len(sides)
-    returns = side_returns(sides, episodes) if table.by_return else [nothing] * len(episodes)
+    kept = table.by_return or table.keeps_returns
+    returns = side_returns(sides, episodes) if kept else [nothing] * len(episodes)
     for (a, b), met in by_pair(players, meetings(players, sides)).items():
         games = [
             _games(met, episode.ranks, returned, seats[number % len(seats)])
@@ -56,7 +64,13 @@ def evaluate_match(table: EvaluationPayoff, match: EvaluationMatch, episodes: Se
         mine, yours = (rows[entry] for entry in met[0])
         if mine is not None and yours is not None:
             starts = range(0, len(games), turn)
-            table.record_turns(mine, yours, [list(chain(*games[start : start + turn])) for start in starts])
+            rated = [list(chain(*games[start : start + turn])) for start in starts]
+            table.record_turns(mine, yours, [games for games in rated if games])
+
+
+def met_in(episode: Played, i: int, j: int) -> bool:
+    """Return whether two entries both took part in an episode."""
+    return ABSENT not in (episode.ranks[i], episode.ranks[j])
 
 
 def _games(
@@ -66,8 +80,10 @@ def _games(
     found = []
     for i, j in met:
         mine, yours = ranks[i], ranks[j]
+        if ABSENT in (mine, yours):
+            continue
         score = 1.0 if mine < yours else 0.0 if mine > yours else 0.5
-        found.append(RatedGame(score, seats[i] < seats[j], (returns[i] - returns[j]) / 2))
+        found.append(RatedGame(score, seats[i] < seats[j], (returns[i] - returns[j]) / 2, returns[i], returns[j]))
     return found
 
 
@@ -122,4 +138,6 @@ def share_returns(
     members = {side: [i for i, where in enumerate(sides) if where == side] for side in set(sides)}
     for episode in episodes:
         for a, b, side in together:
+            if episode.ranks[members[side][0]] == ABSENT:
+                continue
             table.record_return(a, b, mean_return(episode, members[side]), decay)

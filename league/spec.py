@@ -7,6 +7,7 @@ from functools import cached_property
 import msgspec
 
 from league.limits import SEATS
+from league.variants import Variant
 
 
 class ObservationPart(msgspec.Struct, frozen=True):
@@ -78,6 +79,7 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
     continuous: int = 0
     state: Array | None = None  # what a centralised critic may see, if the environment offers it
     returns: tuple[float, float] | None = None  # the least and the most that a seat can return, if that is known
+    variants: tuple[Variant, ...] = ()  # none: all episodes are of the same kind
 
     def __post_init__(self) -> None:
         """Raise ValueError unless every agent has exactly one seat, a ticket can list all seats, and choices add up."""
@@ -141,6 +143,34 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
         for number, seat in enumerate(self.seats):
             names.setdefault(number if seat.side is None else seat.side, len(names))
         return tuple(names[number if seat.side is None else seat.side] for number, seat in enumerate(self.seats))
+
+    @cached_property
+    def side_kinds(self) -> tuple[str, ...]:
+        """The roles on each side: sides of the same kind are interchangeable.
+
+        >>> hunt = (Seat((0,), "fox"), Seat((1,), "hound", "pack"), Seat((2,), "hound", "pack"))
+        >>> EnvSpec("toy", ("a", "b", "c"), hunt, Array((3,), "float32"), actions=2).side_kinds
+        ('fox', 'hound+hound')
+        """
+        seats = list(zip(self.roles, self.sides, strict=True))
+        return tuple(
+            "+".join(sorted(role for role, where in seats if where == side)) for side in sorted(set(self.sides))
+        )
+
+    @property
+    def asymmetric(self) -> bool:
+        """Whether sides differ in their roles: then a player is compared with others of its role."""
+        return len(set(self.side_kinds)) > 1
+
+    @property
+    def side_names(self) -> list[str]:
+        """A name for the side of every seat, as `env.sides` takes them.
+
+        >>> EnvSpec("toy", ("a", "b"), (Seat((0,)), Seat((1,))), Array((3,), "float32"), actions=2).side_names
+        ['a', 'b']
+        """
+        own = [seat.side or "+".join(self.agents[agent] for agent in seat.agents) for seat in self.seats]
+        return [own[self.sides.index(side)] for side in self.sides]
 
     @property
     def cooperative(self) -> bool:

@@ -17,20 +17,13 @@ from league.appraisal import Appraisal, appraise
 from league.evaluation_payoff import EvaluationPayoff
 from league.game_counts import FADED
 from league.ids import PlayerId
-from league.interval import wilson
+from league.interval import quantile, wilson
 from league.payoff import Payoff
 from league.player import Player, Status
 from league.population import Population
 from league.ratings.elo import Elo
-
-
-class MeanReturn(msgspec.Struct, frozen=True, kw_only=True):
-    """A mean return with its interval (None with fewer than two games), and the games that still count."""
-
-    mean: float
-    low: float | None
-    high: float | None
-    games: float
+from league.role_returns import MeanReturn as MeanReturn
+from league.role_returns import RoleReturn, role_returns
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +33,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     coordinator updates with each game. `nash` is its share of the Nash mixture, `win_share` what it scored against all,
     `pinned` where an anchor is pinned whose games refute that.
     In co-operation nobody is beaten: there `own` is what it returns with itself, and `cross` with others.
+    Where returns are kept, `returns` has those in each role that it played.
     """
 
     place: int
@@ -57,6 +51,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     win_share: float | None = None
     own: MeanReturn | None = None
     cross: MeanReturn | None = None
+    returns: dict[str, RoleReturn] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +65,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     draws: int
     losses: int
     margin: MeanReturn | None = None  # in a league by return: half of what it returned more than the other, a game
+    returned: MeanReturn | msgspec.UnsetType | None = msgspec.UNSET  # where returns are kept: by the first, a game
 
 
 class PayoffTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,10 +100,23 @@ def standings(
     rating, rated = found.fit.ratings.rating, found.fit.joined
     idle = ~rated & (found.counts.games.sum(axis=1) < FADED)
     shown = [i for i, player in enumerate(players) if player.status != Status.HUMAN or found.counts.games[i].any()]
-    order = sorted(shown, key=lambda i: (not rated[i], idle[i], -rating[i]))
+    apart = roles_in_order(players) if evaluation.asymmetric else [0] * len(players)
+    order = sorted(shown, key=lambda i: (apart[i], not rated[i], idle[i], -rating[i]))
     anchors = [a.id for a in population.anchors()]
     scores = [{a: _score(evaluation, player.id, a) for a in anchors if a != player.id} for player in players]
-    return [_standing(found, i, place, players[i], elo, scores[i]) for place, i in enumerate(order, start=1)]
+    returns = role_returns(population, evaluation)
+    rows = [_standing(found, i, place, players[i], elo, scores[i]) for place, i in enumerate(order, start=1)]
+    return [msgspec.structs.replace(row, returns=returns[row.player]) if row.player in returns else row for row in rows]
+
+
+def roles_in_order(players: Sequence[Player]) -> list[int]:
+    """Return the place of each player's role among all roles; those without one come last.
+
+    >>> roles_in_order([Player(id="a", kind="main", role="fox"), Player(id="b", kind="scripted", bot="random")])
+    [0, 1]
+    """
+    roles = [role for role in dict.fromkeys(player.role for player in players) if role is not None]
+    return [len(roles) if player.role is None else roles.index(player.role) for player in players]
 
 
 def _standing(
@@ -203,12 +212,17 @@ def _score(payoff: Payoff, a: PlayerId, b: PlayerId) -> float | None:
     return None if games < FADED else float(payoff.points([a, b])[0, 1]) / games  # without the prior
 
 
-def payoff_table(players: Sequence[PlayerId], payoff: Payoff, appraisal: Appraisal | None = None) -> PayoffTable:
+def payoff_table(
+    players: Sequence[PlayerId],
+    payoff: Payoff,
+    appraisal: Appraisal | None = None,
+) -> PayoffTable:
     """Return what each of the players did against each other one, in the order given.
 
     With an appraisal, cells of players that have not met are filled by its ratings, and marked.
     """
     rows = payoff.find_all(players)
+    returns = returned(players, payoff)
     found = {name: payoff.matrix[name][np.ix_(rows, rows)] for name in ("wins", "draws", "raw_wins", "raw_draws")}
     points, games = found["wins"] + found["draws"] / 2, found["wins"] + found["draws"] + found["wins"].T
     low, high = wilson(points, games) if payoff.by_return else payoff.intervals(players)
@@ -218,7 +232,13 @@ def payoff_table(players: Sequence[PlayerId], payoff: Payoff, appraisal: Apprais
         players=tuple(players),
         cells=tuple(
             tuple(
-                None if i == j or values[3] < FADED else _seen(values, _margin(payoff, players[i], players[j]))
+                None
+                if i == j or values[3] < FADED
+                else _seen(
+                    values,
+                    _margin(payoff, players[i], players[j]),
+                    msgspec.UNSET if returns is None else returns[i][j],
+                )
                 for j, values in enumerate(zip(*lines, strict=True))
             )
             for i, lines in enumerate(zip(*columns, strict=True))
@@ -246,8 +266,29 @@ def _margin(payoff: Payoff, player: PlayerId, other: PlayerId) -> MeanReturn | N
     return MeanReturn(mean=found[0], low=_finite(found[1]), high=_finite(found[2]), games=payoff.games(player, other))
 
 
-def _seen(values: tuple[Any, ...], margin: MeanReturn | None) -> Cell:
+def returned(players: Sequence[PlayerId], payoff: Payoff) -> list[list[MeanReturn | None]] | None:
+    """Return what each player returned a game against each other one, from whichever seat; None if it is not kept."""
+    if not isinstance(payoff, EvaluationPayoff) or not payoff.keeps_returns:
+        return None
+    seats = (payoff.seat_returns(players, first) for first in (True, False))
+    games, total, squares = (one + two for one, two in zip(*seats, strict=True))
+    count = np.maximum(games, FADED)
+    mean = total / count
+    spread = np.maximum(squares / count - mean**2, 0.0)
+    reach = quantile(0.95) * np.sqrt(spread / np.maximum(games - 1, FADED))
+    reach[games <= 1] = np.inf
+    return [
+        [
+            None if n < FADED else MeanReturn(mean=m, low=_finite(m - r), high=_finite(m + r), games=n)
+            for m, r, n in zip(*row, strict=True)
+        ]
+        for row in zip(mean.tolist(), reach.tolist(), games.tolist(), strict=True)
+    ]
+
+
+def _seen(values: tuple[Any, ...], margin: MeanReturn | None, returns: MeanReturn | msgspec.UnsetType | None) -> Cell:
     """Return a cell, without the prior: people want what happened."""
     points, low, high, games, wins, draws, losses = values
     score = points / games
-    return Cell(score=score, low=low, high=high, games=games, wins=wins, draws=draws, losses=losses, margin=margin)
+    counts = {"games": games, "wins": wins, "draws": draws, "losses": losses}
+    return Cell(score=score, low=low, high=high, **counts, margin=margin, returned=returns)

@@ -36,6 +36,7 @@ from league.events import (
     TicketWithdrawn,
 )
 from league.ids import Hash, PlayerId, TicketNumber
+from league.limits import ABSENT
 from league.margins import largest_margin
 from league.mixture import resolve
 from league.payoff import RETURN, Payoff
@@ -57,6 +58,7 @@ from league.results import (
 )
 from league.rulebook import LeagueConfig
 from league.ticket import Entry, Episode, Member, Purpose, Ticket
+from league.variant_scores import count_variant
 
 TRAIN, EVALUATE = Purpose.TRAIN, Purpose.EVALUATE  # a member of an enumeration takes long to look up
 
@@ -82,9 +84,12 @@ class LeagueState(PlainState):
         self.proofs: dict[PlayerId, CandidateGames] = {}  # training games since each candidate after the last freeze
         self.pending: Tally[Pairing] = Tally()  # evaluation episodes handed out and not settled, by pairing
 
-    def go_by(self, payoff: str) -> None:
-        """Let scores go by outcome or by return, as the league was founded."""
-        self.payoff_by = payoff
+    def go_by(self, payoff: str, returns: bool = False) -> None:
+        """Let scores go by outcome or by return, and keep returns beside them, as the league was founded."""
+        self.payoff_by, self.keeps_returns = payoff, returns
+        if returns:
+            assert self.env is not None
+            self.evaluation.keep_returns(self.env)
         if payoff == RETURN:
             assert self.env is not None
             for table in (self.training, self.evaluation):
@@ -170,7 +175,7 @@ def apply_all(state: LeagueState, events: Iterable[Event | DuelCounted]) -> None
     tickets, games, record = state.open, state.games, state.training.record_games
     results = played = steps = settled = 0
     for event in events:
-        if type(event) is DuelCounted and (ticket := tickets[event.ticket]).purpose == TRAIN:
+        if type(event) is DuelCounted and _is_plain(ticket := tickets[event.ticket]):
             del tickets[event.ticket]
             episodes, number = event.episodes, len(event.episodes)
             results, played, settled = results + 1, played + number, settled + ticket.episodes
@@ -194,6 +199,10 @@ def apply_all(state: LeagueState, events: Iterable[Event | DuelCounted]) -> None
         state.episodes[TRAIN] += played
         state.steps[TRAIN] += steps
         state.outstanding[TRAIN] -= settled
+
+
+def _is_plain(ticket: Ticket) -> bool:
+    return ticket.purpose == TRAIN and ticket.variant is msgspec.UNSET
 
 
 def apply(state: LeagueState, event: Event) -> None:
@@ -228,7 +237,7 @@ def _apply_rare(state: LeagueState, event: Event) -> None:
     match event:
         case LeagueFounded():
             state.seed, state.config_hash, state.env = event.seed, event.config, event.env
-            state.go_by(event.payoff)
+            state.go_by(event.payoff, event.returns is True)
         case ConfigChanged():
             state.config_hash = event.config
         case TermBegan():
@@ -347,6 +356,9 @@ def _count(state: LeagueState, event: ResultCounted | DuelCounted) -> None:
     for entry in entries:
         state.games[entry.player] += number
     sides = _sides(state, len(entries))
+    if ticket.variant is not msgspec.UNSET and purpose == TRAIN:
+        players, decay = [entry.player for entry in entries], state.config.payoff.decay
+        count_variant(state.variants, ticket.variant.name, players, sides, [one.ranks for one in episodes], decay)
     if len(sides) == 2 and sides[0] != sides[1]:
         _count_duel(state, ticket, sides, episodes)
     else:
@@ -363,11 +375,12 @@ def _count_duel(state: LeagueState, ticket: Ticket, sides: Sequence[int], episod
     if ticket.purpose == TRAIN:
         state.training.record_games(a, b, games)
         if state.training.by_return:
-            leads = [(mine - yours) / 2 for mine, yours in side_returns(sides, episodes)]
+            played = [episode for episode in episodes if ABSENT not in episode.ranks]
+            leads = [(mine - yours) / 2 for mine, yours in side_returns(sides, played)]
             state.training.record_margins(a, b, leads)
         return
     match = _match(state, ticket, sides)
-    if state.evaluation.by_return:
+    if state.evaluation.by_return or state.keeps_returns or any(ABSENT in ranks for ranks in games):
         evaluate_match(state.evaluation, match, episodes)
     else:
         evaluate_duel(state.evaluation, match, games)
@@ -418,5 +431,7 @@ def _rate(state: LeagueState, ticket: Ticket, sides: Sequence[int], episodes: Se
     share = 1.0 / max(1, len(teams) - 1)
     for episode in episodes:
         for a, b, i, j in games:
+            if ABSENT in (episode.ranks[i], episode.ranks[j]):
+                continue
             difference = episode.ranks[j] - episode.ranks[i]  # positive: a did better
             state.elo.update_sides(a, b, 0.5 if difference == 0 else float(difference > 0), share)

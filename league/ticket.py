@@ -10,6 +10,7 @@ import msgspec
 
 from league import limits
 from league.ids import SEED_BITS, Hash, PlayerId, derive_seed
+from league.variants import Variant, seed_in
 
 
 class Purpose(StrEnum):
@@ -51,7 +52,7 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     `trains` names the learning players whose decisions are recorded, first the one whose turn it is; an evaluation
     trains nobody. `spirit` is the weight of its side's mean reward in the rewards that each of them learns from. `turn`
     consecutive episodes share the environment's seed: in evaluation a whole turn of the seating, so that each player
-    has each seat of the same deal.
+    has each seat of the same deal. All episodes are of `variant`, where the environment has variants.
     """
 
     number: limits.Ticket
@@ -62,6 +63,7 @@ class Ticket(msgspec.Struct, frozen=True, kw_only=True):
     attempt: limits.Number = 0
     spirit: limits.Share = 0.0
     turn: Annotated[int, msgspec.Meta(ge=1, le=limits.EPISODES)] = 1
+    variant: Variant | msgspec.UnsetType = msgspec.UNSET  # unset: not written
 
     def can_train(self, starved: Collection[PlayerId]) -> bool:
         """Whether an episode may begin now: one of those that it trains has credit, or it trains nobody."""
@@ -139,8 +141,9 @@ def episode_seeds(run_seed: int, ticket: Ticket, attempt: int, episodes: Iterabl
 
     The episodes of one turn have the same seed.
     """
-    first = derive_seed(run_seed, "episodes", ticket.number, attempt)
-    return [(first + STRIDE * (episode // ticket.turn)) % (1 << SEED_BITS) for episode in episodes]
+    first, variant = derive_seed(run_seed, "episodes", ticket.number, attempt), ticket.variant
+    seeds = [(first + STRIDE * (episode // ticket.turn)) % (1 << SEED_BITS) for episode in episodes]
+    return seeds if variant is msgspec.UNSET else [seed_in(seed, variant) for seed in seeds]
 
 
 def episode_seed(run_seed: int, ticket: Ticket, attempt: int, episode: int) -> int:

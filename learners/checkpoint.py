@@ -18,10 +18,13 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
+from league import limits
 from league.errors import InputError
 from league.ids import Hash, PlayerId
 from league.policies.layout import plain_policy, policy_from
 from league.store.files import publish
+from league.store.regular_file import IrregularFile, read_regular
+from league.store.snapshots import metadata_of
 
 KEY, DIGEST = "ludus", "sha256"
 REMEDY = "Restore it from a copy, or delete it: then the player trains on from its start snapshot."
@@ -82,12 +85,14 @@ def save(path: Path, checkpoint: Checkpoint) -> None:
 def load(path: Path) -> Checkpoint | None:
     """Return the checkpoint in this file; None if there is no such file."""
     try:
-        data = path.read_bytes()
+        data = read_regular(path, limits.STATE_FILE)
     except FileNotFoundError:
         return None
+    except IrregularFile as error:
+        raise CheckpointError(f"{error}. {REMEDY}") from error
     try:
         arrays = safetensors.numpy.load(data)
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        header = metadata_of(data)
         intact = header[DIGEST] == _digest(header[KEY], arrays)
         about = json.loads(header[KEY])
         checkpoint = msgspec.convert({**about, "arrays": {}}, Checkpoint)

@@ -174,9 +174,8 @@ class Learner:
         trainee.stop()
         self._writer.write_last(trainee)
         log.error(
-            "player %s: %s. Its training stops; version %d stays, and so does its checkpoint. "
-            "Try a lower algo.lr or algo.max_grad_norm with ludus run ... --accept-changes",
-            trainee.player, trainee.stopped, trainee.version,
+            "player %s: %s. Its training stops; version %d stays, and so does its checkpoint. %s",
+            trainee.player, trainee.stopped, trainee.version, trainee.remedy,
         )  # fmt: skip
 
     def _serve_within_update(self) -> None:

@@ -17,6 +17,8 @@ from learners.fed_player import FedPlayer
 from learners.weight_average import WeightAverage
 from learners.weight_check import WeightCheck
 
+LOWER = "Try a lower algo.lr or algo.max_grad_norm with ludus run ... --accept-changes"
+
 
 @dataclass(slots=True, kw_only=True)
 class Trainee(FedPlayer):
@@ -33,9 +35,11 @@ class Trainee(FedPlayer):
     in_a_row: int = 0  # rollbacks since the last good update
     refused: int = 0  # of these, the ones in which all was finite, but the weight check refused the weights
     trouble: str = ""  # why the last update was rolled back
+    remedy: str = LOWER  # what may help against that
     weight_check: WeightCheck | None = None  # None: whatever is finite is published
     average: WeightAverage | None = None  # what candidates are made of; None: of the newest weights
     group: Group = ALONE
+    _network_fault: str = ""  # of the last rollback: that the network itself fails on this game's observations
     _losses: dict[str, float] = field(default_factory=dict)
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
 
@@ -46,12 +50,15 @@ class Trainee(FedPlayer):
         self._losses.update(metrics)
         self._lags.append(lag)
         if metrics[ROLLBACKS]:
-            self._roll_back(getattr(self.algorithm, "trouble", "") or "something is not finite")
+            fault = self._network_fault
+            self.remedy = "Correct the network" if fault else LOWER
+            self._roll_back(fault or getattr(self.algorithm, "trouble", "") or "something is not finite")
             return False
         weights = self.algorithm.flat()
         if self.weight_check is not None and (why := self._fault(self.weight_check, weights)):
             self.algorithm.restore(good)
             self.refused += 1
+            self.remedy = LOWER
             self._roll_back(why)
             return False
         self.in_a_row = 0
@@ -83,6 +90,8 @@ class Trainee(FedPlayer):
         self.training = batch.sessions
         metrics = check_metrics(self.algorithm, self.algorithm.update(batch, self.rng, between))
         self.training = {}
+        if metrics[ROLLBACKS] and self.weight_check is not None:
+            self._network_fault = self.weight_check.network_fault(self.weights, batch)
         return metrics, batch.lag
 
     def spend(self, spent: float) -> None:

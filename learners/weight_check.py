@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from league.policies.layout import LARGEST, FloatArray, PolicyConfig, describe
-from league.policies.network_actor import make_actor
+from league.policies.network_actor import Bystanders, HasValues, make_actor
 from league.spec import EnvSpec
 from learners.batcher import Batch
 from learners.config import LearnerConfig
 
 ROWS = 16  # observations of the last batch that weights are tried on
+GUARD = "guard divisions, logarithms, and softmax over nothing"  # as the rehearsal before a league advises
 
 
 @dataclass(slots=True)
@@ -48,6 +49,23 @@ class WeightCheck:
         output = self._largest_output(flat)
         if not output < LARGEST:
             return f"its network gives {output:.2g} for a recent observation"
+        return ""
+
+    def network_fault(self, flat: FloatArray, batch: Batch) -> str:
+        """Return that the network itself fails on observations of a batch, though its weights are good; else ""."""
+        segments = batch.segments
+        seen, mask = segments.observation[segments.present], segments.mask[segments.present]
+        actor, place, beside = make_actor(self.policy, self.spec, flat), np.zeros(len(seen), np.intp), Bystanders(mask)
+        with np.errstate(all="ignore"):
+            found = {"outputs": actor.outputs(seen, place, None, beside)}
+            if isinstance(actor, HasValues):
+                found["value"] = actor.values(seen, place, None, beside)[:, None]
+        for name, numbers in found.items():
+            if wrong := int((~np.isfinite(numbers)).any(axis=1).sum()):
+                return (
+                    f"the network {self.policy.name} returns NaN or infinity in `{name}` for {wrong:,} of "
+                    f"{len(seen):,} observations of this game, with finite weights: {GUARD}"
+                )
         return ""
 
     def _largest(self, flat: FloatArray) -> float:

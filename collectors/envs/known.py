@@ -12,7 +12,7 @@ name are decided before anything is imported, and the object found there is chec
 import re
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from league.errors import InputError
@@ -20,7 +20,7 @@ from league.plugins import PluginError, load, package_of, resolve
 
 MAKERS = frozenset({"env", "raw_env", "parallel_env"})  # what modules of PettingZoo call their environments
 FAMILIES = re.compile(r"(?:pettingzoo\.(?:atari|butterfly|classic|magent|mpe|sisl)|mpe2)(?:\.\w+)+", re.ASCII)
-GYMS = re.compile(r"gymnasium\.envs(?:\.\w+)+|ale_py\.env", re.ASCII)
+GYMS = re.compile(r"gymnasium\.envs(?:\.\w+)+|ale_py\.env|lbforaging\.foraging|rware\.warehouse", re.ASCII)
 CONVERSIONS = "pettingzoo.utils.conversions"  # its functions make most of the parallel environments
 
 
@@ -81,7 +81,7 @@ def maker(id: str, kwargs: Kwargs, kinds: Kinds, allow: Collection[str] = (), gy
     """
     package = package_of(id)
     if package in allow or not is_known(id, gym):
-        return partial(resolve("ludus.environments", id, allow), **kwargs)
+        return partial(_called(id, resolve("ludus.environments", id, allow)), **kwargs)
     plain(package, "env.kwargs", kwargs)
     found = load(id)
     if not _makes(found, package, kinds, gym):
@@ -90,6 +90,16 @@ def maker(id: str, kwargs: Kwargs, kinds: Kinds, allow: Collection[str] = (), gy
             f"If you trust it, add --allow {package} to the command."
         )
     return partial(found, **kwargs)
+
+
+def _called(id: str, found: Any) -> Any:
+    """Return what makes the environment; of a module, as PettingZoo's `pong_v3` is one, the maker that it has."""
+    if not isinstance(found, ModuleType):
+        return found
+    makers = [getattr(found, name) for name in ("parallel_env", "env", "raw_env") if hasattr(found, name)]
+    if not makers:
+        raise NoEnvironmentError(f"{id!r} is a module without a function parallel_env, env or raw_env")
+    return makers[0]
 
 
 def _makes(found: object, package: str, kinds: Kinds, gym: bool) -> bool:

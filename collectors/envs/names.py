@@ -7,7 +7,7 @@ lead to is decided in `collectors.envs.known`.
 
 import inspect
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from collectors.envs.known import NoEnvironmentError, is_known
 from collectors.envs.rows import Environment
@@ -18,7 +18,9 @@ BACKENDS = {
     "pettingzoo": "classic/connect_four_v3",
     "openspiel": "go(board_size=9)",
     "gymnasium": "CartPole-v1",
+    "gymnasium_multi": "Foraging-8x8-2p-1f-v3",
     "atari": "ALE/Pong-v5",
+    "pgx": "go_9x9",
 }
 """The projects whose environments are adapted, each with the id of one of them."""
 
@@ -75,7 +77,9 @@ def batch_maker(name: str, allow: Collection[str] = ()) -> Callable[..., Environ
     return maker
 
 
-def _takes_slots(maker: Callable[..., object]) -> bool:
+def _takes_slots(maker: Any) -> bool:
+    if inspect.ismodule(maker):
+        return False  # such as pong_v3 of PettingZoo: it has a function that makes the environment
     try:
         return "slots" in inspect.signature(maker).parameters
     except (TypeError, ValueError) as error:  # no class or function, or one that Python cannot look into

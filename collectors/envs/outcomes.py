@@ -1,17 +1,20 @@
 """Outcomes: who did best in an episode, as ranks of seats. Seats of a side share a rank.
 
+Only agents that took part count: a side has the mean of those, and one of which nobody took part is `ABSENT`.
+
 The winner that the environment names counts; else the user's function (`env.outcome`), if there is one; else the order
 of returns. Returns are the environment's own rewards, never those shaped for training.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from league.errors import InputError
+from league.limits import ABSENT
 from league.spec import EnvSpec
 
 Floats = npt.NDArray[np.float64]
@@ -27,17 +30,40 @@ def rank_sides(
 ) -> npt.NDArray[np.int64]:
     """Return the rank of each seat, 0 for the best: its side's, by the mean of all agents of the side.
 
-    `totals[n, seats]` are sums over the agents of a seat, `agents` how many there are. A side is better than
-    another if it is ahead by more than the margin.
+    `totals[n, seats]` are sums over the agents of a seat, `agents` how many there are, in all episodes or, as
+    `[n, seats]`, in each of them. A side is better than another if it is ahead by more than the margin; a side
+    without agents is absent.
 
     >>> rank_sides(np.array([[1.0, 0.0, 2.0, 2.0]]), [1, 1, 1, 1], [0, 0, 1, 1]).tolist()
     [[1, 1, 0, 0]]
     >>> rank_sides(np.array([[3.0, 2.0]]), [3, 1], [0, 1]).tolist()
     [[1, 0]]
+    >>> rank_sides(np.array([[-3.0, 0.0, -1.0]]), np.array([[1, 0, 1]]), [0, 1, 2]).tolist()
+    [[1, -1, 0]]
     """
     member = np.equal.outer(list(dict.fromkeys(sides)), list(sides)).astype(np.float64)  # [side, seat]
-    means = (totals @ member.T) / (member @ np.asarray(agents, np.float64))
-    return rank_alone(means, margin) @ member.astype(np.int64)
+    counts = np.asarray(agents, np.float64) @ member.T
+    absent = counts == 0
+    means = np.where(absent, -np.inf, (totals @ member.T) / np.where(absent, 1.0, counts))
+    return np.where(absent, ABSENT, rank_alone(means, margin)) @ member.astype(np.int64)
+
+
+def rank_agents(
+    totals: Floats, present: npt.NDArray[np.bool_], seated: Floats, sides: Sequence[int], margin: float = 0.0
+) -> npt.NDArray[np.int64]:
+    """Return the rank of each seat by the returns of agents, `totals[n, agents]`, of those that took part.
+
+    `seated[agents, seats]` is 1 where an agent sits.
+    """
+    return rank_sides(np.where(present, totals, 0.0) @ seated, present @ seated, sides, margin)
+
+
+def seated_agents(spec: EnvSpec) -> Floats:
+    """Return [agents, seats]: 1 where an agent sits, else 0."""
+    seated = np.zeros((len(spec.agents), len(spec.seats)))
+    for number, seat in enumerate(spec.seats):
+        seated[list(seat.agents), number] = 1.0
+    return seated
 
 
 def rank_alone(values: Floats, margin: float = 0.0) -> npt.NDArray[np.int64]:
@@ -47,12 +73,19 @@ def rank_alone(values: Floats, margin: float = 0.0) -> npt.NDArray[np.int64]:
     ([[1, 0, 1]], [[0, 0]])
     """
     mine, others = values[..., :, None], values[..., None, :]
-    better: npt.NDArray[np.int64] = (others - mine > margin if margin else others > mine).sum(axis=-1)
+    ahead = others > mine + margin if margin else others > mine  # not a difference: absent sides are at -inf
+    better: npt.NDArray[np.int64] = ahead.sum(axis=-1)
     return better
 
 
-def checked_scores(scores: object, spec: EnvSpec, name: str) -> dict[str, float]:
-    """Return the scores of the user's function, or refuse them: finite numbers, for at least one agent of each side."""
+def checked_scores(
+    scores: object, spec: EnvSpec, name: str, present: Collection[str] | None = None
+) -> dict[str, float]:
+    """Return the scores of the user's function, or refuse them: finite numbers, for at least one agent of each side.
+
+    Of agents that did not take part, none is needed and none counts; `present` names those that did (None: all).
+    """
+    playing = set(spec.agents if present is None else present)
     example = {agent: 1.0 if i == 0 else 0.0 for i, agent in enumerate(spec.agents[:2])}
     wanted = f"expected a number for each agent, like {example}"
     if not isinstance(scores, Mapping):
@@ -63,12 +96,11 @@ def checked_scores(scores: object, spec: EnvSpec, name: str) -> dict[str, float]
         if not isinstance(score, int | float | np.number) or not math.isfinite(score):
             raise OutcomeError(f"env.outcome={name} returned {_short(score)} for {agent!r}; {wanted}")
     for side in set(spec.sides):
-        team = [
-            spec.agents[a] for s, seat in zip(spec.sides, spec.seats, strict=True) if s == side for a in seat.agents
-        ]
-        if not any(agent in scores for agent in team):
+        seats = [seat for s, seat in zip(spec.sides, spec.seats, strict=True) if s == side]
+        team = [spec.agents[a] for seat in seats for a in seat.agents if spec.agents[a] in playing]
+        if team and not any(agent in scores for agent in team):
             raise OutcomeError(f"env.outcome={name} returned no score for any of {team}; {wanted}")
-    return {agent: float(score) for agent, score in scores.items()}
+    return {agent: float(score) for agent, score in scores.items() if agent in playing}
 
 
 def winner_scores(agents: tuple[str, ...], infos: Mapping[str, Mapping[str, Any]]) -> dict[str, float] | None:

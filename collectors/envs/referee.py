@@ -10,11 +10,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.outcomes import Floats, OutcomeError, checked_scores, rank_sides, winner_scores
+from collectors.envs.outcomes import (
+    Floats,
+    OutcomeError,
+    checked_scores,
+    rank_agents,
+    rank_sides,
+    seated_agents,
+    winner_scores,
+)
 from collectors.envs.return_sums import ReturnSums
 from collectors.envs.rows import (
+    BoolArray,
+    Compiles,
     Ends,
     Environment,
+    HasGuesses,
     HasInfos,
     HasPicture,
     HasRenderModes,
@@ -34,6 +45,7 @@ class Finished:
     returns: dict[str, float]  # of each agent
     infos: Mapping[str, Mapping[str, Any]]  # the last info of each agent that has one
     length: int  # moves
+    present: tuple[str, ...] = ()  # the agents that took part: others have no score and no rank
 
 
 Judge = Callable[[Finished], Mapping[str, float]]
@@ -74,9 +86,8 @@ class Referee:
         self._names_winners = judge is not None or self._infos is not None
         self._returns = ReturnSums(env.slots, len(env.spec.agents))
         self._length = np.zeros(env.slots, np.int64)
-        self._seated = np.zeros((len(env.spec.agents), len(env.spec.seats)))  # [agent, seat]
-        for number, seat in enumerate(env.spec.seats):
-            self._seated[list(seat.agents), number] = 1.0
+        self._everybody = np.ones(len(env.spec.agents), np.bool_)
+        self._seated = seated_agents(env.spec)
 
     def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
         """Begin an episode in each of these slots."""
@@ -108,29 +119,35 @@ class Referee:
         faults = []
         for i, slot in enumerate(ends.over.tolist() if self._names_winners else ()):
             try:
-                if (ranks := self._rank(slot)) is not None:
+                present = self._everybody if ends.present is None else ends.present[i]
+                if (ranks := self._rank(slot, present)) is not None:
                     named[i] = ranks
             except OutcomeError as error:
                 faults.append(SlotFault(slot, f"{self.spec.name}: {error}"))
         if named or self._margin:
-            earned = self._returns.totals[ends.over] @ self._seated
-            ranked = rank_sides(earned, self._seated.sum(axis=0), self.spec.sides, self._margin)
+            took_part = np.tile(self._everybody, (len(ends.over), 1)) if ends.present is None else ends.present
+            ranked = rank_agents(
+                self._returns.totals[ends.over], took_part, self._seated, self.spec.sides, self._margin
+            )
             for i, ranks in named.items():
                 ranked[i] = ranks
             ends = replace(ends, ranks=ranked)
         return _without(ends, faults) if faults else ends
 
-    def _rank(self, slot: int) -> npt.NDArray[np.int64] | None:
+    def _rank(self, slot: int, present: BoolArray) -> npt.NDArray[np.int64] | None:
         """Return the ranks by the winner that the environment names, or by the user's function; None without both."""
         agents = self.spec.agents
+        playing = tuple(agent for agent, there in zip(agents, present.tolist(), strict=True) if there)
         infos = {} if self._infos is None else self._infos(slot)
         scores = winner_scores(agents, infos)
         if scores is None:
             if self._judge is None:
                 return None
             returns = dict(zip(agents, self._returns.totals[slot].tolist(), strict=True))
-            scores = self._judgement(Finished(returns, infos, int(self._length[slot])))
-        totals, counts = self._seats(scores)
+            scores = self._judgement(Finished(returns, infos, int(self._length[slot]), playing))
+        elif absent := [agent for agent, won in scores.items() if won and agent not in playing]:
+            raise OutcomeError(f"its info names the winner {absent}, but only {list(playing)} took part")
+        totals, counts = self._seats({agent: score for agent, score in scores.items() if agent in playing})
         ranks: npt.NDArray[np.int64] = rank_sides(totals[None], counts, self.spec.sides, self._margin)[0]
         return ranks
 
@@ -144,7 +161,7 @@ class Referee:
         infos = UnreadInfos(self.spec.agents)
         returns = {agent: float(number) for number, agent in enumerate(self.spec.agents, start=1)}
         try:
-            scores = self._judge(Finished(returns, infos, 1))
+            scores = self._judge(Finished(returns, infos, 1, self.spec.agents))
         except Exception:
             return False
         if infos.read:
@@ -158,13 +175,17 @@ class Referee:
             scores = self._judge(finished)
         except Exception as error:  # whatever the user's function raises, the user has to fix it
             raise OutcomeError(f"env.outcome={self._name} raised {type(error).__name__}: {error}") from error
-        return checked_scores(scores, self.spec, self._name)
+        return checked_scores(scores, self.spec, self._name, finished.present)
 
     def _seats(self, scores: Mapping[str, float]) -> tuple[Floats, list[int]]:
         """Return the sum of the scores of each seat, and the number of its agents with a score."""
         names = [[self.spec.agents[agent] for agent in seat.agents] for seat in self.spec.seats]
         known = [[scores[name] for name in seat if name in scores] for seat in names]
         return np.array([sum(seat) for seat in known]), [len(seat) for seat in known]
+
+    def prepare(self) -> str:
+        """Compile the environment, if that is needed."""
+        return self._env.prepare() if isinstance(self._env, Compiles) else ""
 
     def render(self, slot: int) -> str:
         """Return the environment's text of a position."""
@@ -174,6 +195,11 @@ class Referee:
     def spaces(self) -> Mapping[str, AgentSpaces]:
         """The spaces of each agent."""
         return self._env.spaces if isinstance(self._env, HasSpaces) else plain_spaces(self.spec)
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about seats and sides."""
+        return self._env.guesses if isinstance(self._env, HasGuesses) else ()
 
     @property
     def render_modes(self) -> tuple[str, ...]:
@@ -202,6 +228,8 @@ def _without(ends: Ends, faults: Sequence[SlotFault]) -> Ends:
         over=ends.over[counted],
         faults=(*ends.faults, *faults),
         idle=tuple(idle for idle in ends.idle if idle.slot not in broken),
+        late=tuple(late for late in ends.late if late.slot not in broken),
+        present=None if ends.present is None else ends.present[counted],
         state=None if ends.state is None else ends.state[kept],
         ranks=None if ends.ranks is None else ends.ranks[counted],
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.rows import Ends, IntArray, Rows
+from collectors.envs.rows import Ends, Idle, IntArray, Late, Rows
 
 
 class ReturnSums:
@@ -22,9 +22,10 @@ class ReturnSums:
             self.totals[rows.slot, rows.agent] += rows.reward
 
     def add_ends(self, ends: Ends) -> None:
-        """Add the last rewards of agents that ended, and those of agents that never acted."""
+        """Add the last rewards of agents that ended, those of agents that never acted, and those paid after an end."""
         if len(ends.slot):
             index = ends.slot.astype(np.intp, copy=False) * self.totals.shape[1] + ends.agent
             self.totals.reshape(-1)[index] += ends.reward
-        for idle in ends.idle:
-            self.totals[idle.slot, idle.agent] += idle.reward
+        others: tuple[Idle | Late, ...] = (*ends.idle, *ends.late)
+        for paid in others:
+            self.totals[paid.slot, paid.agent] += paid.reward

@@ -18,7 +18,7 @@ A collector drives it like this, and needs nothing else:
 >>> env.close()
 
 What only some environments can do is declared in Protocols of its own, which a caller asks for with isinstance:
-`HasInfos`, `HasSpaces`, `HasRenderModes`, `HasPicture`, `ShowsPositions` and `CanRehearse`.
+`HasInfos`, `HasSpaces`, `HasGuesses`, `HasRenderModes`, `HasPicture`, `ShowsPositions`, `CanRehearse` and `Compiles`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,10 +69,12 @@ class Ends:
     faults: tuple["SlotFault", ...] = ()  # slots whose episode broke: free again, without END rows
     idle: tuple["Idle", ...] = ()  # agents of episodes that are over which never acted, and got a reward
     state: npt.NDArray[Any] | None = None  # [m, *state] final, of the whole slot; only read where truncated
+    late: tuple["Late", ...] = ()  # agents that had their END row before, and got another reward
+    present: BoolArray | None = None  # [k, agents] who took part in the episodes that are over; None: everybody
 
 
 def together(ends: Sequence[Ends]) -> Ends:
-    """Return the END rows of several ticks as one; all are of whole episodes, without ranks, faults or idle agents."""
+    """Return the END rows of several ticks as one; all are of whole episodes, with nothing but END rows."""
     return Ends(
         slot=np.concatenate([one.slot for one in ends]),
         agent=np.concatenate([one.agent for one in ends]),
@@ -87,6 +89,15 @@ def together(ends: Sequence[Ends]) -> Ends:
 @dataclass(frozen=True, slots=True)
 class Idle:
     """The reward of an agent that never acted, e.g. because all others folded: it counts, but trains nothing."""
+
+    slot: int
+    agent: int
+    reward: float
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A reward that an agent got after its END row: it counts for its return and for its last decision."""
 
     slot: int
     agent: int
@@ -148,6 +159,15 @@ class HasSpaces(Protocol):
 
 
 @runtime_checkable
+class HasGuesses(Protocol):
+    """An environment whose seats and sides were guessed."""
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed, why, and which settings change it."""
+
+
+@runtime_checkable
 class HasRenderModes(Protocol):
     """An environment that lists its render modes, such as `rgb_array` and `ansi`."""
 
@@ -180,3 +200,14 @@ class CanRehearse(Protocol):
 
     def rehearse(self) -> bool:
         """Call the function with a made-up episode; return False if that proves nothing. Raises OutcomeError."""
+
+
+@runtime_checkable
+class Compiles(Protocol):
+    """An environment that is compiled before its first episode, which takes seconds: `start` does it if nobody asked.
+
+    Ask where a slow `start` would be taken for a hang, or where somebody should know why nothing happens yet.
+    """
+
+    def prepare(self) -> str:
+        """Compile now; return a line for the user that says how long it took, or "" if there was nothing to do."""

@@ -69,6 +69,7 @@ class TurnTakingEnvironment:
             over=ends.over + begin,
             faults=tuple(replace(fault, slot=fault.slot + int(begin)) for fault in ends.faults),
             idle=tuple(replace(idle, slot=idle.slot + int(begin)) for idle in ends.idle),
+            late=tuple(replace(late, slot=late.slot + int(begin)) for late in ends.late),
         )
 
     def render(self, slot: int) -> str:

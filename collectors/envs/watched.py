@@ -5,13 +5,14 @@ env.start(slots, seeds)                     # prints "reset", and then resets
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.plan import Plan
-from collectors.envs.rows import CanRehearse, Ends, Environment, IntArray, Rows
+from collectors.envs.rows import CanRehearse, Compiles, Ends, Environment, HasGuesses, IntArray, Rows
 
 Tell = Callable[[str], None]
 
@@ -50,6 +51,16 @@ class Watched:
         self._tell(STEP)
         return self._env.rehearse() if isinstance(self._env, CanRehearse) else True
 
+    def prepare(self) -> str:
+        """Compile the environment, as a part of the stage `build`."""
+        self._tell(BUILD)
+        return self._env.prepare() if isinstance(self._env, Compiles) else ""
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about seats and sides."""
+        return self._env.guesses if isinstance(self._env, HasGuesses) else ()
+
     def render(self, slot: int) -> str:
         """Return the environment's text of a position."""
         return self._env.render(slot)
@@ -67,12 +78,14 @@ def watched(made: Plan, tell: Tell) -> Plan:
         tell(BUILD)
         return Watched(made.build(slots), tell)
 
-    return Plan(
+    return replace(
+        made,
         build=build,
         returns=_announced(made.returns, LOOP, tell),
         complaints=_announced(made.complaints, TESTS, tell),
         spaces=_announced(made.spaces, BUILD, tell),
         outside=_announced(made.outside, LOOP, tell),
+        payments=_announced(made.payments, LOOP, tell),
     )
 
 

@@ -124,7 +124,7 @@ class LoadedPlayer:
         """Return an action for each agent's observation: one forward pass for all of them."""
         if not observations:
             return {}
-        batch = self._batch(observations, masks or {})
+        batch = self._batch(observations, masks or {}, need_mask=True)
         memory = self._recalled(batch)
         outputs = self._actor.outputs(batch.observation, self._places(batch), memory, self._beside(batch))
         parts = self._chosen(outputs, batch.mask, self.greedy if greedy is None else greedy)
@@ -139,7 +139,7 @@ class LoadedPlayer:
             raise ActingError(
                 f"an action of {self._spec.name} has several parts: only a single choice has one row of probabilities"
             )
-        batch = self._batch({agent: observation}, {agent: mask})
+        batch = self._batch({agent: observation}, {agent: mask}, need_mask=True)
         outputs = self._actor.outputs(
             batch.observation, self._places(batch), self._recalled(batch), self._beside(batch)
         )
@@ -148,7 +148,8 @@ class LoadedPlayer:
 
     def value(self, observation: Any, mask: Any = None, *, agent: Hashable = None) -> float:
         """Return what the network expects the agent to earn from here on, discounted. The memory stays as it is."""
-        batch = self._batch({agent: observation}, {agent: mask})
+        sees_mask = self._config.head == "values" or self._actor.foreign
+        batch = self._batch({agent: observation}, {agent: mask}, need_mask=sees_mask)
         memory, places, beside = self._recalled(batch), self._places(batch), self._beside(batch)
         if self._config.head == "values":
             outputs = self._actor.outputs(batch.observation, places, memory, beside)
@@ -164,19 +165,24 @@ class LoadedPlayer:
             return best(self._spec, outputs, mask)
         return choose_actions(self._spec, outputs, self._actor.log_std, self._actor.exploration, mask, self._rng)[0]
 
-    def _batch(self, observations: Mapping[Hashable, Any], masks: Mapping[Hashable, Any]) -> _AgentRows:
+    def _batch(
+        self, observations: Mapping[Hashable, Any], masks: Mapping[Hashable, Any], need_mask: bool
+    ) -> _AgentRows:
         for key in observations:
             if key in self._ended:
                 whose = "the agent" if key is None else repr(key)
                 raise ActingError(f"the episode of {whose} is over: call reset() when the next one begins")
         agents = [self._agent(key) for key in observations]
-        read = self._translator.read
         rows = [
-            read(agent, seen, masks.get(key)) for agent, (key, seen) in zip(agents, observations.items(), strict=True)
+            self._translator.read(agent, seen, masks.get(key), need_mask and self._masked(agent))
+            for agent, (key, seen) in zip(agents, observations.items(), strict=True)
         ]
         return _AgentRows(
             list(observations), agents, np.stack([row for row, _ in rows]), np.stack([mask for _, mask in rows])
         )
+
+    def _masked(self, agent: str) -> bool:
+        return bool(self.card.masks) or self._translator.has_mask(agent)
 
     def _agent(self, key: Hashable) -> str:
         """Return the agent of a key; raise ActingError if the player cannot act for it."""

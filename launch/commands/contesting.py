@@ -130,13 +130,14 @@ def _add_calibrate(parser: ArgumentParser) -> None:
 
 def _calibrate(arguments: Namespace) -> int:
     from collectors.envs.config import parse_environment
+    from launch.config.approvals import with_given
     from launch.matches.calibrating import Precision, calibrate, show_calibration
 
     options = dict(_option(word) for word in arguments.words if "=" in word)
     bots = [word for word in arguments.words if "=" not in word]
     precision = Precision(half_width=arguments.half_width, games=arguments.games, seed=arguments.seed)
     env = parse_environment(arguments.env, options, arguments.allow)
-    found = calibrate(env, bots, precision, arguments.allow)
+    found = calibrate(env, bots, precision, with_given(env, arguments.allow))
     show_calibration(found, arguments.json, optional_path(arguments.out))
     return 0
 
@@ -204,6 +205,9 @@ def _record(arguments: Namespace) -> int:
 def _add_check_env(parser: ArgumentParser) -> None:
     parser.add_argument("env", metavar="ENV", help="connect_four, classic/go_v5, or package.module:function")
     parser.add_argument("pairs", metavar="KEY=VALUE", nargs="*", default=[], help="options of the environment")
+    parser.add_argument("--episodes", metavar="N", type=int, help="how many are played, if there is time (16)")
+    help = "the time for the whole check; with less, fewer episodes are played (20)"
+    parser.add_argument("--seconds", metavar="N", type=float, help=help)
     help = "a step that takes longer is a hang (as collector.hang_seconds)"
     parser.add_argument("--hang-seconds", metavar="N", type=float, help=help)
     add_json(parser)
@@ -212,23 +216,34 @@ def _add_check_env(parser: ArgumentParser) -> None:
 
 def _check_env(arguments: Namespace) -> int:
     from collectors.config import CollectorConfig
+    from collectors.envs.other_python.far_order import absolute
     from launch.sandbox.apart import check_apart
     from launch.sandbox.trial import Check
     from launch.terminal.spinner import Spinner
     from league.errors import InputError
 
-    order = Check(env=arguments.env, options=dict(map(_option, arguments.pairs)), allow=tuple(arguments.allow))
+    asked = {key: given for key in ("episodes", "seconds") if (given := getattr(arguments, key)) is not None}
     seconds = CollectorConfig().hang_seconds if arguments.hang_seconds is None else arguments.hang_seconds
-    if not seconds > 0:
-        raise InputError(f"--hang-seconds must be more than 0, got {seconds:g}")
-    with Spinner(f"playing {arguments.env} at random") as progress:
+    for key, number in (*asked.items(), ("hang-seconds", seconds)):
+        if not number > 0:
+            raise InputError(f"--{key} must be more than 0, got {number:g}")
+    options = dict(map(_option, arguments.pairs))
+    program = options.get("env.python")
+    given = [absolute(program)] if isinstance(program, str) and program else []
+    order = Check(env=arguments.env, options=options, allow=(*arguments.allow, *given), **asked)
+    with Spinner(f"checking {arguments.env}") as progress:
         found = check_apart(order, seconds, progress.update)
     sys.stdout.write((json.dumps(found.plain, indent=2) if arguments.json else "\n".join(found.lines)) + "\n")
     return 0 if found.fit else FAILED
 
 
 def _option(text: str) -> tuple[str, Any]:
-    """Return key and value of an option; a value that is no JSON is text."""
+    """Return key and value of an option, as in an override of `run`; what is neither JSON nor a list or dict is text.
+
+    >>> _option("env.sides=[a,a]"), _option("board_size=9"), _option("name=go(board_size=9)")
+    (('env.sides', ['a', 'a']), ('board_size', 9), ('name', 'go(board_size=9)'))
+    """
+    from launch.config.compose import read_value
     from league.errors import InputError
 
     key, found, value = text.partition("=")
@@ -237,7 +252,7 @@ def _option(text: str) -> tuple[str, Any]:
     try:
         return key, json.loads(value)
     except json.JSONDecodeError:
-        return key, value
+        return key, read_value(value) if value[:1] in "[{'\"" else value
 
 
 CONTESTING = (

@@ -24,16 +24,21 @@ def _status(arguments: Namespace) -> int:
     return status(find_run(arguments), arguments.json)
 
 
+def _add_variant(parser: ArgumentParser) -> None:
+    add_json(parser)
+    parser.add_argument("--variant", metavar="NAME", help="only games in this variant of the environment")
+
+
 def _standings(arguments: Namespace) -> int:
     from launch.viewers.reading import standings
 
-    return standings(find_run(arguments), arguments.json)
+    return standings(find_run(arguments), arguments.json, arguments.variant)
 
 
 def _payoff(arguments: Namespace) -> int:
     from launch.viewers.reading import payoff
 
-    return payoff(find_run(arguments), arguments.json)
+    return payoff(find_run(arguments), arguments.json, arguments.variant)
 
 
 def _add_matches(parser: ArgumentParser) -> None:
@@ -122,14 +127,14 @@ INSPECTING = (
         help="show the ratings with their intervals",
         example="ludus standings first --json",
         handle=_standings,
-        add_arguments=add_json,
+        add_arguments=_add_variant,
     ),
     CliCommand(
         name="payoff",
         help="show who beats whom",
         example="ludus payoff runs/first",
         handle=_payoff,
-        add_arguments=add_json,
+        add_arguments=_add_variant,
     ),
     CliCommand(
         name="matches",

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def _add_pack(parser: ArgumentParser) -> None:
     parser.add_argument("player", metavar="PLAYER", help="a frozen player, or a learning one: its newest candidate")
     parser.add_argument("-o", "--out", metavar="FILE", help="where to (RUN-PLAYER.safetensors, here)")
-    parser.add_argument("--licence", default="", help="under which licence others may use it, for its card")
-    parser.add_argument("--note", default="", help="a line for its card, such as how it was made")
+    parser.add_argument("--licence", help="under which licence others may use it, for its card")
+    parser.add_argument("--note", help="a line for its card, such as how it was made")
     parser.add_argument("--onnx", action="store_true", help="also write its network as FILE.onnx (ludus-league[onnx])")
     add_allow(parser)
 
@@ -39,7 +39,7 @@ def _pack(arguments: Namespace) -> int:
         from league.store.player_file import read_player
 
         graph = path.with_suffix(".onnx")
-        apart = export_onnx(read_player(path), graph)
+        apart = export_onnx(read_player(path), graph, arguments.allow)
         print_note(f"{graph}: equals the player on {CHECKED:,} observations within {apart:.1g}")
     print_note(f"{path.stat().st_size:,} bytes; look at it: ludus show {path}")
     sys.stdout.write(f"{path}\n")

@@ -21,11 +21,13 @@ def _add_solve(parser: ArgumentParser) -> None:
 
 
 def _solve(arguments: Namespace) -> int:
+    from launch.config.approvals import with_given
     from launch.config.compose import compose
     from launch.matches.solve_game import solve
 
     env = compose(arguments.pairs, arguments.allow).env
-    return solve(env, arguments.by, arguments.iterations, as_json=arguments.json, allow=arguments.allow)
+    allow = with_given(env, arguments.allow)
+    return solve(env, arguments.by, arguments.iterations, as_json=arguments.json, allow=allow)
 
 
 SOLVING = (

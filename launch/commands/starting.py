@@ -27,6 +27,7 @@ def _add_run(parser: ArgumentParser) -> None:
 
 
 def _run(arguments: Namespace) -> int:
+    from launch.config.approvals import remember, with_given
     from launch.config.compose import compose
     from launch.start import begin
     from launch.terminal.spinner import hushed
@@ -38,9 +39,11 @@ def _run(arguments: Namespace) -> int:
     config = compose(arguments.pairs, arguments.allow, optional_path(arguments.config_dir))
     if arguments.dry_run:
         return _preview([config], arguments)
+    arguments.allow = with_given(config.env, arguments.allow)
     notify = (lambda line: None) if arguments.quiet else print_note
     started = begin(config, allow=arguments.allow, accept=arguments.accept_changes, notify=notify)
     with hushed(arguments.quiet), started as run:
+        remember(config.env)
         return _launch(run, arguments, given=True)
 
 
@@ -55,9 +58,11 @@ def _show_config(arguments: Namespace) -> int:
 
 
 def _preview(configs: "Sequence[Config]", arguments: Namespace) -> int:
+    from launch.config.approvals import with_given
     from launch.previewing import as_lines, preview
 
-    found = [preview(config, allow=arguments.allow, accept=arguments.accept_changes) for config in configs]
+    allow, accept = arguments.allow, arguments.accept_changes
+    found = [preview(config, allow=with_given(config.env, allow), accept=accept) for config in configs]
     if arguments.json:
         sys.stdout.write("".join(f"{json.dumps(asdict(one))}\n" for one in found))
     else:
@@ -80,19 +85,23 @@ def _sweep(arguments: Namespace) -> int:
 
 
 def _add_resume(parser: ArgumentParser) -> None:
-    help = "go on though the run brings shell for Slurm jobs, keys, or links that you did not put there yourself"
+    help = "go on though the run brings shell for Slurm jobs, a program (env.python), keys, or links not put by you"
     parser.add_argument("--trust", action="store_true", help=help)
     add_allow(parser)
     add_display(parser, quiet="print errors only")
 
 
 def _resume(arguments: Namespace) -> int:
+    from launch.config.approvals import remember, with_given
     from launch.config.config import stored
     from launch.start import held
 
     run = find_run(arguments)
     if not arguments.trust:
         run.refuse_links()
+    else:
+        remember(env := stored(run).env)
+        arguments.allow = with_given(env, arguments.allow)
     with held(run, slurm=stored(run).launch.name == "slurm"):
         return _launch(run, arguments, given=arguments.trust)
 

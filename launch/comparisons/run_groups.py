@@ -7,10 +7,14 @@ import json
 from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from launch.comparisons.milestones import CompareError
 from launch.config.config import stored, to_plain
 from launch.config.env_spec import read_spec
+from league.store.plain_json import read_json
 from league.store.run_directory import RunDirectory, RunError
 
 SUMMARY = "summary.json"  # in the directory of a sweep
@@ -36,8 +40,8 @@ def _runs_of(name: str) -> list[RunDirectory]:
     if not (place / SUMMARY).is_file():
         return [RunDirectory.find(name)]
     try:
-        runs = [str(one["name"]) for one in json.loads((place / SUMMARY).read_text())["runs"]]
-    except (ValueError, KeyError, TypeError) as error:
+        runs = [str(one["name"]) for one in read_json(place / SUMMARY, dict[str, Any])["runs"]]
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
         raise RunError(f"cannot read {place / SUMMARY}: it is not the summary of a sweep ({error!r})") from error
     return [RunDirectory.find(run, place.resolve().parent.parent) for run in runs]
 

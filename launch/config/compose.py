@@ -33,6 +33,7 @@ from launch.config.origins import COMMAND_LINE, Layer, below, origin
 from launch.config.player_files import zoo_anchors
 from launch.config.schema import UNKNOWN, complaint, nearest, type_at, type_name
 from launch.config.strings import wrong_resolver
+from launch.config.variant_files import with_variants_of_file
 from league.errors import InputError
 from league.plugins import PluginError, names
 from league.recipe_check import check_recipe
@@ -50,7 +51,8 @@ SWITCH = "league.probe"  # a group that is switched on by its name
 FREE_IN_ROW = re.compile(
     r"league\.(players|kinds)\.[^.]+\.(matchmaking|promotion|policy|algo)\..+"
 )  # neither are these
-ROWS = {"league.players.": "player", "league.kinds.": "kind"}  # groups of rows, and what a row is
+VARIANTS = "env.variants."
+ROWS = {"league.players.": "player", "league.kinds.": "kind", VARIANTS: "variant"}  # groups of rows, and what a row is
 ID = re.compile(r"(\+*env\.id)=([^'\"]*)")  # of an environment, not quoted
 GAME = re.compile(
     r"\b(?!(?:choice|range|interval|glob|sort|shuffle|tag|int|str|bool|float)\()"  # Hydra's own functions
@@ -75,6 +77,19 @@ def compose(overrides: Sequence[str], allow: Collection[str] = (), config_dir: P
     return _compose(overrides, allow, config_dir)[0]
 
 
+def read_value(text: str) -> Any:
+    """Return the value of a text as an override of `run` gives it; a text that is no such value is itself.
+
+    >>> read_value("[[wolf_*],[sheep_0]]"), read_value("[a,1,{b: 2}]"), read_value("go(")
+    ([['wolf_*'], ['sheep_0']], ['a', 1, {'b': 2}], 'go(')
+    """
+    try:
+        value = OverridesParser.create().parse_override(f"value={text}").value()
+    except HydraException:
+        return text
+    return OmegaConf.to_container(OmegaConf.create({"value": value}))["value"]  # type: ignore[call-overload, index]
+
+
 def compose_layers(
     overrides: Sequence[str], allow: Collection[str] = (), config_dir: Path | None = None
 ) -> tuple[Config, list[Layer]]:
@@ -94,6 +109,7 @@ def _compose(overrides: Sequence[str], allow: Collection[str], config_dir: Path 
     if any(text.lstrip("+") == ANCHORS for text in overrides):
         config.league.players = zoo_anchors(config.env) | config.league.players
     try:
+        config.env = with_variants_of_file(config.env)
         settings_of(config, allow)
         check_recipe(config.league)
     except (InputError, ValueError) as error:  # rules and players refuse settings by ValueError
@@ -257,7 +273,7 @@ def _line(override: Override) -> str:
     if override.type == OverrideType.CHANGE and key != ALGO and free:
         return f"++{line}"
     rows = next((prefix for prefix in ROWS if f"{key}.".startswith(prefix)), "")
-    if rows and override.is_add():
+    if rows and (override.is_add() or (rows == VARIANTS and override.type == OverrideType.CHANGE)):
         # OmegaConf refuses to assign a new item of typed groups, but merges one into them.
         value = override.get_value_element_as_str()
         for part in reversed(key.removeprefix(rows[:-1]).split(".")[1:]):

@@ -13,7 +13,8 @@ from launch.config.config import Config
 from league.recipe_check import rehearse_rules
 from league.spec import EnvSpec
 from league.store.files import publish
-from league.store.run_directory import RunDirectory
+from league.store.plain_json import read_json
+from league.store.run_directory import RunDirectory, RunError
 
 
 def prepare_league(config: Config, run: RunDirectory, allow: Collection[str]) -> EnvSpec:
@@ -43,4 +44,7 @@ def describe_environment(config: Config, run: RunDirectory, allow: Collection[st
 
 def read_spec(run: RunDirectory) -> EnvSpec:
     """Return the spec that `describe_environment` stored."""
-    return msgspec.json.decode(run.env.read_bytes(), type=EnvSpec)
+    try:
+        return read_json(run.env, EnvSpec)
+    except (msgspec.DecodeError, FileNotFoundError) as error:
+        raise RunError(f"cannot read {run.env}: {error}. Delete it, and resume the run: it is written again") from error

@@ -21,6 +21,7 @@ from collectors.seating import ActorNumbers, Cast
 from launch.config.config import Config, policies_of, stored
 from launch.viewers.view import ViewError, find_player, open_view
 from league.ids import PlayerId, TicketNumber
+from league.limits import ABSENT
 from league.lineup import pair_lineup
 from league.mixture import missing
 from league.player import Status
@@ -224,5 +225,6 @@ def describe_outcome(ticket: Ticket, outcome: Episode, cooperative: bool = False
     if len(ticket.entries) == 1 or cooperative:
         verdict = "over"
     else:
-        verdict = "a draw" if len(best) == len(ticket.entries) else f"{', '.join(dict.fromkeys(best))} wins"
+        present = len(outcome.ranks) - outcome.ranks.count(ABSENT)
+        verdict = "a draw" if 1 < len(best) == present else f"{', '.join(dict.fromkeys(best))} wins"
     return f"\n{verdict} after {outcome.length} moves; returns: {', '.join(seats)}"

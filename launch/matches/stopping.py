@@ -19,6 +19,7 @@ import numpy.typing as npt
 from league.errors import InputError
 from league.ids import PlayerId
 from league.interval import quantile
+from league.limits import ABSENT
 from league.payoff import meetings
 from league.sequential import PairTest, lower_bound, moments, upper_bound
 from league.ticket import Episode
@@ -141,8 +142,9 @@ def pair_scores(outcomes: Sequence[Episode], own: Collection[int], sides: Sequen
     players = [PlayerId("own" if entry in own else "rest") for entry in range(len(sides))]
     met = [(i, j) if i in own else (j, i) for i, j in meetings(players, sides)]
     ranks = np.array([outcome.ranks for outcome in outcomes])
-    ahead = ranks[:, [j for _, j in met]] - ranks[:, [i for i, _ in met]]
-    points = (np.sign(ahead) + 1) / 2
+    mine, yours = ranks[:, [i for i, _ in met]], ranks[:, [j for _, j in met]]
+    points = (np.sign(yours - mine) + 1) / 2
+    points[(mine == ABSENT) | (yours == ABSENT)] = 0.5  # no game: it speaks for nobody
     scores: Floats = points.mean(axis=1).reshape(-1, turns).mean(axis=1)
     return scores
 

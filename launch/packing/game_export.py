@@ -8,6 +8,7 @@ does not replay as it was played is an error.
 
 from collections.abc import Collection
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ def export_games(run: RunDirectory, out: Path | None = None, allow: Collection[s
         old.unlink()
     env = make_environment(config.env, 1, allow)
     with closing(env), Spinner("export to games") as progress:
-        writer = GameWriter(folder, run.name, msgspec.to_builtins(config.env), env, progress)
+        writer = GameWriter(folder, run.name, msgspec.to_builtins(replace(config.env, python="")), env, progress)
         open_view(run, writer.observe)
         writer.flush()
     return folder, writer.count

@@ -2,125 +2,131 @@
 
 apart = export_onnx(read_player(path), Path("main.onnx"))       # the largest difference on 1,000 observations
 
-Inputs: `observation` [batch, *observation] as float32 rows, `agent` [batch] (the index in its seat, if the network sees
-it), `memory` [batch, M] (zeros at the first decision). Outputs: `outputs` [batch, options and means], before the mask;
-`value` [batch, 1], if the critic sees one agent only; `next_memory`. What a network does not have is left out.
+docs/players.md lists the inputs and outputs of the file. The check feeds made-up observations, with memories as the
+player has them after a few decisions.
 """
 
-import tempfile
-import warnings
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+import torch
 
 from collectors.players.loaded_player import network_of, value_network
-from league.errors import InputError
+from launch.packing.onnx_graph import OnnxError, OnnxStep, graph_bytes, make_step, with_memory
+from league.policies.binding import bind
+from league.policies.flat_policy import Observed
 from league.policies.layout import FloatArray, PolicyConfig, team_size
-from league.policies.numpy_actor import NumpyActor
+from league.policies.network_actor import Bystanders, Flags, HasValues, NetworkActor, Places, make_actor
 from league.spec import EnvSpec
 from league.store.files import publish
 from league.store.player_file import PlayerFile
 
 CHECKED = 1000  # observations
-TOLERANCE = 1e-5  # of outputs, values and memories, relative to numbers above 1
+TOLERANCE = 1e-5  # of outputs, values and memories, relative to the largest of a decision if that is above 1
+DEEPEST = 4  # decisions before the one that is checked
 INSTALL = "pip install 'ludus-league[onnx]'"
 
 
-class OnnxError(InputError):
-    """A network that cannot become an ONNX file, or that would play differently."""
+class SampledRows(NamedTuple):
+    """Made-up inputs of a network, for some decisions."""
+
+    observation: FloatArray
+    place: Places
+    mask: Flags
+    team: Flags
+    memory: FloatArray  # [rows, memory]; the network may have none
+
+    @property
+    def beside(self) -> Bystanders:
+        """What only networks that act in torch see."""
+        return Bystanders(self.mask, self.team)
 
 
-def export_onnx(found: PlayerFile, out: Path) -> float:
+def export_onnx(found: PlayerFile, out: Path, allow: Collection[str] = ()) -> float:
     """Write the network of a player as ONNX; return by how much it differs from the player, at most TOLERANCE."""
     try:
-        import onnx  # noqa: F401  (torch needs it)
         import onnxruntime
+        import onnxscript  # noqa: F401  (torch needs it)
     except ImportError as error:
         raise OnnxError(f"ONNX files need packages that are not installed: {INSTALL}") from error
-    config, spec = network_of(found), found.card.spec
-    if not config.ours:
-        raise OnnxError(f"{config.name} acts in torch: only mlp, board_conv, cnn and resnet become ONNX files")
-    data = _graph(config, spec, found.snapshot.arrays["flat"])
+    spec, flat = found.card.spec, found.snapshot.arrays["flat"]
+    config = bind(network_of(found), spec, allow)
+    actor, rng = make_actor(config, spec, flat, frozen=True), np.random.default_rng(0)
+    example = _observed(sampled_rows(config, spec, actor, 3, rng))
+    step = make_step(config, spec, flat, example)
+    data = graph_bytes(step, step.given(example))
     session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
-    apart = max(_difference(session, config, found, rows) for rows in (CHECKED, 1))
+    samples = [sampled_rows(config, spec, actor, rows, rng) for rows in (CHECKED, 1)]
+    apart = max(_difference(session, step, _played(actor, config, spec, flat, rows), rows) for rows in samples)
     if not apart <= TOLERANCE:
         raise OnnxError(f"the ONNX file differs by {apart:.2g} from the player, more than {TOLERANCE:g}: not written")
     publish(out, data)
     return apart
 
 
-def _inputs(config: PolicyConfig) -> list[str]:
-    return ["observation", *(["agent"] if config.agent_id else []), *(["memory"] if config.recurrent else [])]
+def sampled_rows(
+    config: PolicyConfig, spec: EnvSpec, actor: NetworkActor, rows: int, rng: np.random.Generator
+) -> SampledRows:
+    """Return made-up decisions, with the memories that the player has after up to DEEPEST others."""
+    place = rng.integers(0, team_size(spec), rows)
+    mask = rng.random((rows, spec.actions)) < 0.6
+    mask[:, np.cumsum([0, *spec.heads[:-1]], dtype=np.intp)[: len(spec.heads)]] = True
+    team = np.eye(team_size(spec), dtype=np.bool_)[place]
+    if config.head == "logits":
+        team |= rng.random(team.shape) < 0.5
+    memory = np.zeros((rows, actor.memory), np.float32)
+    for step in range(DEEPEST if actor.memory else 0):
+        after = memory.copy()
+        actor.outputs(_observations(spec, rows, rng), place, after, Bystanders(mask, team))
+        deeper = np.arange(rows) % (DEEPEST + 1) > step
+        memory[deeper] = after[deeper]
+    return SampledRows(_observations(spec, rows, rng), place, mask, team, memory)
 
 
-def _outputs(config: PolicyConfig) -> list[str]:
-    value = ["value"] if config.critic == "shared" and config.head == "logits" else []
-    return ["outputs", *value, *(["next_memory"] if config.recurrent else [])]
-
-
-def _graph(config: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> bytes:
-    """Return the bytes of the ONNX file, with a dynamic number of rows."""
-    import torch
-    from torch import Tensor, nn
-
-    from league.policies.torch_policy import TorchPolicy
-
-    policy, names = TorchPolicy(config, spec), _inputs(config)
-    policy.write(flat)
-
-    class OnnxStep(nn.Module):
-        """One decision of each row, with the memory passed through."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.policy = policy
-
-        def forward(self, *given: Tensor) -> tuple[Tensor, ...]:
-            by_name = dict(zip(names, given, strict=True))
-            found = self.policy.decide(by_name["observation"], by_name.get("agent"), by_name.get("memory"))
-            return tuple(one for name, one in zip(ALL, found, strict=True) if name in _outputs(config))
-
-    rows = (torch.from_numpy(array) for array in _rows(config, spec, 2, np.random.default_rng(0)))
-    outputs = _outputs(config)
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch's exporter warns about itself
-        path, step = Path(folder) / "network.onnx", OnnxStep().eval()
-        dynamic = {name: {0: "batch"} for name in (*names, *outputs)}
-        axes: dict[str, Any] = {"input_names": names, "output_names": outputs, "dynamic_axes": dynamic}
-        torch.onnx.export(step, tuple(rows), path, dynamo=False, **axes)
-        return path.read_bytes()
-
-
-ALL = ("outputs", "value", "next_memory")
-
-
-def _rows(config: PolicyConfig, spec: EnvSpec, rows: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
-    """Return made-up inputs: bytes of images, whole numbers of boards, else numbers around 0."""
-    shape, kind = (rows, *spec.observation.shape), spec.observation.dtype
-    whole = {"uint8": 256, "int8": 2}.get(kind)
+def _observations(spec: EnvSpec, rows: int, rng: np.random.Generator) -> FloatArray:
+    """Return bytes of images, whole numbers of boards, else numbers around 0; choices are one-hot."""
+    shape, whole = (rows, *spec.observation.shape), {"uint8": 256, "int8": 2}.get(spec.observation.dtype)
     seen = rng.standard_normal(shape) if whole is None else rng.integers(0, whole, shape)
-    inputs: list[npt.NDArray[Any]] = [seen.astype(np.float32)]
-    if config.agent_id:
-        inputs.append(rng.integers(0, team_size(spec), rows))
-    if config.recurrent:
-        inputs.append(rng.uniform(-1, 1, (rows, config.state_size)).astype(np.float32))
-    return inputs
+    for part in spec.observation.structure:
+        begin = part.begin
+        for options in part.choices:
+            seen[:, begin : begin + options] = np.eye(options)[rng.integers(0, options, rows)]
+            begin += options
+    return seen.astype(np.float32)
 
 
-def _difference(session: Any, config: PolicyConfig, found: PlayerFile, rows: int) -> float:
-    """Return by how much the file and the player differ, relative to numbers above 1."""
-    spec, flat = found.card.spec, found.snapshot.arrays["flat"]
-    given = dict(zip(_inputs(config), _rows(config, spec, rows, np.random.default_rng(rows)), strict=True))
-    got = dict(zip(_outputs(config), session.run(_outputs(config), given), strict=True))
-    place, memory = given.get("agent"), given.get("memory")
-    after = None if memory is None else memory.copy()
-    wanted = {"outputs": NumpyActor(config, spec, flat).outputs(given["observation"], place, after)}
-    if "value" in got:
-        before = None if memory is None else memory.copy()
-        wanted["value"] = value_network(config, spec, flat).outputs(given["observation"], place, before)
-    if after is not None:
-        wanted["next_memory"] = after
-    apart = [np.abs(got[name] - want) / np.maximum(1, np.abs(want)) for name, want in wanted.items()]
-    return float(max(one.max() for one in apart))
+def _observed(rows: SampledRows) -> Observed:
+    tensor = torch.from_numpy
+    seen = Observed(tensor(rows.observation), tensor(rows.place), mask=tensor(rows.mask), team=tensor(rows.team))
+    return with_memory(seen, tensor(rows.memory)) if rows.memory.size else seen
+
+
+def _played(
+    actor: NetworkActor, config: PolicyConfig, spec: EnvSpec, flat: FloatArray, rows: SampledRows
+) -> dict[str, FloatArray]:
+    """Return what the player makes of some decisions: outputs, value, next memory."""
+    after, before = rows.memory.copy(), rows.memory.copy()
+    found = {"outputs": actor.outputs(rows.observation, rows.place, after, rows.beside), "next_memory": after}
+    if isinstance(actor, HasValues):
+        return found | {"value": actor.values(rows.observation, rows.place, before, rows.beside)[:, None]}
+    if config.critic == "shared":
+        found["value"] = value_network(config, spec, flat).outputs(rows.observation, rows.place, before)
+    return found
+
+
+def _difference(session: Any, step: OnnxStep, wanted: dict[str, FloatArray], rows: SampledRows) -> float:
+    """Return by how much the file and the player differ, relative to the largest number of a decision above 1.
+
+    A logit of 0 among others of 30 is a sum of large numbers, and rounded as they are.
+    """
+    looked_at = {tensor.name for tensor in session.get_inputs()}
+    tensors = zip(step.inputs, step.given(_observed(rows)), strict=True)
+    given = {name: tensor.numpy() for name, tensor in tensors if name in looked_at}
+    got = dict(zip(step.outputs, session.run(list(step.outputs), given), strict=True))
+    pieces = [got.pop(name).reshape(len(rows.place), -1) for name in list(got) if name.startswith("next_memory")]
+    if pieces:
+        got["next_memory"] = np.concatenate(pieces, axis=1)
+    scales = {name: np.abs(one).max(axis=1, keepdims=True, initial=1) for name, one in wanted.items()}
+    return float(max((np.abs(one - wanted[name]) / scales[name]).max() for name, one in got.items()))

@@ -7,28 +7,32 @@ import platform
 import re
 from collections.abc import Collection, Iterator
 from contextlib import closing
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
 import msgspec
 
-from collectors.envs.config import EnvConfig, make_environment
-from collectors.envs.rows import HasSpaces
+from collectors.envs.config import make_environment
+from collectors.envs.rows import Environment, HasSpaces
 from launch.config.config import stored
 from launch.matches.match import find_entry
+from launch.packing.mask_trial import has_masks
 from launch.viewers.tables import all_standings
 from launch.viewers.view import View, open_view
 from league.agent_spaces import AgentSpaces, plain_spaces
 from league.errors import InputError
 from league.ids import Hash
-from league.spec import EnvSpec
 from league.state import LeagueState
 from league.store.player_file import (
     CardAnchor,
     CardRating,
     ParentSnapshot,
     PlayerCard,
+    PlayerFileError,
     Provenance,
+    is_player,
+    read_player,
     write_player,
 )
 from league.store.run_directory import RunDirectory
@@ -48,11 +52,14 @@ def pack(
     name: str,
     out: Path | None = None,
     *,
-    licence: str = "",
-    note: str = "",
+    licence: str | None = None,
+    note: str | None = None,
     allow: Collection[str] = (),
 ) -> Path:
-    """Write a player of a run into a file, and return its path; a learning player goes as its newest candidate."""
+    """Write a player of a run into a file, and return its path; a learning player goes as its newest candidate.
+
+    If the file has this player already, its licence and note stay unless new ones are given.
+    """
     view = open_view(run)
     entry = find_entry(view.state, name)
     if entry.snapshot is None:
@@ -60,30 +67,44 @@ def pack(
         raise PackError(f"{name!r} is {what}: only a player with weights can be packed")
     store = SnapshotStore(run.snapshots)
     snapshot, env = store.get(entry.snapshot), stored(run).env
-    spec, spaces = read_spaces(env, allow)
+    with closing(make_environment(env, 1, allow)) as made:
+        spec, spaces = made.spec, spaces_of(made)
+        masks = has_masks(made, spaces)
     if snapshot.manifest.signature != spec.signature:
         raise PackError(f"the weights of {name!r} do not fit {spec.name} as it is installed here: was it updated?")
+    path = out or Path(f"{_safe(run.name)}-{_safe(name)}.safetensors")
+    before = _packed_before(path, run.name, str(entry.player))
     card = PlayerCard(
         player=str(entry.player),
         role=view.state.population[entry.player].role,
         snapshot=entry.snapshot,
-        env=msgspec.to_builtins(env),
+        env=msgspec.to_builtins(replace(env, python="")),  # where a Python lies is nobody else's business
         spec=spec,
         spaces=spaces,
+        masks=masks,
         provenance=_provenance(run, view, entry, line_of(store, snapshot)),
         requires=_requires(snapshot.manifest),
-        licence=licence,
-        note=note,
+        licence=(before.licence if before else "") if licence is None else licence,
+        note=(before.note if before else "") if note is None else note,
     )
-    path = out or Path(f"{_safe(run.name)}-{_safe(name)}.safetensors")
     write_player(path, snapshot, card)
     return path
 
 
-def read_spaces(env: EnvConfig, allow: Collection[str]) -> tuple[EnvSpec, dict[str, AgentSpaces]]:
-    """Return the spec of an environment, and the spaces of its agents."""
-    with closing(make_environment(env, 1, allow)) as made:
-        return made.spec, dict(made.spaces) if isinstance(made, HasSpaces) else plain_spaces(made.spec)
+def _packed_before(path: Path, run: str, player: str) -> PlayerCard | None:
+    """Return the card of the file that will be replaced, if it is of the same player."""
+    if not is_player(path):
+        return None
+    try:
+        card = read_player(path).card
+    except PlayerFileError:
+        return None  # it is damaged, and replaced as a whole
+    return card if (card.provenance.run, card.player) == (run, player) else None
+
+
+def spaces_of(env: Environment) -> dict[str, AgentSpaces]:
+    """Return the spaces of the agents of an environment."""
+    return dict(env.spaces) if isinstance(env, HasSpaces) else plain_spaces(env.spec)
 
 
 def _provenance(run: RunDirectory, view: View, entry: Entry, line: tuple[ParentSnapshot, ...]) -> Provenance:

@@ -43,7 +43,10 @@ def _rows(found: PlayerFile) -> Iterator[tuple[str, str]]:
     for agent in _different(card):
         spaces = card.spaces[agent]
         yield f"sees ({agent})", text_of(spaces.observation)
-        yield f"does ({agent})", text_of(spaces.action)
+        yield (
+            f"does ({agent})",
+            text_of(spaces.action) + (", of which a mask shows the legal ones" if card.masks else ""),
+        )
     usual = asdict(PolicyConfig())
     special = {key: value for key, value in manifest.policy.items() if key != "name" and usual.get(key) != value}
     yield "network", f"{manifest.policy.get('name')}, {weights_of(found):,} weights, {json.dumps(special)}"

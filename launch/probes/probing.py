@@ -19,7 +19,7 @@ from launch.matches.many_games import Arena, Pairing
 from launch.matches.score import Score
 from launch.probes.probe_config import PROBE, TARGET, ProbeOrder, ProbeTarget, find_target, probe_config
 from launch.probes.probe_table import ProbeTable
-from launch.processes.ending import find_end_problem, finished
+from launch.processes.ending import find_end_problem, finished, stop_reason
 from launch.spawn.exit_code import INTERRUPTED
 from launch.start import begin
 from launch.viewers.probe_reports import (
@@ -147,7 +147,7 @@ def _train(config: Config, place: RunDirectory, table: ProbeTable, allow: Sequen
 
 def _refuse_untrained(config: Config, place: RunDirectory, state: LeagueState) -> None:
     """Raise ProbeError if the probe never learned: its score would say nothing about its target."""
-    problem = find_end_problem(state, config)
+    problem = find_end_problem(state, config, stop_reason(place))
     if problem is None:
         return
     if problem.failed:

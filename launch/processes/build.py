@@ -14,6 +14,7 @@ Beside a learner there may be its inference process and its buffer process, besi
 parts are put together here, in the same way for one process and for many. Only `learner` and `inference` import torch.
 """
 
+import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -23,7 +24,7 @@ from collectors.actors import Actors
 from collectors.collector import Collector
 from collectors.config import TURNS
 from collectors.envs.config import make_environment
-from collectors.envs.rows import Environment
+from collectors.envs.rows import Compiles, Environment
 from collectors.envs.turns import TurnTakingEnvironment
 from collectors.inference_client import InferenceClient
 from collectors.journal import Journal
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
     from learners.learner import Learner
 
 Clock = Callable[[], float]
+
+log = logging.getLogger("ludus.process")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +223,16 @@ class Composition:
         """Return the slots of a collector; if they take turns, in as many environments."""
         slots = self.config.collector.slots
         if turns == 1:
-            return make_environment(self.config.env, slots, self.allow)
+            return self._slots(slots)
         shares = [slots * (turn + 1) // turns - slots * turn // turns for turn in range(turns)]
-        return TurnTakingEnvironment([make_environment(self.config.env, share, self.allow) for share in shares])
+        return TurnTakingEnvironment([self._slots(share) for share in shares])
+
+    def _slots(self, count: int) -> Environment:
+        """Return some slots, compiled if they have to be: in the first tick that would be taken for a hang."""
+        env = make_environment(self.config.env, count, self.allow)
+        if isinstance(env, Compiles) and (told := env.prepare()):
+            log.info(told)
+        return env
 
 
 def inspector(store: SnapshotStore, spec: EnvSpec) -> Callable[[Candidate], str | None]:

@@ -1,11 +1,14 @@
 """Whether a league is over for good, and reached its purpose: players were trained, and matches were finished.
 
-problem = find_end_problem(state, config)            # None if all is well
+problem = find_end_problem(state, config, stop_reason(run))     # None if all is well
 if problem is not None:
     print(problem.line)
     code = 1 if problem.failed else 0
 """
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from launch.config.config import Config
@@ -15,6 +18,7 @@ from launch.viewers.view import read_offline
 from league.ids import PlayerId
 from league.rulebook import BudgetConfig
 from league.state import OVER, LeagueState
+from league.store.regular_file import read_end
 from league.store.run_directory import RunDirectory
 from league.ticket import Purpose
 
@@ -22,7 +26,10 @@ UNFINISHED = (
     "no match was finished, so nobody is rated: an episode takes longer than the budget, or never ends. Look with "
     "ludus check-env, raise league.budget, or give the environment a limit such as max_cycles=500"
 )
+TRAINING_STOPS = "Its training stops"  # what a learner logs when it gives a player up
 ENOUGH = 2  # batches after which a player should have been trained: one may be under way
+
+LONGEST_LOG = 1 << 24  # bytes of a log that are searched, from its end
 
 
 class EndProblem(NamedTuple):
@@ -52,10 +59,39 @@ def finished(run: RunDirectory, budget: BudgetConfig | None = None) -> FinishedL
     return FinishedLeague(view.state, line)
 
 
-def find_end_problem(state: LeagueState, config: Config) -> EndProblem | None:
+def stop_reason(run: RunDirectory) -> str:
+    """Return the last line of the learners' logs that says why training stopped; empty if none does."""
+    found = ""
+    for path in sorted(run.logs.glob(f"{ProcessRole.LEARNER}-*.log")):
+        for line in read_end(path, LONGEST_LOG).decode(errors="replace").splitlines():
+            if " ERROR " in line and TRAINING_STOPS in line:
+                found = line.partition(" ERROR ")[2].partition(": ")[2]
+    return found
+
+
+@contextmanager
+def noting_stops() -> Iterator[list[str]]:
+    """Give a list that gets what learners of this process say when they stop training a player."""
+    told = list[str]()
+
+    class StopNotes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if TRAINING_STOPS in (text := record.getMessage()):
+                told.append(text)
+
+    log, handler = logging.getLogger("ludus.learner"), StopNotes(logging.ERROR)
+    log.addHandler(handler)
+    try:
+        yield told
+    finally:
+        log.removeHandler(handler)
+
+
+def find_end_problem(state: LeagueState, config: Config, why_stopped: str = "") -> EndProblem | None:
     """Return what a league that is over lacks: it was given up, no match ended, or a player never trained; else None.
 
     A player that made too few decisions for a batch could not be trained: the budget was too small, and nothing failed.
+    `why_stopped` is what a learner said when it stopped training.
     """
     if state.phase == OVER and state.voids_in_a_row >= config.league.lease.give_up:
         line = f"the league was given up, with {state.voids_in_a_row} void tickets at its end: {state.why}"
@@ -75,7 +111,7 @@ def find_end_problem(state: LeagueState, config: Config) -> EndProblem | None:
     missed = [player for player in without if played[player] >= enough]
     if missed:
         most = max(played[player] for player in missed)
-        why = f"though there were about {most:,.0f} decisions to learn from. Why is in: ludus logs"
+        why = f"though there were about {most:,.0f} decisions to learn from. {why_stopped or 'Why is in: ludus logs'}"
         return EndProblem(f"{over} nobody was trained, {why}", failed=True)
     need = f"the first update needs algo.batch={batch:,} decisions of one player"
     return EndProblem(f"{over} nobody was trained: {need}. Raise league.budget or lower algo.batch", failed=False)

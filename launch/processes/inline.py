@@ -14,7 +14,7 @@ from launch.config.config import Config
 from launch.config.env_spec import prepare_league
 from launch.config.foreign import with_foreign
 from launch.processes.build import CollectorSockets, Composition, LearnerSockets
-from launch.processes.ending import find_end_problem, finished
+from launch.processes.ending import find_end_problem, finished, noting_stops
 from launch.topology.parts import learner_names
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
@@ -185,9 +185,9 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     from launch.viewers.final_progress import final_words
     from launch.viewers.live import final_report
 
-    over = finished(run)
+    over, stops = finished(run), list[str]()
     if over is None:
-        with Spinner(run.name) as progress:
+        with Spinner(run.name) as progress, noting_stops() as stops:
 
             def tell(state: LeagueState) -> None:
                 if progress.due:
@@ -202,7 +202,7 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
         export(run, name, run.track / name, allow=allow)
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=with_foreign(config, allow))
-    problem = find_end_problem(state, config)
+    problem = find_end_problem(state, config, stops[-1] if stops else "")
     if problem is not None and (problem.failed or not quiet):
         sys.stderr.write(f"ludus: {problem.line}\n")
     return 1 if problem is not None and problem.failed else 0

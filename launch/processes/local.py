@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from launch.config.config import Config
 from launch.config.env_spec import prepare_league
 from launch.config.foreign import with_foreign
-from launch.processes.ending import find_end_problem, finished
+from launch.processes.ending import find_end_problem, finished, stop_reason
 from launch.processes.supervisor import GivenUp, Supervisor
 from launch.spawn.exit_code import INTERRUPTED
 from launch.terminal.spinner import QUIET
@@ -62,7 +62,7 @@ def run(
         state = read_offline(run).state
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=with_foreign(config, allow))
-    problem = find_end_problem(state, config)
+    problem = find_end_problem(state, config, stop_reason(run))
     if problem is not None:
         (table.warn if problem.failed else table.note)(problem.line)
     return 1 if problem is not None and problem.failed else 0

@@ -9,7 +9,7 @@ from launch.config.config import Config
 from launch.processes.build import Composition
 from launch.processes.companion import Companion
 from launch.processes.context import ProcessContext, StopFlag
-from launch.processes.ending import find_end_problem
+from launch.processes.ending import find_end_problem, stop_reason
 from launch.spawn.exit_code import REFUSED
 from launch.topology.endpoints import Endpoints, listening_host
 from launch.topology.roles import ProcessRole
@@ -86,7 +86,7 @@ def _serve(context: ProcessContext) -> int:
 
 def note_failure(state: LeagueState, config: Config, run: RunDirectory) -> None:
     """Record, where `ludus status` looks, that a league on Slurm is over and was never trained."""
-    problem = find_end_problem(state, config)
+    problem = find_end_problem(state, config, stop_reason(run))
     if problem is not None and problem.failed:
         log.error("%s", problem.line)
         if run.slurm.exists():

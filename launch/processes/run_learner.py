@@ -14,6 +14,7 @@ from launch.spawn.lifeline import end_with_parent
 from launch.topology.endpoints import Endpoints, listening_host
 from launch.topology.parts import rank_name
 from league.store.files import publish
+from league.store.regular_file import read_text_of
 from league.wire.sockets import SEGMENTS_LIMIT
 from learners.distributed import join, leave
 
@@ -34,7 +35,7 @@ class NameClaim:
         self._path, self._text = path, f"{os.environ.get(ORDER, '0')} {session}\n"
         self._checked = float("-inf")
         path.parent.mkdir(exist_ok=True)
-        if path.exists() and path.read_text().split()[0] > self._text.split()[0]:
+        if path.exists() and read_text_of(path).split()[0] > self._text.split()[0]:
             self._leave()
         publish(path, self._text.encode())
 
@@ -44,7 +45,7 @@ class NameClaim:
         if now - self._checked < CLAIM_SECONDS:
             return
         self._checked = now
-        if not self._path.exists() or self._path.read_text() != self._text:  # gone: the league was started again
+        if not self._path.exists() or read_text_of(self._path) != self._text:  # gone: the league was started again
             self._leave()
 
     def _leave(self) -> None:

@@ -23,6 +23,7 @@ from launch.spawn.exit_code import REFUSED, describe_exit
 from launch.spawn.interpreter import environment, python
 from launch.topology.parts import HUNG, Part
 from launch.topology.roles import ROLES, ProcessRole, RoleTraits
+from league.store.regular_file import IrregularFile, open_regular, read_end
 from league.store.run_directory import RunDirectory
 from learners.config import WRITTEN
 
@@ -297,8 +298,8 @@ def _ledger_stamp(run: RunDirectory) -> tuple[int, ...]:
 def tail(path: Path, lines: int = TAIL) -> str:
     """Return the last lines of a log."""
     try:
-        return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
-    except OSError as error:
+        return "\n".join(read_end(path, LONGEST_LOG).decode(errors="replace").splitlines()[-lines:])
+    except (OSError, IrregularFile) as error:
         return f"(no log: {error})"
 
 
@@ -308,7 +309,7 @@ def _size(path: Path) -> int:
 
 def _text_after(path: Path, begin: int) -> str:
     """Return what was written to a log after this byte; the end of it, if it is long."""
-    with path.open("rb") as log:
+    with open_regular(path) as log:
         log.seek(max(begin, _size(path) - LONGEST_LOG))
         return log.read().decode(errors="replace")
 

@@ -9,6 +9,7 @@ steps.
 import os
 import re
 import signal
+import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -22,6 +23,7 @@ from collectors.conformance import Problem
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvError
 from collectors.envs.names import is_ours
+from collectors.envs.output import PRINT
 from collectors.envs.watched import BUILD, CLOSE, LOOP, RESET, STEP, TESTS, Tell, silent
 from launch.sandbox.trial import DONE, ENDS, FAILED, WIDTH, Check, Checked, Order, TrialFiles, perform
 from launch.spawn.child import POLL_SECONDS, Child, child_process, wait_for
@@ -80,7 +82,9 @@ def apart(order: Order, limit: Limit, tell: Tell = silent) -> bytes | None:
         files = TrialFiles(Path(directory))
         files.put(order)
         command = [sys.executable, "-P", "-c", BEGIN, "\n".join(import_paths()), directory]
-        with child_process(command) as child:
+        # Native code may print, too. Nothing of it belongs into the output of a command.
+        stream = None if os.environ.get(TRACEBACK) or os.environ.get(PRINT) else subprocess.DEVNULL
+        with child_process(command, stdout=stream, stderr=stream) as child:
             hung = bool(wait_for(child, _Watchdog(files, limit, tell)))
             if hung and files.stage() not in ENDS:
                 _request_stack(child, files)
@@ -133,11 +137,13 @@ def check_apart(order: Check, seconds: float, tell: Tell = silent) -> Checked:
 def doing(note: str) -> str:
     """Describe a note of the process: each has a number and a stage.
 
-    >>> doing(f"{'7':<40}{'step':<40}")
-    'call 7 of the environment (step)'
+    >>> doing(f"{'7':<40}{'step':<40}"), doing(f"{'7':<40}{'step':<40}{'16 episodes in 8 slots':<80}")
+    ('call 7 of the environment (step)', '16 episodes in 8 slots, call 7 of the environment (step)')
     """
-    number, stage = note[:WIDTH].strip(), note[WIDTH:].strip()
-    return f"call {int(number):,} of the environment ({stage})" if number.isdecimal() else "loading"
+    number, stage, part = note[:WIDTH].strip(), note[WIDTH : 2 * WIDTH].strip(), note[2 * WIDTH :].strip()
+    if not number.isdecimal():
+        return "loading"
+    return f"{part}{part and ', '}call {int(number):,} of the environment ({stage})"
 
 
 # --- messages ------------------------------------------------------------------------------------------------

@@ -12,17 +12,21 @@ import json
 import os
 import signal
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from collectors.check import check, try_out
-from collectors.conformance import ENDLESS, MANY
+from collectors.check import CHECK_SECONDS, EPISODES, check, try_out
+from collectors.conformance import ENDLESS, LIMIT, MANY
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
-from collectors.envs.rows import Environment
+from collectors.envs.names import BACKENDS
+from collectors.envs.rows import Compiles, Environment, HasGuesses
 from collectors.envs.watched import BUILD, Tell, Watched, silent
+from collectors.outcome_notes import ENOUGH, constant_sum, look_at_outcomes
+from collectors.played_episodes import PlayedEpisodes
 from collectors.players.scripted import make_bots
 from launch.sandbox.payoff_choice import settled
 from launch.spawn.exit_code import INTERRUPTED
@@ -55,6 +59,8 @@ class Check(msgspec.Struct, frozen=True, tag=True):
     env: str
     options: dict[str, Any]
     allow: tuple[str, ...] = ()
+    episodes: int = EPISODES
+    seconds: float = CHECK_SECONDS
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -76,6 +82,14 @@ class Tried(msgspec.Struct, frozen=True):
     spec: EnvSpec
     margins: list[float]
     ticks: int = 0
+    notes: list[str] = []  # how long it compiled, guesses about seats and sides, what episodes showed about who wins
+    returns: bool = False  # whether to keep returns beside scores: it is not zero-sum, or its roles differ
+    longest: int = 0  # ticks without an end that are too many; 0: any number is fine
+
+    @property
+    def never_ends(self) -> bool:
+        """Whether no episode ended though there was time for a very long one."""
+        return bool(self.longest) and not self.margins and self.ticks >= self.longest
 
     @property
     def endless(self) -> str:
@@ -106,7 +120,7 @@ class TrialFiles:
 
     def stage(self) -> str:
         """Return the stage that was noted last; empty before the first."""
-        return self.noted()[WIDTH:].strip()
+        return self.noted()[WIDTH : 2 * WIDTH].strip()
 
     def noted(self) -> str:
         """Return the last note with its number, which differs from that of other notes of the same stage."""
@@ -125,12 +139,16 @@ class Notes:
         self._count += 1
         os.pwrite(self._file, f"{self._count:<{WIDTH}}{stage:<{WIDTH}}".encode(), 0)
 
+    def progress(self, part: str) -> None:
+        """Note the part of a check that begins, behind the stage."""
+        os.pwrite(self._file, f"{part:<{2 * WIDTH}.{2 * WIDTH}}".encode("ascii", "replace"), 2 * WIDTH)
 
-def perform(order: Order, tell: Tell = silent) -> bytes:
+
+def perform(order: Order, tell: Tell = silent, progress: Tell = silent) -> bytes:
     """Carry out an order, and return the answer as JSON."""
     tell(BUILD)
     if isinstance(order, Check):
-        return msgspec.json.encode(_check(order, tell))
+        return msgspec.json.encode(_check(order, tell, progress))
     return msgspec.json.encode(_try(order, tell))
 
 
@@ -138,29 +156,64 @@ def _try(order: Try, tell: Tell) -> Tried:
     env = Watched(make_environment(order.env, order.slots, order.allow), tell)
     try:
         players = [] if order.league is None else founders(order.league, env.spec.roles)
-        return try_environment(env, players, order.league, order.allow)
+        return try_environment(env, players, order.league, order.allow, order.env)
     finally:
         env.close()
 
 
 def try_environment(
-    env: Environment, players: Sequence[Player], league: LeagueConfig | None, allow: Collection[str]
+    env: Environment,
+    players: Sequence[Player],
+    league: LeagueConfig | None,
+    allow: Collection[str],
+    config: EnvConfig,
 ) -> Tried:
     """Play in an environment at random, with the bots among some players: as long as the league has to choose."""
     choosing = league is not None and league.payoff.by == AUTO and len(set(env.spec.sides)) == 2
     bots = make_bots(players, env.spec, allow)
-    played = try_out(env, bots=bots, enough=settled if choosing else bool)
-    return Tried(env.spec, played.margins, played.ticks)
+    enough = bool if env.spec.cooperative else partial(_enough, choosing)
+    compiled = [told] if isinstance(env, Compiles) and (told := env.prepare()) else []
+    played = try_out(env, bots=bots, enough=enough, longest=longest(config))
+    kept = not env.spec.cooperative and (env.spec.asymmetric or not constant_sum(played.played))
+    notes = compiled + _notes(env, played.played, config)
+    return Tried(env.spec, played.margins, played.ticks, notes, kept, longest(config))
 
 
-def _check(order: Check, tell: Tell) -> Checked:
+def _enough(choosing: bool, margins: Sequence[float]) -> bool:
+    """Whether episodes show who wins, and, if the league has to choose, what counts as better."""
+    return len(margins) >= 2 * ENOUGH and (not choosing or settled(margins))
+
+
+def _notes(env: Environment, played: PlayedEpisodes, config: EnvConfig) -> list[str]:
+    """Return what to say about seats, sides and outcomes before a run."""
+    guesses = list(env.guesses) if isinstance(env, HasGuesses) else []
+    if not len(played):
+        return guesses
+    _, found = look_at_outcomes(env.spec, played, config)
+    return guesses + [f"warning: {note.text}" if note.grave else note.text for note in found]
+
+
+def longest(env: EnvConfig) -> int:
+    """Return after how many ticks without an end a run is refused: with env.max_steps every episode ends.
+
+    Batches of slots, which env.max_steps cannot truncate, have ten times as many.
+    """
+    if env.max_steps:
+        return 0
+    return LIMIT if env.name in BACKENDS else 10 * LIMIT
+
+
+def _check(order: Check, tell: Tell, progress: Tell) -> Checked:
     try:
         config = parse_environment(order.env, order.options, order.allow)
     except LudusError:
         raise
     except ValueError as error:  # the config of an environment refuses a setting
         raise EnvError(str(error)) from error
-    return Checked.of(check(config, allow=order.allow, tell=tell))
+    found = check(
+        config, allow=order.allow, episodes=order.episodes, tell=tell, seconds=order.seconds, progress=progress
+    )
+    return Checked.of(found)
 
 
 def main(directory: str) -> None:
@@ -172,7 +225,7 @@ def main(directory: str) -> None:
         faulthandler.enable(stack, all_threads=False)
         faulthandler.register(signal.SIGUSR1, stack, all_threads=False)
         try:
-            files.answer.write_bytes(perform(order, notes.note))
+            files.answer.write_bytes(perform(order, notes.note, notes.progress))
             notes.note(DONE)
         except KeyboardInterrupt:  # the parent got it as well
             os._exit(INTERRUPTED)

@@ -21,6 +21,7 @@ from launch.topology.parts import Part, key_holders
 from launch.topology.roles import ProcessRole
 from league.metrics import ENV_STEPS_PER_SECOND, UPDATES_PER_SECOND, WAIT_SHARE
 from league.store.files import publish
+from league.store.regular_file import read_text_of
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
 from league.wire.messages import Worker
@@ -76,7 +77,7 @@ def _heard(worker: Worker | None) -> tuple[str, str, str]:
 
 def why_ended(run: RunDirectory) -> str:
     """Return why the jobs of a run ended before the league was over; nothing if they did not."""
-    return run.ended.read_text().strip() if run.ended.exists() else ""
+    return read_text_of(run.ended).strip() if run.ended.exists() else ""
 
 
 def stop(run: RunDirectory, notify: Notify) -> int:

@@ -6,6 +6,7 @@ from launch.slurm.commands import JobState, queue
 from launch.slurm.script import stem_of
 from launch.topology.roles import JOB_ROLES, ProcessRole, role_of
 from league.store.files import publish
+from league.store.plain_json import read_json
 from league.store.run_directory import RunDirectory, RunError
 
 
@@ -38,7 +39,7 @@ def read(run: RunDirectory) -> list[Submitted]:
     if not run.jobs.exists():
         raise RunError(f"the run {run.name} was not launched on Slurm: it has no {run.jobs.name}")
     try:
-        return msgspec.json.decode(run.jobs.read_bytes(), type=list[Submitted])
+        return read_json(run.jobs, list[Submitted])
     except msgspec.DecodeError as error:
         raise RunError(f"cannot read {run.jobs}: {error}. Was it edited by hand?") from error
 

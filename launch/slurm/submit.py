@@ -21,7 +21,9 @@ from launch.slurm.script import SHARED, JobScript, array, jobs, preparation, pyt
 from launch.terminal.spinner import Spinner
 from launch.topology.parts import key_holders, topology
 from launch.topology.roles import JOB_ROLES, ProcessRole
+from league import limits
 from league.store.files import publish
+from league.store.regular_file import read_regular
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
 
@@ -133,7 +135,7 @@ def _probe_role(
 def submit(run: RunDirectory, wanted: Sequence[JobScript], paths: dict[str, Path]) -> list[Submitted]:
     """Submit all jobs, or none; return them with their ids."""
     done: list[Submitted] = []
-    before = run.jobs.read_bytes() if run.jobs.exists() else None
+    before = read_regular(run.jobs, limits.SMALL_FILE) if run.jobs.exists() else None
     try:
         for job in wanted:
             order = [f"--dependency=after:{done[0].id}"] if done else ["--hold"]

@@ -11,23 +11,22 @@ the keys of one's own runs from those that came with a run directory.
 
 import hashlib
 import json
-import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
+from launch.config.approvals import KEYS, is_noted, note
 from launch.config.config import Config
 from launch.config.slurm import JobConfig, SlurmConfig
 from launch.slurm.commands import SlurmError
 from launch.terminal.clean import clean
+from league import limits
+from league.store.regular_file import read_regular
 from league.store.run_directory import RunDirectory
 from league.wire.keys import KeysError, make_keys
 
 SHELL = ("sbatch", "setup", "prefix", "python")
-SHELLS, KEYS = "approved_shell", "own_keys"  # files of hashes
 
 Ask = Callable[[str], bool]
 
@@ -75,7 +74,7 @@ def approve_keys(run: RunDirectory, given: bool = False) -> None:
     server = run.keys / "server.json"
     made_here = given or not server.exists()
     make_keys(run.keys)
-    mark = hashlib.sha256(server.read_bytes()).hexdigest()  # of the secret, too: nobody can guess it
+    mark = hashlib.sha256(read_regular(server, limits.SMALL_FILE)).hexdigest()  # of the secret, too
     if made_here:
         note(mark, KEYS)
     elif not is_noted(mark, KEYS):
@@ -83,32 +82,3 @@ def approve_keys(run: RunDirectory, given: bool = False) -> None:
             f"the keys in {run.keys} were not made by you on this machine, and whoever made them can enter the league. "
             "Delete that folder, and new ones are made; or, if you trust them, add --trust to the command"
         )
-
-
-def marks_file(what: str = SHELLS) -> Path:
-    """Return where this user's hashes are noted."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    root = Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state"
-    return root / "ludus" / what
-
-
-def is_noted(mark: str, what: str = SHELLS) -> bool:
-    """Whether a hash was noted; a file that others own or may write does not count."""
-    try:
-        with marks_file(what).open() as file:
-            about = os.fstat(file.fileno())
-            own = about.st_uid == os.geteuid() and not about.st_mode & 0o022
-            return own and mark in file.read().split()
-    except OSError:
-        return False
-
-
-def note(mark: str, what: str = SHELLS) -> None:
-    """Note a hash. If that fails, the next resume asks."""
-    if is_noted(mark, what):
-        return
-    path = marks_file(what)
-    with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "w") as file:
-            file.write(f"{mark}\n")

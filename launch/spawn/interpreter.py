@@ -41,7 +41,7 @@ def allow_local_modules(allow: Collection[str]) -> None:
     An editable installation has no place on the path: Python asks it last, so that a `league.py` would hide ours.
     """
     here = str(os.getcwd())  # noqa: PTH109  (the path of modules is one of texts)
-    if allow and here not in sys.path:
+    if any(os.sep not in name for name in allow) and here not in sys.path:  # a program (env.python) is no module
         sys.path += [place for place in (str(ROOT), here) if place not in sys.path]
 
 

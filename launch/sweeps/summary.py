@@ -18,6 +18,7 @@ from launch.terminal.console import Console
 from launch.viewers.view import open_view
 from league.state import OVER
 from league.store.files import publish
+from league.store.regular_file import read_text_of
 from league.store.run_directory import RunDirectory
 
 WIDE = 160  # columns of a table that no terminal limits
@@ -73,7 +74,7 @@ def _name_failed(outcomes: Sequence[Outcome]) -> int:
 
 def outcome(job: SweptLeague, file: Path) -> Outcome:
     """Return how a league ended, by its exit code and its ledger."""
-    code = int(file.read_text()) if file.exists() else None
+    code = int(read_text_of(file)) if file.exists() else None
     if code != 0:
         status = {None: "not finished", INTERRUPTED: "interrupted"}.get(code, "failed")
         return Outcome(job=job, status=status, exit_code=code)

@@ -12,8 +12,10 @@ from typing import IO
 
 from launch.trackers.sink import SinkContext
 from launch.viewers.curves import CurveRow
+from league import limits
 from league.standings import PayoffTable
 from league.store.files import publish
+from league.store.regular_file import open_regular, read_regular
 
 HEAD = b"row,axis,step,elapsed,name,value\n"
 BLOCK = 1 << 20  # bytes from the end in which the last row begins
@@ -53,7 +55,7 @@ class CsvFiles:
         if row.recorded is not None and (video := self._film(row.recorded)) is not None:
             path = self._folder / "videos" / f"{row.matches}-{video.name}"
             path.parent.mkdir(exist_ok=True)
-            publish(path, video.read_bytes())
+            publish(path, read_regular(video, limits.WEIGHTS_FILE))
 
     def _tables(self, row: CurveRow, payoff: PayoffTable) -> None:
         lines = zip(payoff.players, payoff.cells, strict=True)
@@ -83,7 +85,7 @@ def _table(path: Path, head: Sequence[str], lines: Sequence[tuple[object, ...]])
 def _whole(path: Path) -> tuple[int, int]:
     """Return how many rows are surely whole, and where they end: the last one may lack points."""
     size = path.stat().st_size
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.seek(start := max(0, size - BLOCK))
         block = file.read()
     lines = block.split(b"\n")[:-1]  # what has no end is torn

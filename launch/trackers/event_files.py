@@ -6,6 +6,8 @@ from typing import Any
 
 from launch.trackers.sink import SinkContext
 from launch.viewers.curves import CurveRow
+from league import limits
+from league.store.regular_file import read_regular, refuse_irregular
 
 ROW = "ludus/row"  # the tag by which a later tracker knows what is there
 
@@ -40,6 +42,8 @@ class EventFiles:
     def _numbers(self) -> list[float]:
         from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
 
+        for path in self._folder.glob("events.out.tfevents.*"):
+            refuse_irregular(path)
         return [
             value.simple_value
             for path in sorted(self._folder.glob("events.out.tfevents.*"))
@@ -60,7 +64,7 @@ class EventFiles:
             image = self._summaries.Summary.Image(encoded_image_string=png, width=width, height=height, colorspace=4)
             values.append(value(tag="payoff", image=image))
         if row.recorded is not None and (video := self._film(row.recorded)) is not None:
-            gif = video.read_bytes()  # TensorBoard's images may move
+            gif = read_regular(video, limits.WEIGHTS_FILE)  # TensorBoard's images may move
             width, height = struct.unpack("<HH", gif[6:10])
             image = self._summaries.Summary.Image(encoded_image_string=gif, width=width, height=height, colorspace=3)
             values.append(value(tag="video", image=image))

@@ -16,6 +16,7 @@ from launch.viewers.curves import CurveRow, Curves
 from launch.viewers.probe_reports import read_probe_reports
 from launch.viewers.view import open_view
 from league.store.files import publish
+from league.store.regular_file import read_text_of
 from league.store.run_directory import RunDirectory
 
 
@@ -41,7 +42,7 @@ def _identity(folder: Path, id: str) -> tuple[str, Callable[[str], None]]:
         folder.mkdir(parents=True, exist_ok=True)
         publish(path, id.encode())
 
-    return path.read_text() if path.exists() else id, keep
+    return read_text_of(path) if path.exists() else id, keep
 
 
 def export(

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from league import limits
+from league.store.regular_file import read_regular
+
 BLOCK = 32768
 HEADER = 7  # bytes of a record's header, and of the file's
 WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
@@ -17,7 +20,7 @@ WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 
 def records(path: Path) -> Iterator[bytes]:
     """Yield the records of a file, up to the first that is torn or damaged."""
-    data = path.read_bytes()
+    data = read_regular(path, limits.STATE_FILE)
     at, parts = HEADER, b""
     while data[:4] == b":W&B" and at + HEADER <= len(data):
         left = BLOCK - at % BLOCK

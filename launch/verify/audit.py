@@ -177,7 +177,7 @@ def _score(audit: Audit, entries: Sequence[Entry], ranks: tuple[int, ...]) -> No
             if a != b and sides[i] != sides[j] and current[i] and current[j]:
                 met[sides[i], sides[j], a, b] = ranks[i], ranks[j]
     for (_, _, a, b), (mine, yours) in met.items():
-        if mine <= yours:
+        if 0 <= mine <= yours:
             audit.points[a, b] += 1.0 if mine < yours else 0.5
 
 

@@ -40,8 +40,10 @@ select json_extract(i.body, '$.ticket.purpose'), json_extract(a.value, '$[0]') m
        sum(json_extract(e.value, '$[0][' || a.key || ']') = json_extract(e.value, '$[0][' || b.key || ']'))
 {_PLAYED} join json_each(r.body, '$.episodes') e
 join json_each(i.body, '$.ticket.entries') a join json_each(i.body, '$.ticket.entries') b
-where r.kind = 'result_counted' and r.seq > :since and me <> you group by 1, 2, 3
-"""
+where r.kind = 'result_counted' and r.seq > :since and me <> you
+    and json_extract(e.value, '$[0][' || a.key || ']') >= 0 and json_extract(e.value, '$[0][' || b.key || ']') >= 0
+group by 1, 2, 3
+"""  # a rank below 0: absent
 _SIDES = """
 select coalesce(json_extract(s.value, '$.side'), s.key) from events join json_each(body, '$.env.seats') s
 where kind = 'league_founded' order by s.key
@@ -62,7 +64,7 @@ with sides as (
     where r.kind = 'result_counted' and r.seq > :since and me <> you and x.side <> y.side
     group by r.ticket, e.key, x.side, y.side, me, you
 )
-select purpose, me, you, sum(mine < yours), sum(mine = yours) from games group by 1, 2, 3
+select purpose, me, you, sum(mine < yours), sum(mine = yours) from games where mine >= 0 and yours >= 0 group by 1, 2, 3
 """
 _KINDS = "select kind, count(*) from events where seq > :since group by kind"
 

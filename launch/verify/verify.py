@@ -18,11 +18,14 @@ from launch.terminal.spinner import Spinner
 from launch.verify.audit import Audit, walk
 from launch.verify.counters import by_fold, by_sql
 from launch.viewers.view import ViewError, read_rules
+from league import limits
+from league.event_check import unfit
 from league.ids import TicketNumber
 from league.rulebook import LeagueConfig
 from league.state import LeagueState, apply
 from league.store.fold import encode_fold, read_fold, resume_fold
-from league.store.ledger import DAMAGED, Ledger, LedgerError, open_copy
+from league.store.ledger import DAMAGED, Ledger, LedgerError, open_copy, refuse_no_ledger
+from league.store.regular_file import open_regular, read_regular
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from league.wire.messages import Verdict
@@ -94,7 +97,7 @@ def findings(run: RunDirectory) -> Iterator[tuple[str, Problems]]:
     if is_served(run.ledger):
         raise ViewError(f"the run {run.name} is alive: stop it first, or copy its directory and verify the copy")
     rules = read_rules(run)
-    journals = {path.name: path.read_bytes() for path in sorted(run.journals.glob("*.jsonl"))}
+    journals = {path.name: read_regular(path, limits.STATE_FILE) for path in sorted(run.journals.glob("*.jsonl"))}
     damage: Problems = []
     try:
         with open_copy(run.ledger) as ledger:
@@ -122,7 +125,8 @@ def is_served(ledger: Path) -> bool:
     """Return whether another process holds the lock of the ledger."""
     if not ledger.exists():
         return False
-    with ledger.open("rb") as file:
+    refuse_no_ledger(ledger)
+    with open_regular(ledger) as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, SHARED_SIZE, SHARED_FIRST)
         except OSError:
@@ -134,7 +138,9 @@ def _fold(ledger: Ledger, rules: LeagueConfig) -> tuple[LeagueState, str]:
     """Return the fold, as far as it goes, and why it went no further."""
     state, seq = LeagueState(rules), 0
     try:
-        for seq, event in ledger.events():  # noqa: B007  (the number is used if the next event cannot be read)
+        for seq, event in ledger.events():
+            if reason := unfit(state, event):
+                return state, f"event {seq} does not follow from those before it: it {reason}"
             apply(state, event)
     except Exception as error:  # a damaged ledger may break the fold in any way: that is a finding
         return state, f"the fold stops at or after event {seq}: {type(error).__name__}: {error}"
@@ -224,7 +230,7 @@ def check_journals(evidence: Evidence) -> Problems:
         for number, line in enumerate(content.split(b"\n")[:-1], start=1):  # what has no end was cut by a crash
             try:
                 noted = msgspec.json.decode(line, type=JournalLine)
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 problems.append(f"{name}, line {number} cannot be read: {error}")
                 continue
             if noted.head and (problem := _witness(evidence.ledger, noted.head)):

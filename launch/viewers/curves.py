@@ -21,7 +21,18 @@ from launch.viewers.tables import all_standings, appraisal_of, candidate_scores
 from league.appraisal import Appraisal
 from league.events import Event, PhaseBegan, PlayerFrozen, ResultCounted
 from league.ids import Hash, PlayerId
-from league.metrics import CYCLE_STRENGTH, ELO, MARGIN, MISFIT, NASH_ENTROPY, PROBE_SCORE, SPEED, curve_name
+from league.metrics import (
+    CYCLE_STRENGTH,
+    ELO,
+    MARGIN,
+    MISFIT,
+    NASH_ENTROPY,
+    OVER_MEDIAN,
+    PROBE_SCORE,
+    RETURN_CURVE,
+    SPEED,
+    curve_name,
+)
 from league.standings import PayoffTable, Standing, payoff_table
 from league.state import OVER, LeagueState
 from league.store.ledger import Measured
@@ -268,6 +279,13 @@ def _strength(row: Standing) -> dict[str, float]:
     for name, found in (("own", row.own), ("cross", row.cross)):  # in co-operation, instead of a rating
         if found is not None:
             values[f"return/{row.player}_{name}"] = found.mean
+    for role, kept in (row.returns or {}).items():
+        name = f"{row.player}_as_{role}" if len(row.returns or {}) > 1 else row.player
+        for curve, found in ((RETURN_CURVE, kept.mean), (OVER_MEDIAN, kept.over)):
+            if found is not None:
+                values |= {f"{curve}{name}": found.mean}
+            if found is not None and found.low is not None and found.high is not None:
+                values |= {f"{curve}{name}_low": found.low, f"{curve}{name}_high": found.high}
     return values if row.online is None else values | {f"elo_online/{row.player}": row.online}
 
 

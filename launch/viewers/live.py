@@ -194,8 +194,9 @@ def _league(status: dict[str, Any]) -> str:
 
 
 def _work(status: dict[str, Any]) -> str:
+    exploitable = [f"NashConv of {player} {value:.3f}" for player, value in status["nash_conv"].items()]
     if status["env_steps_per_second"] is None:
-        return "no collector plays now"
+        return ", ".join(["no collector plays now", *exploitable])
     parts = [f"{short(status['env_steps_per_second'])} steps/s"]
     for name in ("collector", "learner"):
         if status[f"{name}_wait"] is not None:
@@ -203,8 +204,7 @@ def _work(status: dict[str, Any]) -> str:
     if status["lag_mean"] is not None:
         p95 = "" if status["lag_p95"] is None else f" (p95 {status['lag_p95']:.1f})"
         parts.append(f"lag {status['lag_mean']:.1f}{p95} versions")
-    parts += [f"NashConv of {player} {value:.3f}" for player, value in status["nash_conv"].items()]
-    return ", ".join(parts)
+    return ", ".join([*parts, *exploitable])
 
 
 def _mains(state: LeagueState) -> list[Standing]:

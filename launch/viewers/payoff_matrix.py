@@ -14,7 +14,7 @@ from launch.viewers.tables import NAME, all_standings, appraisal_of, fitted, is_
 from league.appraisal import Appraisal, worst_pairs
 from league.ids import PlayerId
 from league.payoff import Payoff
-from league.standings import Cell, CrossPlay, MeanReturn, PayoffTable, cross_play, payoff_table
+from league.standings import Cell, CrossPlay, MeanReturn, PayoffTable, cross_play, payoff_table, returned
 from league.state import LeagueState
 
 WEAK, STRONG = 0.4, 0.6  # scores beyond which a cell of the payoff matrix is coloured
@@ -32,7 +32,8 @@ def payoff_json(state: LeagueState) -> dict[str, Any]:
 
     Each has players, and cells[row][column] with score, low, high, games (that still count) and all wins, draws and
     losses of the row player against the column player, and in a league by return its margin (mean, low, high a game);
-    null where they have not met. There filled[row][column] of
+    null where they have not met. Where a game is not zero-sum, or its roles differ, returned is what the row player
+    returned a game. Where two have not met, filled[row][column] of
     `evaluate` has the score that ratings predict. Where team-mates play together, returns[row][column] has mean, low,
     high and games of the row player's side when it played with the column player. `league` has what describes all of
     it: misfit (chi-square for each degree of freedom), cycle_strength (share of the cyclic part), top_cycle (players),
@@ -67,17 +68,27 @@ def league_json(appraisal: Appraisal) -> dict[str, Any]:
     }
 
 
-def payoff_matrix(state: LeagueState, payoff: Payoff, title: str, width: int = 80) -> Table:
+def return_matrix(state: LeagueState, title: str, width: int = 80) -> Table | None:
+    """Return what each player returned a game against each other one, as a table; None where that is not kept."""
+    return payoff_matrix(state, state.evaluation, title, width, returns=True) if state.keeps_returns else None
+
+
+def payoff_matrix(state: LeagueState, payoff: Payoff, title: str, width: int = 80, returns: bool = False) -> Table:
     """Return who scores what against whom as a table, with as many players as fit into the width.
 
-    In co-operation it is the cross-play matrix: who returned what with whom.
+    In co-operation it is the cross-play matrix: who returned what with whom. With `returns` it is who returned what
+    against whom.
     """
     everybody = len(state.population)
-    together = is_cooperative(state)
+    together = is_cooperative(state) or returns
     appraisal = appraisal_of(state)
     fitting = relevant(state, max(3, (width - 24) // (13 if together else 9)), appraisal)
     fills = appraisal if payoff is state.evaluation else None  # ratings say nothing on training
-    shown = cross_play(fitting, payoff) if together else payoff_table(fitting, payoff, fills)
+    shown: CrossPlay | PayoffTable
+    if returns:
+        shown = CrossPlay(players=tuple(fitting), cells=tuple(map(tuple, returned(fitting, payoff) or ())))
+    else:
+        shown = cross_play(fitting, payoff) if together else payoff_table(fitting, payoff, fills)
     table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, title=title, title_justify="left")
     table.add_column("", justify="right", min_width=2)
     table.add_column(_matrix_head(together, payoff.by_return), no_wrap=True, overflow="ellipsis", max_width=NAME)

@@ -10,6 +10,7 @@ import msgspec
 
 from league import limits
 from league.errors import InputError
+from league.store.plain_json import read_json
 from league.store.run_directory import RunDirectory, RunError
 
 SELF, SCRATCH = "self", "scratch"
@@ -79,10 +80,10 @@ class ProbeReport(msgspec.Struct, frozen=True, kw_only=True):
 def read_probe_report(probe: RunDirectory) -> ProbeReport | None:
     """Return the report of a probe, by its own run directory; None if it has none yet."""
     try:
-        return msgspec.json.decode(probe.probe_report.read_bytes(), type=ProbeReport)
+        return read_json(probe.probe_report, ProbeReport)
     except FileNotFoundError:
         return None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise RunError(f"cannot read {probe.probe_report}: {error}. Delete it, and probe again") from error
 
 

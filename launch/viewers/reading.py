@@ -18,9 +18,10 @@ from launch.terminal.console import Console
 from launch.terminal.wording import allowing
 from launch.viewers.explaining import explain as explain  # it is one of these commands, too
 from launch.viewers.live import status_text
-from launch.viewers.payoff_matrix import payoff_json, payoff_matrix
+from launch.viewers.payoff_matrix import payoff_json, payoff_matrix, return_matrix
 from launch.viewers.searching import newest_settled
 from launch.viewers.tables import standings_json, standings_table, status_json
+from launch.viewers.variant_view import state_of, variant_name
 from launch.viewers.view import View, ViewError, find_player, open_view
 from league.events import Event, ResultCounted, TicketVoided
 from league.ids import PlayerId
@@ -104,22 +105,24 @@ def _workers_table(workers: Sequence[Worker]) -> Table:
     return table
 
 
-def standings(run: RunDirectory, as_json: bool = False) -> int:
-    """Print all players, the strongest first."""
-    state = open_view(run).state
+def standings(run: RunDirectory, as_json: bool = False, variant: str | None = None) -> int:
+    """Print all players, the strongest first, by all games or by those in one variant."""
+    state = state_of(run, variant)
     if as_json:
         return _emit(standings_json(state))
     Console().print(standings_table(state))
     return 0
 
 
-def payoff(run: RunDirectory, as_json: bool = False) -> int:
-    """Print the scores of all pairs, in evaluation and in training."""
-    state = open_view(run).state
+def payoff(run: RunDirectory, as_json: bool = False, variant: str | None = None) -> int:
+    """Print the scores of all pairs, in evaluation and in training, by all games or by those in one variant."""
+    state = state_of(run, variant)
     if as_json:
         return _emit(payoff_json(state))
     console = Console()
     console.print(payoff_matrix(state, state.evaluation, "Evaluation: snapshots only", console.width))
+    if (returns := return_matrix(state, "Evaluation: what the row returned a game", console.width)) is not None:
+        console.print(returns)
     console.print(payoff_matrix(state, state.training, "Training: older games count less", console.width))
     return 0
 
@@ -167,7 +170,8 @@ def match_json(
 
     ticket, attempt, purpose, players; sides: of the entries, equal numbers win together; scores: of each entry against
     all other sides, null if there is only one; returns: the mean of each entry; lengths: of its episodes in moves;
-    recorded: the episodes that can be replayed; void: why nobody won it, null if it was played.
+    recorded: the episodes that can be replayed; void: why nobody won it, null if it was played; variant: of the
+    environment, null if it has none.
     """
     seats = range(len(ticket.entries))
     where, players = list(sides or seats), [entry.player for entry in ticket.entries]
@@ -186,20 +190,24 @@ def match_json(
         "lengths": [episode.length for episode in episodes],
         "recorded": [i for i, episode in enumerate(episodes) if episode.actions],
         "void": void,
+        "variant": variant_name(ticket),
     }
 
 
-def _score(episodes: tuple[Episode, ...], entry: int, players: Sequence[PlayerId], sides: Sequence[int]) -> float:
+def _score(
+    episodes: tuple[Episode, ...], entry: int, players: Sequence[PlayerId], sides: Sequence[int]
+) -> float | None:
     """Return the share of points of an entry, counted as in the standings: only other players, each side once.
 
-    Where a player meets nobody but itself, its entries count as different players.
+    Where a player meets nobody but itself, its entries count as different players. None if it did not take part.
     """
     others = [o for o, side in enumerate(sides) if side != sides[entry]]
     foes = {(sides[o], players[o]): o for o in others if players[o] != players[entry]}
     places = [entry, *(foes.values() or others)]
     ranks = ([episode.ranks[place] for place in places] for episode in episodes)
     wins, draws, losses = head_to_head({0}, range(len(places)), ranks)
-    return (wins + draws / 2) / (wins + draws + losses)
+    games = wins + draws + losses
+    return (wins + draws / 2) / games if games else None
 
 
 def matches(run: RunDirectory, player: str | None = None, limit: int = 20, as_json: bool = False) -> int:
@@ -224,7 +232,9 @@ def matches(run: RunDirectory, player: str | None = None, limit: int = 20, as_js
 
 def _names(match: dict[str, Any]) -> str:
     """Return who played, side by side, with scores, or with returns where there is one side."""
-    values = [f"{100 * s:.0f}" for s in match["scores"] or ()] or [f"{r:.4g}" for r in match["returns"] or ()]
+    values = ["-" if s is None else f"{100 * s:.0f}" for s in match["scores"] or ()] or [
+        f"{r:.4g}" for r in match["returns"] or ()
+    ]
     labels = [f"{p} ({v})" for p, v in zip(match["players"], values, strict=False)] or match["players"]
     teams: dict[int, list[str]] = {}
     for side, text in zip(match["sides"], labels, strict=True):
@@ -235,8 +245,9 @@ def _names(match: dict[str, Any]) -> str:
 def _match_cells(match: dict[str, Any]) -> list[str | Text]:
     names = _names(match)
     lengths, recorded = match["lengths"], match["recorded"]
+    purpose = " in ".join(filter(None, (match["purpose"], match["variant"])))
     if match["void"] is not None:
-        return [str(match["ticket"]), match["purpose"], names, "void", Text(match["void"], style="red")]
+        return [str(match["ticket"]), purpose, names, "void", Text(match["void"], style="red")]
     span = str(min(lengths)) if min(lengths) == max(lengths) else f"{min(lengths)}-{max(lengths)}"
     kept = "all" if len(recorded) == len(lengths) else ",".join(map(str, recorded)) or "-"
-    return [str(match["ticket"]), match["purpose"], names, f"{len(lengths)} x {span}", kept]
+    return [str(match["ticket"]), purpose, names, f"{len(lengths)} x {span}", kept]

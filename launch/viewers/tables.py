@@ -3,6 +3,7 @@
 Scores are shares of points, 0 to 1 in JSON and per cent on the terminal; every interval is one of 95 %.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from league.metrics import (
     WAIT_SHARE,
     player_of,
 )
+from league.player import Player
 from league.standings import MeanReturn, Standing, cooperative_standings, standings
 from league.state import LeagueState
 from league.wire.messages import Role, Worker
@@ -38,6 +40,7 @@ KINDS = {
 }
 NOTHING = Text("-", style="dim")
 NAME, ANCHOR = 18, 8  # characters of a player's name in a table, and of an anchor's at the head of a column
+MOST_NAMED = 6  # variants in a note
 STALE_SECONDS = 10.0  # without a message after which a worker is listed as silent
 
 
@@ -64,7 +67,8 @@ def standings_json(state: LeagueState) -> list[dict[str, Any]]:
     where an anchor is pinned whose games refute that, else null;
     candidate: of a learning player, the newest candidate's score, low, high and games against each anchor.
     In a co-operative league rating and elo are null, and there are own (with itself) and cross (with others), each with
-    mean, low, high and games.
+    mean, low, high and games. Where a game is not zero-sum, or its roles differ, returns has for each role that the
+    player played its mean return, and over: its value over replacement, each with low, high and games.
     """
     return [_standing_json(state, row) for row in all_standings(state)]
 
@@ -98,13 +102,13 @@ def standings_table(state: LeagueState, limit: int | None = None) -> Table:
     appraisal = appraisal_of(state)
     rows = all_standings(state, appraisal)
     shown = limited(state, rows, limit)
-    anchors = [] if is_cooperative(state) else state.population.anchors()
+    anchors = _scored_anchors(state)
     roomy = len(anchors) < 2  # with more of them, 80 columns would not do
     table = Table(box=SIMPLE_HEAD, padding=(0, int(roomy), 0, 0), pad_edge=False, header_style="bold")
     table.add_column("#", justify="right", min_width=2)
     table.add_column("player", no_wrap=True, overflow="ellipsis", min_width=10)
     table.add_column("kind", no_wrap=True)
-    for name in _heads(appraisal, roomy):
+    for name in _heads(appraisal, roomy, state.keeps_returns):
         table.add_column(name, justify="right", no_wrap=True)
     for anchor in anchors:
         name = fitted(anchor.id, ANCHOR)
@@ -117,16 +121,25 @@ def standings_table(state: LeagueState, limit: int | None = None) -> Table:
     return table
 
 
-def _heads(appraisal: Appraisal | None, roomy: bool) -> tuple[str, ...]:
+def _heads(appraisal: Appraisal | None, roomy: bool, returns: bool) -> tuple[str, ...]:
     """Return the heads of the columns between the kind of a player and its scores against anchors."""
     if appraisal is None:
         return "with itself", "with others", "games"
+    if returns:
+        return ("margin" if appraisal.fit.by == "return" else "Elo"), "mean return", "over median", "games"
     return ("return" if appraisal.fit.by == "return" else "Elo"), *(["online"] * roomy), "Nash", "games"
 
 
 def footnotes(state: LeagueState, appraisal: Appraisal | None) -> list[str]:
-    """Return the notes under the standings: where they mislead, and who was exploited."""
-    return [*([] if appraisal is None else rating_notes(appraisal)), *exploit_notes(state)]
+    """Return the notes under the standings: where they mislead, who was exploited, which variants there are."""
+    return [*([] if appraisal is None else rating_notes(appraisal)), *exploit_notes(state), *_variant_notes(state)]
+
+
+def _variant_notes(state: LeagueState) -> list[str]:
+    variants = () if state.env is None else state.env.variants
+    shares = ", ".join(f"{variant.name} {variant.share:.0%}" for variant in variants[:MOST_NAMED])
+    more = f" and {len(variants) - MOST_NAMED} more" if len(variants) > MOST_NAMED else ""
+    return [f"variants: {shares}{more}; of one of them: --variant {variants[0].name}"] if variants else []
 
 
 def _matters(state: LeagueState, player: PlayerId) -> bool:
@@ -147,14 +160,40 @@ def _standing_cells(state: LeagueState, row: Standing, roomy: bool) -> list[str 
     if is_cooperative(state):
         return [*cells, _returned(row.own), _returned(row.cross), short(row.games)]
     online = NOTHING if row.online is None else f"{row.online:z.0f}"
-    cells += [_rating(row), *([online] * roomy), _share(row.nash), short(row.games)]
-    for anchor in state.population.anchors():
+    if state.keeps_returns:
+        cells += [_rating(row), *_role_cells(row), short(row.games)]
+    else:
+        cells += [_rating(row), *([online] * roomy), _share(row.nash), short(row.games)]
+    for anchor in _scored_anchors(state):
         plain = row.anchors.get(anchor.id)
         if anchor.id in scores:
             cells.append(spread(*scores[anchor.id][:3]))
         else:
             cells.append(NOTHING if plain is None or state.population[row.player].learning else f"{plain:.0%}")
     return cells
+
+
+def _scored_anchors(state: LeagueState) -> list[Player]:
+    """Return the anchors that have a column; where roles differ, a score against one says more about the role."""
+    uneven = state.keeps_returns and state.evaluation.asymmetric
+    return [] if is_cooperative(state) or uneven else state.population.anchors()
+
+
+def _role_cells(row: Standing) -> list[str | Text]:
+    """Return what a player returned, and its value over replacement; nothing for one that played several roles."""
+    found = list((row.returns or {}).values())
+    return [_rounded(found[0].mean), _rounded(found[0].over)] if len(found) == 1 else [NOTHING, NOTHING]
+
+
+def _rounded(found: MeanReturn | None) -> str | Text:
+    """Return a mean with as many decimals as its interval is worth."""
+    if found is None:
+        return NOTHING
+    if found.high is None:
+        return f"{found.mean:z.4g} ±?"
+    reach = found.high - found.mean
+    decimals = 2 if reach <= 0 else min(max(0, 1 - math.floor(math.log10(reach))), 6)
+    return f"{found.mean:z.{decimals}f} ±{reach:.2g}"
 
 
 def rating_text(row: Standing) -> str:
@@ -197,9 +236,9 @@ def status_json(view: View) -> dict[str, Any]:
     evaluation), final_seconds_left (about): null before and after it; players, frozen, matches, void, quarantined
     (collectors that get no tickets, and why), env_steps;
     env_steps_per_second, collectors, collector_wait, learners, learner_wait (shares of their time), lag_mean, lag_p95
-    (versions; the worst player): null when no worker reports it; nash_conv: of the newest candidate of each player,
-    with league.exploit_every; endless: env steps of an episode that does not seem to end, or null; silent: workers that
-    sent nothing for a while.
+    (versions; the worst player): null when no worker reports it; nash_conv: of the newest measured candidate of each
+    player, with league.exploit_every; endless: env steps of an episode that does not seem to end, or null; silent:
+    workers that sent nothing for a while.
     """
     state = view.state
     status: dict[str, Any] = {
@@ -220,6 +259,7 @@ def status_json(view: View) -> dict[str, Any]:
         "env_steps": state.env_steps,
     }
     status |= _workers_json(view.workers)
+    status["nash_conv"] = status["nash_conv"] or view.nash_conv
     return status | final_json(state, status["env_steps_per_second"])
 
 

@@ -21,12 +21,14 @@ from launch.terminal.spinner import Spinner
 from launch.viewers.download import Download
 from league import events
 from league.errors import InputError
+from league.event_check import unfit
 from league.events import Event
 from league.ids import PlayerId
+from league.metrics import NASH_CONV, player_of
 from league.player import Player
 from league.rulebook import LeagueConfig
 from league.state import LeagueState, apply
-from league.store.fold import fold_rows, resume_fold
+from league.store.fold import fold_checked, folded
 from league.store.in_place import look
 from league.store.ledger import Ledger, LedgerError, Measured, open_copy
 from league.store.run_directory import Rendezvous, RunDirectory
@@ -93,6 +95,9 @@ class View:
         self.seconds_left: float | None = None
         self.live = False
         self.broken = ""  # why the coordinator cannot write now
+        self.nash_conv: dict[
+            str, float
+        ] = {}  # by player, if they are measured; of a live league, its workers report it
         self._observe, self._watcher = observe, watcher
 
     @property
@@ -118,11 +123,15 @@ class View:
         """Take in the next event."""
         try:
             event = events.decode(body)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise ViewError(
                 f"event {seq} cannot be read ({error}): another version of Ludus wrote it, or it is damaged; "
                 "`ludus verify` shows more"
             ) from error
+        if reason := unfit(self.state, event):
+            raise ViewError(
+                f"the ledger is damaged or was altered: event {seq} {reason}. `ludus verify` checks all of it"
+            )
         self._observe(seq, event, self.state)
         if self._watcher is not None:
             self._watcher.before(seq, event, self.state)
@@ -283,19 +292,32 @@ def _read_on(view: View, ledger: Ledger, progress: Spinner) -> None:
 
 def _resume(view: View, ledger: Ledger, checkpoint: Path, progress: Spinner) -> None:
     """Go on from a checkpoint of the fold to the end of the ledger. It may be called again with another ledger."""
-    view.begin_at(*resume_fold(checkpoint, view.state.config, ledger))
-    view.head = ledger.head
-    while rows := ledger.read(view.seq, ROWS):
-        fold_rows(view.state, rows)
-        view.seq = rows[-1][0]
-        progress.update(f"event {view.seq:,} of {view.head:,}")
-    view.search(ledger)
+    head = view.head = ledger.head
+    state, _ = folded(checkpoint, view.state.config, ledger, lambda seq: progress.update(f"event {seq:,} of {head:,}"))
+    view.begin_at(state, head)
+    try:
+        view.search(ledger)
+    except (LookupError, TypeError, ValueError):
+        fold_checked(state.config, ledger)  # an event that does not fit explains the error; if all fit, it is a bug
+        raise
     _read_meta(view, ledger)
 
 
 def _read_meta(view: View, ledger: Ledger) -> None:
     view.notes = ledger.notes()
     view.elapsed = float(ledger.meta("elapsed") or 0.0)
+    if view.state.config.exploit_every is not None:
+        view.nash_conv = last_figures(ledger, NASH_CONV)
+
+
+def last_figures(ledger: Ledger, metric: str) -> dict[str, float]:
+    """Return the newest value of a metric of players in a ledger, by player."""
+    found, read = dict[str, float](), 0
+    while rows := ledger.metrics(read, ledger.head, ROWS):
+        read = rows[-1].id
+        named = ((player_of(key, metric), value) for row in rows for key, value in row.values.items())
+        found |= {player: value for player, value in named if player is not None}
+    return found
 
 
 @contextmanager

@@ -30,12 +30,13 @@ class MatchmakingConfig:
     partner_self: float = 0.5  # teams: share of matches in which a team-mate is the live self; else it is of the pool
     partner_weighting: str = "uniform"  # which of the pool: uniform, or hard etc. by the return with each so far
     train_against_anchors: bool = False  # let anchors into the pool; they are a yardstick, so better not
+    variant_weighting: str | None = None  # env.variants: hard, var etc. by the score in each; null: by their weights
     settings: dict[str, Any] = field(default_factory=dict)  # whatever a matchmaker of another package needs
 
     def __post_init__(self) -> None:
         """Refuse unknown weightings and shares that are no shares."""
-        for name in ("weighting", "partner_weighting"):
-            if getattr(self, name) not in WEIGHTINGS:
+        for name in ("weighting", "partner_weighting", "variant_weighting"):
+            if getattr(self, name) not in (*WEIGHTINGS, *([None] if name == "variant_weighting" else [])):
                 raise ValueError(
                     f"matchmaking.{name}: unknown {getattr(self, name)!r}; choose one of {', '.join(WEIGHTINGS)}"
                 )

@@ -22,6 +22,8 @@ from league.policies.layout import LOG_STD, FloatArray, Layout, PolicyConfig, be
 from league.policies.network import NetworkShape, Tree, leaves_of, network_shape
 from league.spec import EnvSpec
 
+LARGEST_NETWORK = 1 << 26  # weights: a message carries 1 << 28 bytes
+
 
 class NetworkError(InputError, ValueError):
     """A network of another package that cannot play; the message names its class and the remedy."""
@@ -69,9 +71,19 @@ class NetworkBlueprint:
         with torch.random.fork_rng(devices=[]):
             return self._build(0)
 
+    def _check_size(self) -> None:
+        """Raise NetworkError if a network of Ludus has more weights than one message carries; allocate none of them."""
+        if not self.network.__module__.startswith("league."):
+            return  # a package that the user allowed may build anything
+        with torch.device("meta"):
+            count = sum(tensor.numel() for tensor in tensors_of(self.network(self.settings, self.shape)).values())
+        if count > LARGEST_NETWORK:
+            raise NetworkError(f"{self.name} would have {count:,} weights; at most {LARGEST_NETWORK:,} are possible")
+
     def _build(self, seed: int) -> nn.Module:
         torch.manual_seed(seed)
         try:
+            self._check_size()
             module = self.network(self.settings, self.shape)
         except NetworkError:
             raise

@@ -19,6 +19,18 @@ STANDARD = {
 }
 
 
+LARGEST_PATCHES = 1 << 25  # numbers under all places of a kernel, for one observation: a file may claim any kernel
+
+
+def check_patches(name: str, places: int, patch: int) -> None:
+    """Raise ValueError if a kernel has more numbers under all of its places than fit into memory."""
+    if places * patch > LARGEST_PATCHES:
+        raise ValueError(
+            f"policy {name}: its kernel has {places:,} places with {patch:,} numbers each, together more than "
+            f"{LARGEST_PATCHES:,}. Make the kernel smaller (policy.kernel, policy.filters), or the images"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Convolution:
     """One convolution.
@@ -91,6 +103,7 @@ def image_convolutions(shape: tuple[int, ...], filters: list[list[int]]) -> list
                 f"policy cnn: the kernel {kernel} of layer {number} is larger than its input "
                 f"{convolution.input[0]} x {convolution.input[1]}. Make policy.filters smaller."
             )
+        check_patches("cnn", image[0] * image[1], convolution.patch)
         found.append(convolution)
     return found
 
@@ -100,4 +113,7 @@ def board_convolutions(shape: tuple[int, ...], channels: int, blocks: int) -> li
     height, width, planes = image_shape("resnet", shape)
     names = [f"block_{block}_{half}" for block in range(blocks) for half in "ab"]
     stem = Convolution("stem", (height, width, planes), channels, kernel=3, padding=1)
-    return [stem, *(Convolution(name, stem.output, channels, kernel=3, padding=1) for name in names)]
+    found = [stem, *(Convolution(name, stem.output, channels, kernel=3, padding=1) for name in names)]
+    for convolution in found[:2]:  # all others are like the second
+        check_patches("resnet", height * width, convolution.patch)
+    return found

@@ -19,7 +19,13 @@ import numpy.typing as npt
 
 from league.plugins import names
 from league.policies import normalising
-from league.policies.convolution import Convolution, board_convolutions, image_convolutions, image_shape
+from league.policies.convolution import (
+    Convolution,
+    board_convolutions,
+    check_patches,
+    image_convolutions,
+    image_shape,
+)
 from league.spec import EnvSpec
 
 FloatArray = npt.NDArray[np.float32]
@@ -240,14 +246,27 @@ def board_patches(shape: tuple[int, ...], kernel: list[int]) -> npt.NDArray[np.i
     [[0, 1, 3, 4], [1, 2, 4, 5]]
     """
     shape = image_shape("board_conv", shape)
+    _, patch = patches_shape(shape, kernel)
+    numbers = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+    windows = np.lib.stride_tricks.sliding_window_view(numbers, tuple(kernel), axis=(0, 1))
+    return windows.transpose(0, 1, 3, 4, 2).reshape(-1, patch)
+
+
+def patches_shape(shape: tuple[int, ...], kernel: list[int]) -> tuple[int, int]:
+    """Return how many positions the kernel of a board_conv has, and how many numbers are under it.
+
+    >>> patches_shape((2, 3, 1), [2, 2])
+    (2, 4)
+    """
+    shape = image_shape("board_conv", shape)
     if shape[0] < kernel[0] or shape[1] < kernel[1]:
         raise ValueError(
             f"policy board_conv: the kernel {list(kernel)} is larger than the board {list(shape[:2])}. "
             "Make policy.kernel smaller."
         )
-    numbers = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
-    windows = np.lib.stride_tricks.sliding_window_view(numbers, tuple(kernel), axis=(0, 1))
-    return windows.transpose(0, 1, 3, 4, 2).reshape(-1, kernel[0] * kernel[1] * shape[2])
+    places, patch = (shape[0] - kernel[0] + 1) * (shape[1] - kernel[1] + 1), kernel[0] * kernel[1] * shape[2]
+    check_patches("board_conv", places, patch)
+    return places, patch
 
 
 def team_size(spec: EnvSpec) -> int:
@@ -287,7 +306,7 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
 
     width = spec.observation.size
     if config.name == "board_conv":
-        places, patch = board_patches(spec.observation.shape, config.kernel).shape
+        places, patch = patches_shape(spec.observation.shape, config.kernel)
         add("conv", config.channels, patch)
         width += places * config.channels
     for convolution in config.convolutions(spec):

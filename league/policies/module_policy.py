@@ -57,10 +57,20 @@ class ModulePolicy(FlatPolicy):
 
     def try_once(self, seen: Observed) -> NetworkOutput:
         """Return what the module itself returns for the first decision of episodes."""
+        return self._run(self._tensors(self._parameters_by_name()), self.network_input(replace(seen, lanes=None)))
+
+    def network_input(self, seen: Observed) -> NetworkInput:
+        """Return what the module gets for single decisions, each with its own memory: empty without `lanes`."""
         everyone = self._input(seen)
-        if self._blueprint.memory_size:
-            everyone = self._remembering(everyone, self._empty(len(everyone.agent)))
-        return self._run(self._tensors(self._parameters_by_name()), everyone)
+        if not self._blueprint.memory_size:
+            return everyone
+        memory = self._empty(len(everyone.agent)) if seen.lanes is None else seen.lanes.memory[:, 0]
+        return self._remembering(everyone, memory)
+
+    def loaded(self) -> nn.Module:
+        """Return the module itself, with the present weights inside."""
+        self._load()
+        return self._module
 
     def settle(self) -> None:
         """Keep the present weights for acting, inside the module."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from league.game_counts import GameCounts
 from league.interval import quantile
@@ -31,7 +32,10 @@ class Anchored:
 
 
 def fit_anchored(
-    counts: GameCounts, anchors: Mapping[int, float], predecessors: Mapping[int, int] | None = None
+    counts: GameCounts,
+    anchors: Mapping[int, float],
+    predecessors: Mapping[int, int] | None = None,
+    asymmetric: bool = False,
 ) -> Anchored:
     """Fit outcomes with all pins that the games do not contradict.
 
@@ -40,13 +44,13 @@ def fit_anchored(
     then a player that is good against one anchor and bad against another says nothing about the distance of the two.
     """
     if len(anchors) < 2:
-        return Anchored(fit_outcomes(counts, anchors, predecessors))
-    origin = next(iter(anchors))
-    free = fit_outcomes(counts, {origin: anchors[origin]}, confidence=1 - FALSE_ALARM / (len(anchors) - 1))
+        return Anchored(fit_outcomes(counts, anchors, predecessors, asymmetric=asymmetric))
+    origin, fit_with = next(iter(anchors)), partial(fit_outcomes, counts, asymmetric=asymmetric)
+    free = fit_with({origin: anchors[origin]}, confidence=1 - FALSE_ALARM / (len(anchors) - 1))
     fits = free.dispersion.surprise <= quantile(1 - FALSE_ALARM)
     low, high = free.ratings.low, free.ratings.high
     wrong = {i: pin for i, pin in anchors.items() if fits and free.joined[i] and not low[i] <= pin <= high[i]}
-    fit = fit_outcomes(counts, {i: pin for i, pin in anchors.items() if i not in wrong}, predecessors, start=free)
+    fit = fit_with({i: pin for i, pin in anchors.items() if i not in wrong}, predecessors, start=free)
     found = fit.ratings
     return Anchored(
         fit,

@@ -14,7 +14,7 @@ import numpy as np
 from league.game_counts import Floats, GameCounts, Indices
 from league.ratings.dispersion import Cells, Dispersion, measure
 from league.ratings.fits import Estimate, RatingFit, Ratings, check_anchors, levels
-from league.ratings.seat_games import Link, SeatGames
+from league.ratings.seat_games import CellInformation, Link, SeatGames
 from league.ratings.units import draw_variances, fit_draw_odds, pairing_of, unit_ratio
 
 SCALE = 400 / math.log(10)  # Elo points for one unit of log-odds
@@ -30,8 +30,12 @@ def fit_outcomes(
     prior: float = 0.5,
     confidence: float = 0.95,
     start: RatingFit | None = None,
+    asymmetric: bool = False,
 ) -> RatingFit:
     """Fit ratings to wins, draws and losses: the likeliest ones, anchors pinned.
+
+    `asymmetric`: the first seat is another role than the second one. What that is worth is fitted beside the ratings,
+    so they compare players of one role against the same opposition.
 
     Each player has `prior` virtual draws, shared out among the opponents that it met, so somebody who won all
     games stays finite. They join only those who met, so that a long line of ever stronger players is not
@@ -53,10 +57,10 @@ def fit_outcomes(
     if not prior > 0:
         raise ValueError(f"prior must be positive, or a player without a loss has no rating; got {prior}")
     if start is None or not predecessors:
-        start = _Fit(counts, anchors, prior, start=start).result(confidence)
+        start = _Fit(counts, anchors, prior, start=start, asymmetric=asymmetric).result(confidence)
     if not predecessors:
         return start
-    return _Fit(counts, anchors, prior, _links(start, predecessors), start).result(confidence)
+    return _Fit(counts, anchors, prior, _links(start, predecessors), start, asymmetric).result(confidence)
 
 
 def _links(alone: RatingFit, predecessors: Mapping[int, int]) -> list[Link]:
@@ -79,9 +83,10 @@ class _Fit:
         prior: float,
         links: Sequence[Link] = (),
         start: RatingFit | None = None,
+        asymmetric: bool = False,
     ) -> None:
         self._counts, self._anchors = counts, dict(anchors)
-        self._games, size = SeatGames(counts, prior, links), len(counts)
+        self._games, size = SeatGames(counts, prior, links, asymmetric), len(counts)
         self._centre = float(np.mean(list(anchors.values()))) if anchors else 0.0
         met = np.zeros((size, size), dtype=np.bool_)
         first, second = self._games.edges()
@@ -165,7 +170,6 @@ class _Fit:
         own = unit_ratio(deviations, (units - 1) * single, math.exp(pairing.value))
         weights = games.weights(self._strength, self._seat)
         information = weights.there + weights.back
-        spread = np.diag(bread)[first] + np.diag(bread)[second] - 2 * bread[first, second]
         cells = Cells(
             first=first,
             second=second,
@@ -175,9 +179,20 @@ class _Fit:
             observed=(games.real_points[0] + games.real_points[1]) / played,
             information=information,
             variance=own * independent,
-            leverage=np.clip(information * spread, 0.0, 1.0),
+            leverage=np.clip(information * self._spread(bread, weights), 0.0, 1.0),
         )
         return cells, pairing
+
+    def _spread(self, bread: Floats, weights: CellInformation) -> Floats:
+        """Return the variance of what the fit predicts for each cell, the seat included.
+
+        Where roles bind players to seats, a cell has games from one seat only, and the seat counts in full.
+        """
+        first, second, both = self._games.first, self._games.second, weights.there + weights.back
+        lean = np.divide(weights.there - weights.back, both, out=np.zeros_like(both), where=both > 0)
+        players = np.diag(bread)[first] + np.diag(bread)[second] - 2 * bread[first, second]
+        spread: Floats = players + 2 * lean * (bread[first, -1] - bread[second, -1]) + lean**2 * bread[-1, -1]
+        return spread
 
     def _sandwich(self, bread: Floats, cells: Cells, dispersion: Dispersion) -> Floats:
         """Return the covariance of the parameters: bread, times the spread of what was observed, times bread."""

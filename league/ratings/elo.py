@@ -91,6 +91,8 @@ class Elo:
         mine, yours, k = self[a], self[b], self.k
         moves, yields = a not in self._pinned, b not in self._pinned
         for first, second in games:
+            if first < 0 or second < 0:  # one of them is absent
+                continue
             gap = (yours - mine) / 400
             chance = 1 / (1 + 10 ** (300 if gap > 300 else gap))  # `expected`, without two calls for each game
             gain = k * ((1.0 if first < second else 0.0 if first > second else 0.5) - chance)

@@ -61,10 +61,10 @@ def find_defects(
     """
     fit = anchored.fit
     found = [*_islands(counts, fit, members), *_few_games(counts, fit, members), *_misfit(fit)]
+    found += _improving(fit, predecessors or {})
     found += [Finding(Defect.ANCHOR, (r.player,), r.rating - r.pinned, (r.high - r.low) / 4) for r in anchored.refuted]
     if fit.by == "outcome":
-        found += [*_seat(fit), *_draws(counts), *_pairing(fit)]
-        found += [*_improving(fit, predecessors or {}), *_clones(counts, fit, predecessors or {}, members)]
+        found += [*_seat(fit), *_draws(counts), *_pairing(fit), *_clones(counts, fit, predecessors or {}, members)]
     return found
 
 

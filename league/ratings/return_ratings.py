@@ -3,10 +3,12 @@
 fit = fit_returns(counts, anchors={0: 0.0}, predecessors={1: 2})
 
 A difference of two ratings is the margin a game: half the difference of the two returns, chips in a game of poker.
+Where sides differ in their roles, one number for the first side is fitted beside the ratings: then they compare players
+of one role by what they return against the same opposition, however much more one role returns than the other.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,8 +43,11 @@ def fit_returns(
     anchors: Mapping[int, float],
     predecessors: Mapping[int, int] | None = None,
     confidence: float = 0.95,
+    asymmetric: bool = False,
 ) -> RatingFit:
     """Return the potential of the margins, weighted by games, anchors pinned in units of return.
+
+    `asymmetric` adds what the first side returns more than the second one, whoever plays.
 
     As for outcomes, players that no games join to an anchor have infinite intervals, and the rating of a new candidate
     starts at that of the one before it, its predecessor, with doubled uncertainty and a change of its own on top.
@@ -52,8 +57,9 @@ def fit_returns(
     [0.0, -0.75, -0.25]
     """
     check_anchors(anchors, len(counts))
-    alone = _fit(counts, anchors, NO_LINKS, confidence)
-    return _fit(counts, anchors, _links(alone, predecessors), confidence) if predecessors else alone
+    fit = _fit_roles if asymmetric else _fit
+    alone = fit(counts, anchors, NO_LINKS, confidence)
+    return fit(counts, anchors, _links(alone, predecessors), confidence) if predecessors else alone
 
 
 def _links(alone: RatingFit, predecessors: Mapping[int, int]) -> Links:
@@ -130,3 +136,63 @@ def _cells(counts: GameCounts, rating: Floats, bread: Floats) -> Cells:
         variance=units * (played / units) ** 2 * single,
         leverage=np.clip(played * spread, 0.0, 1.0),
     )
+
+
+# --- with roles ----------------------------------------------------------------------------------------------
+
+
+def _fit_roles(counts: GameCounts, anchors: Mapping[int, float], links: Links, confidence: float) -> RatingFit:
+    """Fit ratings and, as the last parameter, what the first side returns more than the second one."""
+    size, games = len(counts), counts.games
+    first, second = np.nonzero(np.triu(games >= FADED, 1))
+    played = games[first, second]
+    lead = (counts.first_games[first, second] - counts.first_games[second, first]) / played
+    design = np.zeros((len(first), size + 1))
+    design[np.arange(len(first)), first], design[np.arange(len(first)), second], design[:, size] = 1.0, -1.0, lead
+    parameters, bread, joined = _solve(design, played, counts.margins[first, second], anchors, links)
+    predicted = design @ parameters
+    cells = replace(
+        _cells(counts, parameters[:size], bread[:size, :size]),
+        predicted=predicted,
+        leverage=np.clip(played * np.einsum("ci,ij,cj->c", design, bread, design), 0.0, 1.0),
+    )
+    dispersion = measure(cells, smallest=float(np.finfo(float).tiny))
+    total = cells.variance + dispersion.spread * cells.information**2
+    filling = design.T @ (total[:, None] * design)
+    filling[:size, :size] += links.variance * links.laplacian(size)
+    covariance = bread @ filling @ bread
+    error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    reach = np.where(joined, dispersion.reach(confidence) * error[:size], np.inf)
+    reach[list(anchors)] = 0.0
+    rating = parameters[:size]
+    return RatingFit(
+        by="return",
+        ratings=Ratings(rating=rating, low=rating - reach, high=rating + reach),
+        covariance=covariance[:size, :size],
+        joined=joined,
+        anchors=dict(anchors),
+        cells=cells,
+        dispersion=dispersion,
+        seat=Estimate(float(parameters[size]), float(error[size])),
+        draw_odds=0.0,
+        pairing=UNKNOWN,
+    )
+
+
+def _solve(
+    design: Floats, played: Floats, margins: Floats, anchors: Mapping[int, float], links: Links
+) -> tuple[Floats, Floats, Mask]:
+    """Return the parameters of least squares, the inverse of their matrix (0 for pins), and who is joined."""
+    size = design.shape[1] - 1
+    weights = design.T @ (played[:, None] * design) + PRIOR_GAMES * np.eye(size + 1)
+    weights[:size, :size] += links.laplacian(size)
+    met = (np.abs(weights[:size, :size]) > FADED) & ~np.eye(size, dtype=np.bool_)
+    joined, level = levels(met, anchors)
+    weights[:size, :size] += level
+    free = np.setdiff1d(np.arange(size + 1), list(anchors))
+    parameters = np.full(size + 1, float(np.mean(list(anchors.values()))) if anchors else 0.0)
+    parameters[size] = 0.0
+    parameters[list(anchors)] = list(anchors.values())
+    bread = np.zeros((size + 1, size + 1))
+    bread[np.ix_(free, free)] = np.linalg.inv(weights[np.ix_(free, free)])
+    return parameters + bread @ (design.T @ margins - weights @ parameters), bread, joined

@@ -14,6 +14,7 @@ from league.game_counts import FADED, Floats, GameCounts, Indices
 from league.ratings.dispersion import laplacian
 
 SEAT_DEVIATION = 2.0  # log-odds: standard deviation of the prior of the seat's advantage, which is centred on 0
+ROLE_DEVIATION = 20.0  # the same where the first seat is another role: nothing says that roles are worth the same
 FLATTEST = 1e-12  # curvature that a player has at least, or players far from everybody could not be solved for
 
 
@@ -35,9 +36,13 @@ class CellInformation:
 
 
 class SeatGames:
-    """The cells of a league with their points, virtual ones included; parameters are strengths and the seat."""
+    """The cells of a league with their points, virtual ones included; parameters are strengths and the seat.
 
-    def __init__(self, counts: GameCounts, prior: float, links: Sequence[Link] = ()) -> None:
+    Virtual games are played in both seats. Where sides differ in their roles they have no seats at all: so they say
+    nothing about what a role is worth.
+    """
+
+    def __init__(self, counts: GameCounts, prior: float, links: Sequence[Link] = (), asymmetric: bool = False) -> None:
         self.size = len(counts)
         games = counts.games
         self.first, self.second = first, second = np.nonzero(np.triu(games >= FADED, 1))
@@ -48,9 +53,11 @@ class SeatGames:
         played, scored = counts.first_games, counts.first_points
         self.real = played[first, second], played[second, first]
         self.real_points = scored[first, second], self.real[1] - scored[second, first]
-        self._games = tuple(real + virtual for real in self.real)
-        self._points = tuple(points + virtual / 2 for points in self.real_points)
-        self._links = links
+        self._neutral = 2 * virtual if asymmetric else None  # virtual games without seats
+        seated = np.zeros_like(virtual) if asymmetric else virtual
+        self._games = tuple(real + seated for real in self.real)
+        self._points = tuple(points + seated / 2 for points in self.real_points)
+        self._links, self._deviation = links, ROLE_DEVIATION if asymmetric else SEAT_DEVIATION
 
     def chances(self, strength: Floats, seat: float) -> tuple[Floats, Floats]:
         """Return the score of the first player in each cell when it has the first seat, and the second one."""
@@ -71,7 +78,10 @@ class SeatGames:
         gradient = np.zeros(self.size + 1)
         gradient[:-1] = np.bincount(self.first, there + back, self.size)
         gradient[:-1] -= np.bincount(self.second, there + back, self.size)
-        gradient[-1] = (there - back).sum() - seat / SEAT_DEVIATION**2
+        gradient[-1] = (there - back).sum() - seat / self._deviation**2
+        if self._neutral is not None:
+            pulls = -self._neutral * np.tanh((strength[self.first] - strength[self.second]) / 2) / 2
+            gradient[:-1] += np.bincount(self.first, pulls, self.size) - np.bincount(self.second, pulls, self.size)
         for link in self._links:
             pull = (strength[link.parent] - strength[link.child]) / link.variance
             gradient[link.child] += pull
@@ -82,13 +92,17 @@ class SeatGames:
         """Return the information on strengths and, in the last row, on the seat; priors included."""
         weights = self.weights(strength, seat)
         curvature = self.bordered(weights.there, weights.back)
+        if self._neutral is not None:
+            chance = 0.5 + 0.5 * np.tanh((strength[self.first] - strength[self.second]) / 2)
+            drawn = self._neutral * chance * (1 - chance)
+            curvature[:-1, :-1] += laplacian(self.first, self.second, drawn, self.size)
         return curvature + self.prior_information()
 
     def prior_information(self) -> Floats:
         """Return what the priors know."""
         known = np.zeros((self.size + 1, self.size + 1))
         known[np.diag_indices(self.size)] = FLATTEST
-        known[-1, -1] = 1 / SEAT_DEVIATION**2
+        known[-1, -1] = 1 / self._deviation**2
         for link in self._links:
             ends = np.ix_([link.child, link.parent], [link.child, link.parent])
             known[ends] += np.array([[1.0, -1.0], [-1.0, 1.0]]) / link.variance
@@ -106,7 +120,9 @@ class SeatGames:
     def likelihood(self, strength: Floats, seat: float) -> float:
         """Return how likely the games are, as a logarithm."""
         ahead = strength[self.first] - strength[self.second]
-        total = -((seat / SEAT_DEVIATION) ** 2) / 2
+        total = -((seat / self._deviation) ** 2) / 2
+        if self._neutral is not None:
+            total -= float(self._neutral @ (np.logaddexp(0.0, -ahead) + ahead / 2))
         for k, sign in ((0, 1.0), (1, -1.0)):
             gap, lost = ahead + sign * seat, self._games[k] - self._points[k]
             total -= float(self._games[k] @ np.logaddexp(0.0, -gap) + lost @ gap)

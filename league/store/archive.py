@@ -24,6 +24,8 @@ import msgspec
 from league.errors import LudusError
 from league.store.chain import START, Mark, hash_events
 from league.store.files import publish_once, sweep
+from league.store.plain_json import decode_json
+from league.store.regular_file import IrregularFile, read_regular
 
 VERSION = 2
 CACHED = 2  # segments kept in memory
@@ -191,7 +193,9 @@ class LedgerArchive:
     def _read(self, name: str) -> Segment:
         path = self._folder / name
         try:
-            data = path.read_bytes()
+            data = read_regular(path, 2 * MOST_BYTES)
+        except IrregularFile as error:
+            raise LedgerError(str(error)) from error
         except FileNotFoundError:
             raise LedgerError(
                 f"archived events are missing: there is no file {path}. Restore it from a copy; "
@@ -242,7 +246,7 @@ def _decompress(packed: bytes) -> bytes:
 def _unpack(path: Path, data: bytes) -> Segment:
     head_line, _, packed = data.partition(b"\n")
     try:
-        head = msgspec.json.decode(head_line, type=SegmentHead)
+        head = decode_json(head_line, SegmentHead)
         columns = msgspec.msgpack.decode(_decompress(packed), type=_Columns)
         bodies = columns.lines.decode().split("\n")[:-1]
         numbers = range(head.first, head.last + 1)

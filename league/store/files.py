@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from league import limits
+from league.store.regular_file import read_regular, refuse_irregular
+
 PART = ".part-"
 
 
@@ -27,16 +30,18 @@ def publish_once(path: Path, data: bytes | memoryview, mode: int = 0o644) -> Non
         try:
             path.hardlink_to(part)
         except FileExistsError:
-            if path.read_bytes() != data:
+            if read_regular(path, limits.STATE_FILE) != data:
                 raise FileExistsError(f"{path} exists with other contents, and is never overwritten") from None
     _sync_directory(path.parent)
 
 
 def open_append(path: Path) -> BinaryIO:
-    """Open a file to append to it, and create it if it is missing; raise OSError if it is a link.
+    """Open a file to append to it, and create it if it is missing; raise OSError if it is a link, or no file.
 
-    Whoever made the directory may have left a link there: its target must not grow.
+    Whoever made the directory may have left a link there: its target must not grow. To open a pipe would wait.
     """
+    if not path.is_symlink():
+        refuse_irregular(path)
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
     return os.fdopen(os.open(path, flags, 0o666), "ab")
 

@@ -3,6 +3,7 @@
     write_fold(run.fold, state, ledger.head, ledger.mark(ledger.head))
     state, seq = resume_fold(run.fold, config, ledger)      # a new state and 0 if the checkpoint is of another ledger
     fold_all(state, ledger, seq)
+    state, seq = folded(run.fold, config, ledger)           # all of this, for a ledger that anybody may have written
 
 A checkpoint only saves time: if it is missing or damaged, the state is folded from the whole ledger. It identifies its
 ledger by the hash of all events up to its last one, so it is ignored beside another ledger, or an older copy.
@@ -12,7 +13,7 @@ import dataclasses
 import hashlib
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -20,7 +21,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from league import limits
 from league.candidate_games import CandidateGames
+from league.event_check import contradiction, unfit
 from league.events import DuelCounted, Event, decode_duels
 from league.ids import PlayerId, TicketNumber
 from league.payoff import RETURN, Payoff
@@ -29,17 +32,19 @@ from league.player import Player
 from league.population import Population
 from league.ratings.elo import Elo
 from league.rulebook import LeagueConfig
-from league.state import LeagueState, apply_all
+from league.state import LeagueState, apply, apply_all
 from league.store.files import publish
-from league.store.ledger import Ledger, decode_row
+from league.store.ledger import Ledger, LedgerError, decode_row
+from league.store.regular_file import IrregularFile, read_regular
 from league.ticket import Ticket
 
 log = logging.getLogger("ludus.store")
 
-FOLD_VERSION = 9
+FOLD_VERSION = 10
 PAGE = 1000  # rows read at once
 SLICE = 100  # rows decoded at once: more would not stay in the processor's caches
 CELL = np.dtype("<u4")
+ALTERED = "the ledger {ledger} is damaged or was altered: event {seq} {reason}. `ludus verify` checks all of it"
 
 
 class _Matrix(msgspec.Struct, frozen=True, array_like=True):
@@ -118,7 +123,7 @@ def decode_fold(body: bytes, config: LeagueConfig) -> tuple[LeagueState, int, st
     for name in PLAIN:
         setattr(state, name, getattr(fold.plain, name))
     state.population = Population(fold.population, fold.begun)
-    state.go_by(state.payoff_by)
+    state.go_by(state.payoff_by, state.keeps_returns)
     _unpack(fold.training, state.training)
     _unpack(fold.evaluation, state.evaluation)
     state.elo = Elo.from_dict(fold.elo)
@@ -177,8 +182,8 @@ def resume_fold(checkpoint: Path | bytes | None, config: LeagueConfig, ledger: L
 
 def _read_body(path: Path) -> bytes | None:
     try:
-        digest, _, body = path.read_bytes().partition(b"\n")
-    except FileNotFoundError:
+        digest, _, body = read_regular(path, limits.STATE_FILE).partition(b"\n")
+    except (FileNotFoundError, IrregularFile):  # a checkpoint only saves time
         return None
     return body if hashlib.sha256(body).hexdigest().encode() == digest else None
 
@@ -186,18 +191,61 @@ def _read_body(path: Path) -> bytes | None:
 def _decoded(body: bytes | None, config: LeagueConfig) -> tuple[LeagueState, int, str] | None:
     try:
         return None if body is None else decode_fold(body, config)
-    except (msgspec.DecodeError, ValueError, KeyError, IndexError, TypeError):
+    except (msgspec.DecodeError, ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
 
 
 # --- folding -------------------------------------------------------------------------------------------------
 
 
-def fold_all(state: LeagueState, ledger: Ledger, since: int) -> None:
-    """Apply all events after number `since`."""
+def folded(
+    checkpoint: Path | bytes | None, config: LeagueConfig, ledger: Ledger, notify: Callable[[int], None] | None = None
+) -> tuple[LeagueState, int]:
+    """Return the fold of all events, and the number of the checkpoint's last event: 0 if it was not used.
+
+    Raise LedgerError, with the number of the event, if one does not fit those before it. To check each takes time, so
+    this is done only after the fold failed, or contradicts itself.
+    """
+    try:
+        state, since = resume_fold(checkpoint, config, ledger)
+        fold_all(state, ledger, since, notify)
+        wrong = contradiction(state)
+    except LedgerError:
+        raise
+    except Exception as error:  # events that do not fit may break the fold in any way
+        wrong = f"{type(error).__name__}: {error}"
+    if not wrong:
+        return state, since
+    log.debug("all events are checked one by one, because the fold failed: %s", wrong)
+    return fold_checked(config, ledger), 0
+
+
+def fold_checked(config: LeagueConfig, ledger: Ledger) -> LeagueState:
+    """Return the fold of all events; check each of them, and raise LedgerError for the first that does not fit."""
+    state = LeagueState(config)
+    for seq, event in ledger.events():
+        try:
+            reason = unfit(state, event)
+            if not reason:
+                apply(state, event)
+        except Exception as error:  # events that do not fit may break the fold in any way
+            reason = f"cannot be folded: {type(error).__name__}: {error}"
+        if reason:
+            raise LedgerError(ALTERED.format(ledger=ledger.path, seq=seq, reason=reason))
+    if reason := contradiction(state):
+        raise LedgerError(
+            ALTERED.format(ledger=ledger.path, seq=ledger.head, reason=f"ends in a state in which {reason}")
+        )
+    return state
+
+
+def fold_all(state: LeagueState, ledger: Ledger, since: int, notify: Callable[[int], None] | None = None) -> None:
+    """Apply all events after number `since`; call `notify` with the number of the last one now and then."""
     while rows := ledger.read(since, PAGE):
         fold_rows(state, rows)
         since = rows[-1][0]
+        if notify is not None:
+            notify(since)
 
 
 def fold_rows(state: LeagueState, rows: Sequence[tuple[int, bytes]]) -> None:
@@ -207,10 +255,11 @@ def fold_rows(state: LeagueState, rows: Sequence[tuple[int, bytes]]) -> None:
 
 
 def _events(state: LeagueState, rows: Sequence[tuple[int, bytes]]) -> Sequence[Event | DuelCounted]:
-    if state.env is not None and state.env.sides == (0, 1) and state.payoff_by != RETURN:
+    bare = state.payoff_by != RETURN and not state.keeps_returns  # nobody reads returns
+    if state.env is not None and state.env.sides == (0, 1) and bare:
         try:
             return decode_duels([body for _, body in rows])
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             pass  # a row has another form, or is damaged: decode one by one to find out
     return [decode_row(seq, body) for seq, body in rows]
 

@@ -16,9 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
+from league import limits
 from league.errors import LudusError
 from league.spec import EnvSpec
 from league.store.files import publish
+from league.store.plain_json import decode_json
+from league.store.regular_file import read_regular
+from league.store.snapshots import metadata_of
 
 FORMAT = 1
 KEY = "ludus_games"  # of the entry in the metadata
@@ -78,7 +82,7 @@ def write_games(path: Path, games: Games) -> None:
 
 def read_games(folder: Path) -> Iterator[Games]:
     """Yield the files of a data set in their order, or one file; raise GameFileError, in one line, if one is none."""
-    paths = [folder] if folder.is_file() else sorted(folder.glob(PATTERN))
+    paths = sorted(folder.glob(PATTERN)) if folder.is_dir() else [folder]
     if not paths:
         raise GameFileError(f"there are no games in {folder}. Write some with: ludus export RUN --to games")
     yield from map(_read, paths)
@@ -86,9 +90,8 @@ def read_games(folder: Path) -> Iterator[Games]:
 
 def _read(path: Path) -> Games:
     try:
-        data = path.read_bytes()
-        header = msgspec.json.decode(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        card = msgspec.json.decode(header["__metadata__"][KEY], type=GamesCard)
+        data = read_regular(path, limits.STATE_FILE)
+        card = decode_json(metadata_of(data)[KEY].encode(), GamesCard)
         if card.format != FORMAT:
             raise ValueError(f"it has format {card.format}, this Ludus reads {FORMAT}: update it")
         arrays = safetensors.numpy.load(data)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from league.store.ledger import ARCHIVE, Ledger, LedgerError, check_schema, generation, open_copy
+from league.store.ledger import ARCHIVE, Ledger, LedgerError, check_schema, generation, open_copy, refuse_no_ledger
 
 Found = TypeVar("Found")
 
@@ -23,8 +23,7 @@ class LedgerChanged(LedgerError):  # noqa: N818  (the condition is the name)
 
 def look(path: Path, use: Callable[[Ledger], Found]) -> Found:
     """Return `use(ledger)`. If the ledger changes meanwhile, call `use` again with a copy."""
-    if not path.exists():
-        raise LedgerError(f"there is no ledger at {path}")
+    refuse_no_ledger(path)
     try:
         with open_still(path) as ledger:
             return use(ledger)

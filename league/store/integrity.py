@@ -6,6 +6,7 @@ problems = damage(connection, schema)           # all problems of a ledger, the 
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from league.store.chain import SEAL, START, Found, Mark, Read, Row, follow, hash_events, hash_metrics, sealed, to_text
 
@@ -119,10 +120,20 @@ def _text(data: bytes) -> str | tuple[bytes]:
         return (data,)  # neither text nor a blob: the ledger never writes a tuple
 
 
+def has_tables(connection: sqlite3.Connection, schema: str) -> bool:
+    """Return whether a database has the tables of a schema and nothing that is not in it; an index may be missing.
+
+    A missing index makes nothing dangerous to read: `damage` finds it.
+    """
+    found, wanted = set(_schema(connection)), set(_expected(schema))
+    return found <= wanted and {row for row in wanted if row[0] == "table"} <= found
+
+
 def _schema(connection: sqlite3.Connection) -> list[Row]:
     return sorted(connection.execute("select type, name, tbl_name, sql from sqlite_master where sql is not null"))
 
 
+@lru_cache(maxsize=4)
 def _expected(schema: str) -> list[Row]:
     connection = sqlite3.connect(":memory:")
     try:

@@ -29,7 +29,8 @@ from league.limits import Count, Label, Metrics, Seconds
 from league.store.archive import MOST_ROWS, LedgerArchive, Row, fits
 from league.store.archive import LedgerError as LedgerError  # of both
 from league.store.chain import START, Mark, hash_events, link, sealed, to_text
-from league.store.integrity import HEAD, MEASURED, check_events, damage, seal_holds
+from league.store.integrity import HEAD, MEASURED, check_events, damage, has_tables, seal_holds
+from league.store.regular_file import IrregularFile, open_regular, refuse_irregular
 
 SCHEMA_VERSION = 6
 ARCHIVE = "archive"  # the folder beside a ledger with its old events
@@ -55,6 +56,7 @@ _METRICS = "insert into metrics(id, seq, elapsed, source, body) values(?, ?, ?, 
 _LAST_METRICS = "insert into metrics values(?, ?, ?, ?, ?, ?)"
 _json = msgspec.json.Encoder()
 DAMAGED = "`ludus verify` says what is damaged; put a copy of the run in its place if you have one"
+FOREIGN = "the tables of the ledger {} are not those of Ludus: it is damaged, or was altered. Restore it from a copy"
 NOTE = "note/"  # prefix of the keys of trackers' notes
 
 
@@ -198,7 +200,7 @@ class Ledger:
         if since < self.archive.mark.number:
             return [(seq, body.encode()) for seq, _, _, body in self.rows(since, limit)]
         query = "select seq, cast(body as blob) from events where seq > ? order by seq limit ?"
-        return self._fetch(query, (since, limit))
+        return self._rising(self._fetch(query, (since, limit)), since)
 
     def rows(self, since: int = 0, limit: int = -1) -> list[Row]:
         """Return (seq, kind, ticket, body) of the events after `since`, in order, including archived ones."""
@@ -208,7 +210,13 @@ class Ledger:
             return rows
         since, left = max(since, self.archive.mark.number), -1 if stop is None else stop - len(rows)
         query = "select seq, kind, ticket, body from events where seq > ? order by seq limit ?"
-        return rows + self._fetch(query, (since, left))
+        return rows + self._rising(self._fetch(query, (since, left)), since)
+
+    def _rising(self, rows: list[tuple[Any, ...]], since: int) -> list[tuple[Any, ...]]:
+        """Return rows after `since`; raise LedgerError if their numbers do not rise: to read them all would not end."""
+        if rows and rows[-1][0] < since + len(rows):
+            raise LedgerError(f"the numbers of events in the ledger {self.path} do not rise. {DAMAGED}")
+        return rows
 
     def events(self, since: int = 0) -> Iterator[tuple[int, Event]]:
         """Yield (seq, event) of the events after `since`, in order; raise LedgerError if one cannot be decoded."""
@@ -377,7 +385,7 @@ def decode_row(seq: int, body: bytes) -> Event:
     """Return the event of a row; raise LedgerError, with its number, if it cannot be decoded."""
     try:
         return events.decode(body)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise LedgerError(
             f"event {seq} of the ledger cannot be read: {error}. Was it written by a newer Ludus, or changed by hand?"
         ) from error
@@ -389,8 +397,7 @@ def open_copy(path: Path) -> Iterator[Ledger]:
 
     Archived events are read in place: their files never change.
     """
-    if not path.exists():
-        raise LedgerError(f"there is no ledger at {path}")
+    refuse_no_ledger(path)
     with tempfile.TemporaryDirectory(prefix="ludus-ledger-") as folder:
         copy = Path(folder) / path.name
         _copy(path, copy)
@@ -409,6 +416,7 @@ def _copy(path: Path, copy: Path) -> None:
     The log contains everything that the file may lack, even if SQLite checkpoints it during the copy, until SQLite
     restarts the log. If it did so during the copy, copy again.
     """
+    _refuse_no_room(path, copy.parent)
     for _ in range(COPIES):
         before = generation(path)
         for suffix in ("", "-wal"):
@@ -422,6 +430,33 @@ def _copy(path: Path, copy: Path) -> None:
     raise LedgerError(f"the ledger {path} changes faster than it can be copied: try again when the disk is less busy")
 
 
+def _refuse_no_room(path: Path, folder: Path) -> None:
+    """Raise LedgerError if a ledger is larger than what is free: a file of no content may claim any size."""
+    logs = [log for log in (path.with_name(path.name + "-wal"),) if log.exists()]
+    size, free = sum(file.stat().st_size for file in (path, *logs)), shutil.disk_usage(folder).free
+    if size > free:
+        raise LedgerError(
+            f"the ledger {path} has {size:,} bytes, and its copy finds only {free:,} free in {folder.parent}. Point "
+            "TMPDIR to a disk with more room"
+        )
+
+
+def refuse_no_ledger(path: Path) -> None:
+    """Raise LedgerError if there is no ledger, or if something else is where it, or one of SQLite's files, belongs."""
+    if not path.exists():
+        raise LedgerError(f"there is no ledger at {path}")
+    _refuse_irregular(path)
+
+
+def _refuse_irregular(path: Path) -> None:
+    """Raise LedgerError if one of SQLite's files is no file: SQLite would wait, or read for ever."""
+    try:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            refuse_irregular(path.with_name(path.name + suffix))
+    except IrregularFile as error:
+        raise LedgerError(str(error)) from error
+
+
 class Generation(NamedTuple):
     """Changes whenever SQLite restarts the log of a ledger; without a log, whenever the file changes."""
 
@@ -432,18 +467,19 @@ class Generation(NamedTuple):
 def generation(path: Path) -> Generation:
     """Return the generation of a ledger. Files are opened, because only that bypasses the cache of a network mount."""
     try:
-        with path.with_name(path.name + "-wal").open("rb") as log:
+        with open_regular(path.with_name(path.name + "-wal")) as log:
             header = log.read(WAL_HEADER)
     except FileNotFoundError:
         header = b""
     if header:
         return Generation(header, (0, 0, 0))
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         stat = os.fstat(file.fileno())
     return Generation(b"", (stat.st_ino, stat.st_mtime_ns, stat.st_size))
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    _refuse_irregular(path)
     connection = sqlite3.connect(path, isolation_level=None, timeout=0)
     try:
         _prepare(connection, path)
@@ -470,13 +506,21 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise LedgerError if the ledger has another schema version."""
+    """Raise LedgerError if the ledger has another schema version, or other tables than those of this version.
+
+    A view in place of a table could be endless, so tables are compared before they are read.
+    """
+    kind, made = connection.execute("select type, sql from sqlite_master where name = 'meta'").fetchone()
+    if kind != "table" or not str(made).startswith("CREATE TABLE "):  # neither a view nor a virtual table
+        raise LedgerError(FOREIGN.format(path))
     (version,) = connection.execute("select value from meta where key = 'schema_version'").fetchone() or ("?",)
     if version != str(SCHEMA_VERSION):
         raise LedgerError(
             f"the ledger {path} has schema version {version}, this Ludus reads version {SCHEMA_VERSION}: "
             "open it with the Ludus that wrote it, or start a new run"
         )
+    if not has_tables(connection, _SCHEMA):
+        raise LedgerError(FOREIGN.format(path))
 
 
 def _end_of(connection: sqlite3.Connection, query: str, default: Mark) -> Mark:

@@ -17,14 +17,18 @@ import msgspec
 import numpy as np
 import safetensors.numpy
 
-from league.agent_spaces import LARGEST_SPACE, MOST_AXES, AgentSpaces, size_of
+from league import limits
+from league.agent_spaces import LARGEST_SPACE, MOST_AXES, AgentSpaces, check_sizes
 from league.errors import LudusError
 from league.ids import Hash
 from league.spec import EnvSpec
 from league.store.files import publish
-from league.store.snapshots import Manifest, Snapshot, snapshot_bytes
+from league.store.plain_json import decode_json
+from league.store.regular_file import IrregularFile, open_regular, read_regular
+from league.store.snapshots import Manifest, Snapshot, metadata_of, snapshot_bytes
 
 FORMAT = 1
+MOST_PARTS = 1 << 12  # agents of a game, or parts of an observation: a file may claim anything
 KEY = "ludus_player"  # of the entry in the metadata
 TRUNCATED = "it is incomplete, or no player file at all. Copy it again, or write it with: ludus pack RUN PLAYER"
 ALTERED = "{} was altered: its contents do not have the hash that it names. Get it again"
@@ -44,7 +48,7 @@ class CardAnchor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CardRating(msgspec.Struct, frozen=True, kw_only=True):
-    """How strong the player was in its league: a rating with its 95 % interval, and the anchors that it refers to."""
+    """How strong the player was in its league, or in a tournament since: a rating, its 95 % interval, its anchors."""
 
     rating: float
     low: float | None
@@ -86,6 +90,7 @@ class PlayerCard(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, Any]  # the config of the environment: name, id, kwargs, wrappers ...
     spec: EnvSpec
     spaces: dict[str, AgentSpaces]  # by agent
+    masks: bool | None = None  # whether options are illegal at times, so that acting needs a mask; None: not known
     provenance: Provenance
     requires: dict[str, str] = {}  # packages that the network needs, each with what pip installs
     licence: str = ""
@@ -97,15 +102,23 @@ class PlayerCard(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"its spaces are those of {sorted(self.spaces)}, its agents {list(self.spec.agents)}")
         if self.role is not None and self.role not in self.spec.roles:
             raise ValueError(f"its role {self.role!r} is none of {sorted(set(self.spec.roles))}")
-        for spaces in self.spaces.values():
-            size_of(spaces.observation), size_of(spaces.action)
+        self._check_sizes()
         if not isinstance(self.env.get("name"), str) or not isinstance(self.env.get("kwargs", {}), dict):
             raise ValueError("its environment has no name, or arguments that are none")
-        if len(self.spec.observation.shape) > MOST_AXES:
-            raise ValueError(f"its observations have {len(self.spec.observation.shape)} axes")
-        sizes = (*self.spec.observation.shape, self.spec.actions, self.spec.continuous)
-        if min(sizes) < 0 or self.spec.observation.size > LARGEST_SPACE or max(sizes) > LARGEST_SPACE:
-            raise ValueError(f"its observations {self.spec.observation.shape} or actions have impossible sizes")
+
+    def _check_sizes(self) -> None:
+        """Raise ValueError if what follows from the sizes could not be held in memory: nothing of it is made before."""
+        check_sizes(self.spaces)
+        seen, agents = self.spec.observation, len(self.spec.agents)
+        if max(agents, len(seen.structure)) > MOST_PARTS:
+            raise ValueError(f"it has {agents} agents, and observations of {len(seen.structure)} parts")
+        if len(seen.shape) > MOST_AXES:
+            raise ValueError(f"its observations have {len(seen.shape)} axes")
+        sizes = (*seen.shape, self.spec.actions, self.spec.continuous)
+        if min(sizes) < 0 or seen.size > LARGEST_SPACE or max(sizes) > LARGEST_SPACE:
+            raise ValueError(f"its observations {seen.shape} or actions have impossible sizes")
+        if agents * (self.spec.actions + self.spec.continuous) > LARGEST_SPACE:
+            raise ValueError(f"its {agents} agents have {self.spec.actions:,} options each, which is too much")
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -118,12 +131,6 @@ class _Sealed(msgspec.Struct, frozen=True, kw_only=True):
     manifest: Manifest
     card: msgspec.Raw
     sha256: str  # of the card, which names the hash of the snapshot
-
-
-class _FileHeader(msgspec.Struct, frozen=True):
-    """The part of a safetensors header that is looked at first; all else is skipped."""
-
-    metadata: dict[str, str] = msgspec.field(default_factory=dict, name="__metadata__")
 
 
 class _CardFormat(msgspec.Struct, frozen=True):
@@ -156,13 +163,13 @@ def write_player(path: Path, snapshot: Snapshot, card: PlayerCard) -> None:
 def read_player(path: Path) -> PlayerFile:
     """Return what a player file holds; raise PlayerFileError, in one line, if it is damaged, changed or too new."""
     try:
-        if path.exists() and not path.is_file():
-            raise PlayerFileError(f"{path} is not a file")
-        data = path.read_bytes()
+        data = read_regular(path, limits.WEIGHTS_FILE)
     except FileNotFoundError as error:
         raise PlayerFileError(f"there is no file {path}") from error
+    except IrregularFile as error:
+        raise PlayerFileError(str(error)) from error
     try:
-        sealed = msgspec.json.decode(_metadata(path, data), type=_Sealed)
+        sealed = decode_json(_metadata(path, data).encode(), _Sealed)
         _refuse_other_format(path, sealed.card)
         if hashlib.sha256(sealed.card).hexdigest() != sealed.sha256:
             raise PlayerFileError(ALTERED.format(path))
@@ -186,19 +193,16 @@ def read_player(path: Path) -> PlayerFile:
 def is_player(path: Path) -> bool:
     """Whether a file names itself a packed player; a snapshot of a run does not."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             length = int.from_bytes(file.read(8), "little")
             return f'"{KEY}"'.encode() in file.read(min(length, 200))
-    except OSError:
+    except (OSError, IrregularFile):
         return False
 
 
 def _metadata(path: Path, data: bytes) -> str:
     """Return the entry of the metadata, before anything else of the file is read."""
-    length = int.from_bytes(data[:8], "little")
-    if not 0 < length <= len(data) - 8:
-        raise ValueError("its header is cut off")
-    found = msgspec.json.decode(data[8 : 8 + length], type=_FileHeader).metadata
+    found = metadata_of(data)
     if KEY not in found:
         raise PlayerFileError(f"{path} is no packed player: it has no card. Write one with: ludus pack RUN PLAYER")
     return found[KEY]

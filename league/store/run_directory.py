@@ -13,13 +13,16 @@ from urllib.parse import quote
 
 import msgspec
 
+from league import limits
 from league.errors import InputError
 from league.ids import Hash
 from league.store.files import PART, open_append, publish
 from league.store.ledger import ARCHIVE
+from league.store.plain_json import read_json
+from league.store.regular_file import IrregularFile, read_regular, read_text_of
 
 LAYOUT_VERSION = 1
-LATEST = "latest"  # stands for the run whose config was written last
+LATEST = "latest"  # stands for the league whose config was written last; for a tournament only if there is no league
 SWEEPS = "sweeps"  # the folder beside runs with what sweeps record
 Content = TypeVar("Content")
 
@@ -133,8 +136,10 @@ class RunDirectory:
 
     def check(self) -> Self:
         """Return the run; raise RunError if the directory is not a run, or has another layout version."""
+        if any("\ud800" <= character <= "\udfff" for character in self.name):  # how Python shows bytes that are no text
+            raise RunError(f"the name of the directory {str(self.root)!r} is no text: rename it")
         try:
-            found = self.layout.read_text().strip()
+            found = read_text_of(self.layout).strip()
         except FileNotFoundError as error:
             raise RunError(
                 f"{self.root} is not the directory of a run, or not a whole one: it has no file {self.layout.name!r}"
@@ -170,7 +175,7 @@ class RunDirectory:
         """Return a folder of the run that a command writes into; raise RunError if a link leads out of the run."""
         for path in leading_out(folder, self.root):
             raise RunError(
-                f"{path} leads to {path.resolve()}, outside of the run, and this command would read or write there. "
+                f"{path} leads to {_target(path)}, outside of the run, and this command would read or write there. "
                 "Remove the link, or choose another folder with --out if the command has it"
             )
         return folder
@@ -190,10 +195,14 @@ class RunDirectory:
 
     @classmethod
     def find(cls, text: str, runs: Path = Path("runs")) -> Self:
-        """Return the run of a name or a path; `latest` is the one whose config was written last."""
+        """Return the run of a name or a path; `latest` is the league whose config was written last.
+
+        Tournaments are runs, too; `latest` is one of them only if there is no league.
+        """
         known = {path.parent.name: path for path in runs.glob("*/config.json") if cls(path.parent).layout.exists()}
         if text == LATEST and known:
-            return cls(max(known.values(), key=lambda path: path.stat().st_mtime_ns).parent).check()
+            newest = sorted(known.values(), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+            return cls(next((path for path in newest if not _is_tournament(path)), newest[0]).parent).check()
         for found in (cls(runs / text), cls(Path(text))) if text else ():
             if found.layout.exists() or found.config.exists() or found.ledger.exists():
                 return found.check()
@@ -213,7 +222,7 @@ class RunDirectory:
 
     def config_hash(self) -> Hash:
         """Return the hash of the config file."""
-        return Hash(hashlib.sha256(self.config.read_bytes()).hexdigest())
+        return Hash(hashlib.sha256(read_regular(self.config, limits.SMALL_FILE)).hexdigest())
 
     def publish_rendezvous(self, rendezvous: Rendezvous, process: str = "coordinator") -> None:
         """Publish the address of the coordinator, or of another process."""
@@ -228,15 +237,42 @@ class RunDirectory:
         return self.root / f"{process}.json"
 
 
+class _RoundsOfConfig(msgspec.Struct):
+    rounds: int | None = None
+    until: float | None = None
+
+
+class _RulesOfConfig(msgspec.Struct):
+    tournament: _RoundsOfConfig = msgspec.field(default_factory=_RoundsOfConfig)
+
+
+class _StoredConfig(msgspec.Struct):
+    league: _RulesOfConfig = msgspec.field(default_factory=_RulesOfConfig)
+
+
+def _is_tournament(config: Path) -> bool:
+    """Whether nobody learns in the run of a config; a damaged one is reported when it is read."""
+    try:
+        found = read_json(config, _StoredConfig).league.tournament
+        return found.rounds is not None or found.until is not None
+    except (OSError, msgspec.MsgspecError, IrregularFile):
+        return False
+
+
 def leading_out(folder: Path, root: Path) -> Iterator[Path]:
     """Yield the folder itself if it lies outside of the root, then every link in it that leads out of the root."""
-    root = root.resolve()
-    if not folder.resolve().is_relative_to(root):
+    root = _target(root)
+    if not _target(folder).is_relative_to(root):
         yield folder
     for above, below, files in os.walk(folder):
         for path in (Path(above) / name for name in (*below, *files)):
-            if path.is_symlink() and not path.resolve().is_relative_to(root):
+            if path.is_symlink() and not _target(path).is_relative_to(root):
                 yield path
+
+
+def _target(path: Path) -> Path:
+    """Return where a path leads; Path.resolve() raises RuntimeError for links that lead in a circle."""
+    return Path(os.path.realpath(path))
 
 
 def _name(text: str) -> str:
@@ -250,9 +286,7 @@ def _name(text: str) -> str:
 
 
 def _read_json(path: Path, kind: type[Content]) -> Content:
-    if path.exists() and not path.is_file():  # to open a pipe waits for somebody to write into it
-        raise RunError(f"cannot read {path}: it is not a file")
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, FileNotFoundError) as error:
+        return read_json(path, kind)
+    except (msgspec.DecodeError, FileNotFoundError) as error:
         raise RunError(f"cannot read {path}: {error}. Was it edited or copied by hand?") from error

@@ -19,9 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
+from league import limits
 from league.errors import LudusError
 from league.ids import Hash
 from league.store.files import publish_once
+from league.store.plain_json import decode_json
+from league.store.regular_file import IrregularFile, read_regular
 
 SUFFIX = ".safetensors"
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -83,7 +86,7 @@ class SnapshotStore:
         try:
             publish_once(self.path(name), data)
         except FileExistsError as error:
-            raise self._damaged(name, self.path(name).read_bytes()) from error
+            raise self._damaged(name, self._read(name)) from error
         return name
 
     def adopt(self, data: bytes) -> Hash:
@@ -128,9 +131,11 @@ class SnapshotStore:
     def _read(self, name: str) -> bytes:
         path = self.path(name)
         try:
-            return path.read_bytes()
+            return read_regular(path, limits.WEIGHTS_FILE)
         except FileNotFoundError as error:
             raise SnapshotMissing(f"there is no snapshot {path}; was it pruned, or not copied along?") from error
+        except IrregularFile as error:
+            raise SnapshotDamaged(str(error)) from error
 
     def _damaged(self, name: str, data: bytes) -> SnapshotDamaged:
         actual = hashlib.sha256(data).hexdigest()
@@ -143,7 +148,7 @@ class SnapshotStore:
 
 def read_snapshot(path: Path) -> tuple[bytes, Snapshot]:
     """Return the bytes and the content of a snapshot's file, wherever it lies; a changed name is no error."""
-    data = path.read_bytes()
+    data = read_regular(path, limits.WEIGHTS_FILE)
     named = hash_in(path.name)
     if named is not None and hashlib.sha256(data).hexdigest() != named:
         raise SnapshotDamaged(f"{path} is damaged: its bytes do not have the hash in its name. Copy it again")
@@ -182,6 +187,18 @@ def _unpack(data: bytes) -> Snapshot:
     arrays = safetensors.numpy.load(data)
     for array in arrays.values():
         array.flags.writeable = False
-    header = msgspec.json.decode(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    manifest = msgspec.json.decode(header["__metadata__"]["ludus"], type=Manifest)
-    return Snapshot(arrays, manifest)
+    return Snapshot(arrays, decode_json(metadata_of(data)["ludus"].encode(), Manifest))
+
+
+class _FileHeader(msgspec.Struct, frozen=True):
+    """The part of a safetensors header that is looked at; all else is skipped."""
+
+    metadata: dict[str, str] = msgspec.field(default_factory=dict, name="__metadata__")
+
+
+def metadata_of(data: bytes) -> dict[str, str]:
+    """Return the metadata of a safetensors file, before anything else of it is read; raise ValueError if it is none."""
+    length = int.from_bytes(data[:8], "little")
+    if not 0 < length <= len(data) - 8:
+        raise ValueError("its header is cut off")
+    return decode_json(data[8 : 8 + length], _FileHeader).metadata

@@ -18,8 +18,11 @@ from typing import TypeVar
 
 import msgspec
 
+from league import limits
 from league.errors import InputError
 from league.store.files import publish
+from league.store.plain_json import decode_json
+from league.store.regular_file import read_regular
 from league.wire.admission import ClientKeys, Clients, Holder, ServerKeys
 from league.wire.messages import Role
 from league.wire.sockets import new_pair
@@ -154,7 +157,7 @@ def _watch(directory: Path, roles: Collection[Role]) -> Callable[[], Clients | N
     def watch() -> Clients | None:
         nonlocal last
         _refuse_lax(path, "600")
-        data = path.read_bytes()
+        data = read_regular(path, limits.SMALL_FILE)
         if data == last:
             return None
         keys = _decoded(path, data, _ListFile).keys
@@ -194,13 +197,13 @@ def _write(path: Path, file: _ServerFile | _ClientFile | _ListFile) -> None:
 
 def _read(path: Path, kind: type[File]) -> File:
     _refuse_lax(path, "600")
-    return _decoded(path, path.read_bytes(), kind)
+    return _decoded(path, read_regular(path, limits.SMALL_FILE), kind)
 
 
 def _decoded(path: Path, data: bytes, kind: type[File]) -> File:
     try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return decode_json(data, kind)
+    except msgspec.DecodeError as error:
         raise KeysError(f"{path} is damaged ({error}); delete the folder and make new keys") from error
 
 

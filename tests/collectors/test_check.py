@@ -120,10 +120,6 @@ def test_a_seat_that_never_acts_is_a_problem():
             "odd_envs:Growing",
             "possible_agents is ['walker_0', 'walker_1', 'walker_2'] after reset, but the league seated",
         ),
-        (
-            "odd_envs:Numbered",
-            "possible_agents has 0, which is no text but a int. Agents have names: call it 'player_0'",
-        ),
         ("odd_envs:Twins", "possible_agents names 'walker_0' 2 times. Give each agent a name of its own"),
         ("odd_envs:PaysArrays", "agent 'walker_0': its reward is array([1.]); give a number, e.g. float(reward)"),
         ("odd_envs:Wordy", "agent 'walker_0' has the observation space Text"),
@@ -300,5 +296,61 @@ def test_an_environment_too_slow_to_see_an_end_is_noted(odd):
 
 
 def test_an_episode_that_goes_on_while_others_end_is_a_problem(odd):
-    report = check("odd_envs:Sometimes", allow=["odd_envs"], slots=4, episodes=4)
+    report = check("odd_envs:Sometimes", allow=["odd_envs"], slots=4, episodes=4, seconds=math.inf)
     assert "though others did" in "\n".join(problem.what for problem in report.problems)
+
+
+# --- what a check says of games of other people ----------------------------------------------------------------
+
+
+def foreign(name, episodes=2, **settings):
+    env = EnvConfig(name="pettingzoo", id=f"foreign_games:{name}", **settings)
+    return check(env, slots=2, allow=["foreign_games"], episodes=episodes)
+
+
+@pytest.mark.usefixtures("odd")
+def test_a_test_of_pettingzoo_that_crashes_is_a_note():
+    report = check("odd_envs:Composite", slots=2, allow=["odd_envs"], episodes=2)
+    assert report.fit, report.lines()
+    (note,) = [note for note in report.notes if "PettingZoo's api_test" in note]
+    assert "AttributeError" in note
+    assert "(api_test.py:" in note
+    assert note.endswith("The test itself failed: that says nothing")
+
+
+def test_a_constructor_that_fails_is_told_with_its_file_and_line():
+    (problem,) = foreign("Breaks").problems
+    assert problem.what.startswith("KeyError: 'no_such_map' (")
+    assert "foreign_games.py:" in problem.what
+    with pytest.raises(EnvError, match=r"no_such_map' \(.*foreign_games\.py:\d+\)"):
+        make_environment(EnvConfig(name="pettingzoo", id="foreign_games:Breaks"), 1, allow=["foreign_games"])
+
+
+def test_what_an_environment_prints_is_a_note():
+    (note,) = [note for note in foreign("Chatty").notes if "printed" in note]
+    assert note.endswith("the first: 'built'")
+
+
+def test_problems_come_right_after_the_verdict():
+    report = foreign("Loose")
+    verdict, problem, remedy, *_ = report.lines()
+    assert verdict.endswith("problems")
+    assert problem.startswith("  problem ")
+    assert remedy.startswith("    remedy ")
+
+
+def test_positional_arguments_and_makers_of_any_kind():
+    assert foreign("Positional", args=[3]).fit
+    assert "Give by its place what the constructor does not take by name: env.args=[ticks]" in "\n".join(
+        foreign("Positional", kwargs={"ticks": 3}).lines()
+    )
+    for maker in ("old_style", "numbered"):
+        assert foreign(maker).fit
+    assert "is a module without a function parallel_env, env or raw_env" in "\n".join(foreign("empty_style").lines())
+
+
+def test_what_is_checked_is_told_as_it_goes():
+    told = []
+    check("rock_paper_scissors", slots=2, episodes=2, kwargs={"max_cycles": 2}, progress=told.append)
+    assert told[0] == "an episode"
+    assert told[-1] == "PettingZoo's own tests"

@@ -6,7 +6,8 @@ import numpy as np
 import odd_envs as odd
 import pytest
 
-from collectors.conformance import RuleChecker, conform
+from collectors.conformance import RuleChecker
+from collectors.conforming import conform
 from collectors.envs.adapters import reference_tests as official
 from collectors.envs.adapters.pettingzoo import adapt, builder
 from collectors.envs.native.connect_four import ConnectFour

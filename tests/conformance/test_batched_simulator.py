@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from collectors.check import check
-from collectors.conformance import conform
+from collectors.conforming import conform
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,17 +1,23 @@
 """Every environment passes one suite, whatever it is made of."""
 
+import sys
+from contextlib import closing
 from functools import partial
+from pathlib import Path
 
 import odd_envs as odd
 import pytest
 
-from collectors.conformance import RuleChecker, conform
+from collectors.conformance import RuleChecker
+from collectors.conforming import conform
 from collectors.envs.adapters import reference_tests as official
 from collectors.envs.adapters.pettingzoo import adapt, builder, make
 from collectors.envs.native.connect_four import ConnectFour
 from collectors.envs.native.particles import SimpleSpread, SimpleTag
 from collectors.envs.native.rock_paper_scissors import RockPaperScissors
 from collectors.envs.native.tic_tac_toe import TicTacToe
+from collectors.envs.other_python.far_environment import FarEnvironment
+from collectors.envs.other_python.far_order import FarOrder, opening_of
 from collectors.envs.plan import plan
 
 NATIVE = {
@@ -56,6 +62,15 @@ DOORS = {
     "Blackjack-v1": ("gymnasium", {}),
     "ALE/Pong-v5": ("atari", {"max_num_frames_per_episode": 300}),
 }
+PGX = {
+    "tic_tac_toe": {},
+    "connect_four": {},
+    "othello": {},
+    "go_9x9": {"max_steps": 60},  # truncated
+    "backgammon": {},  # dice
+    "leduc_holdem": {},  # an agent may win before it acts
+    "sparrow_mahjong": {},  # three agents
+}  # each is compiled for three numbers of slots, which takes seconds
 
 
 def passes(build, reference, seeds=range(1, 10), slots=4):
@@ -85,10 +100,54 @@ def test_doors(id):
     passes(made.build, made.returns, seeds=range(1, 6), slots=3)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("id", PGX)
+def test_pgx(id):
+    made = plan("pgx", {"id": id, "kwargs": PGX[id]})
+    passes(made.build, made.returns, seeds=[1, 2, 3, 4, 5, 2**40 + 1], slots=3)
+
+
 @pytest.mark.parametrize("name", ODD)
 def test_odd_but_lawful(name):
     build = ODD[name]
     passes(lambda slots: adapt(build, slots), partial(official.returns, build))
+
+
+# --- the same in another Python: `env.python` ---
+
+
+def elsewhere(id, slots, **kwargs):
+    """Return an environment whose games play in another process of this Python, with modules of tests/support."""
+    opening = {**opening_of(id, kwargs, [], allow=["odd_envs"]), "paths": [str(Path(odd.__file__).parent)]}
+    return FarEnvironment(FarOrder(sys.executable, id, opening), slots)
+
+
+def sometimes_slow(names, fast):
+    return [pytest.param(name, marks=[pytest.mark.slow] * (name not in fast)) for name in names]
+
+
+@pytest.mark.parametrize("name", sometimes_slow(ODD, fast=["births"]))
+def test_odd_but_lawful_elsewhere(name):
+    id = f"odd_envs:{ODD[name].__name__}"
+    mine = passes(partial(elsewhere, id), partial(official.returns, ODD[name]), range(1, 6))
+    assert mine == RuleChecker(adapt(ODD[name], 3, name=id)).play(range(1, 6))
+
+
+@pytest.mark.parametrize("id", sometimes_slow(ZOO, fast=["classic/tictactoe_v3"]))
+def test_pettingzoo_elsewhere(id):
+    kwargs = ZOO[id]
+    mine = passes(
+        lambda slots: elsewhere(id, slots, **kwargs), partial(official.returns, builder(id, kwargs)), range(1, 6)
+    )
+    assert mine == RuleChecker(make(3, id=id, kwargs=kwargs)).play(range(1, 6))
+
+
+@pytest.mark.parametrize("how", sometimes_slow(odd.HOW, fast=["nan"]))
+def test_what_breaks_in_one_slot_elsewhere_stays_there(how):
+    with closing(elsewhere("odd_envs:Broken", 3, how=how)) as env:
+        episodes = RuleChecker(env).play(range(2, 12))
+    here = RuleChecker(adapt(partial(odd.Broken, how), 3, name="odd_envs:Broken")).play(range(2, 12))
+    assert episodes == here, "also in the words of each fault"
 
 
 def test_an_ending_that_keeps_its_agents_listed_still_ends():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ludus
-from collectors.conformance import conform
+from collectors.conforming import conform
 from league.store.ledger import Ledger
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

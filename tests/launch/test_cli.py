@@ -1,9 +1,12 @@
 """The command line: commands from end to end, and errors in one line."""
 
+import subprocess
+import sys
+
 import pytest
 from command_line import refused
 
-from launch.cli import main
+from launch.cli import leave_threads, main
 
 pytestmark = pytest.mark.usefixtures("in_an_empty_directory")
 
@@ -56,3 +59,14 @@ def test_a_bug_keeps_its_traceback(error, monkeypatch):
     monkeypatch.setattr("launch.viewers.listing.list_runs", broken)
     with pytest.raises(error, match="a bug of ours"):
         main(["list"])
+
+
+def test_a_thread_that_an_environment_left_does_not_keep_the_command_alive():
+    left = "import threading, time; threading.Thread(target=time.sleep, args=(3600,)).start();"
+    call = f"from launch.cli import leave_threads; {left} print('done'); leave_threads(7, seconds=0.0)"
+    ended = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (7, "done\n", "")
+
+
+def test_without_such_a_thread_a_command_ends_as_usual():
+    leave_threads(7, seconds=0.0)

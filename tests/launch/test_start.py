@@ -9,7 +9,9 @@ import subprocess
 import sys
 
 import pytest
+from spawned import PATIENCE, contend, overrides
 
+from collectors.envs.config import EnvError
 from launch.cli import main
 from launch.config.compose import compose
 from launch.config.config import ConfigError, stored
@@ -17,29 +19,6 @@ from launch.start import begin, held, rehearse
 from league.store.run_directory import RunDirectory, RunError
 
 RACES = 200
-
-
-PATIENCE = 120.0  # seconds; nobody waits so long unless something broke
-
-
-def overrides(runs, name):
-    return ["experiment=tic_tac_toe", f"runs={runs}", f"name={name}", "policy.hidden=[8]"]
-
-
-def contend(runs, races, barrier, results):
-    """Start `races` leagues, each at the same moment as another process; tell who had which, and what was there."""
-    config = compose(overrides(runs, "race"))
-    for race in range(races):
-        config.name = f"race-{race // 2}"  # each name twice: a new run, and one that exists
-        barrier.wait(PATIENCE)
-        try:
-            with begin(config, allow=(), accept=False, notify=lambda line: None) as run:
-                results.put((race, True, run.config.exists()))
-                barrier.wait(PATIENCE)  # until the other one has tried, too
-        except RunError as error:
-            results.put((race, False, "is under way already" in str(error) or f"{error}"[:300]))
-            barrier.wait(PATIENCE)
-        barrier.wait(PATIENCE)
 
 
 @pytest.mark.slow
@@ -184,7 +163,17 @@ def test_a_run_without_its_ledger_is_not_founded_again(run, capsys, monkeypatch)
     assert after == {path: data for path, data in before.items() if path != run.lock}
 
 
-def test_an_environment_whose_episodes_do_not_end_is_warned_of(tmp_path):
+def test_an_environment_whose_episodes_do_not_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("launch.sandbox.trial.longest", lambda env: 200)
+    with pytest.raises(
+        EnvError, match=r"no episode of rock_paper_scissors ended in [\d,]+ steps of random play\. Give"
+    ):
+        begun(tmp_path, "env.kwargs.max_cycles=1000000000")
+    assert not (tmp_path / "first").exists()
+
+
+def test_an_environment_whose_episodes_may_not_end_is_warned_of(tmp_path, monkeypatch):
+    monkeypatch.setattr("launch.sandbox.trial.longest", lambda env: 10**9)  # there is no time to see whether they do
     _, (warning, *_) = begun(tmp_path, "env.kwargs.max_cycles=1000000000")
     assert warning.startswith("warning: no episode of rock_paper_scissors ended in ")
     assert "Give the environment a limit on the length of an episode" in warning
@@ -201,3 +190,18 @@ def test_a_new_run_takes_no_files_for_its_own_that_were_there_before(tmp_path):
     (place / "journals" / "collector-0.jsonl").unlink()
     begun(tmp_path, "name=first")  # a start that was killed leaves this much
     assert (place / "layout").exists()
+
+
+def test_a_new_run_says_what_was_guessed_and_what_random_play_showed(tmp_path):
+    env = ("env=pettingzoo", "env.id=small_envs:Hunt", "league=pfsp")
+    config = compose([*env, f"runs={tmp_path}", "name=hunt"])
+    lines = []
+    for _ in range(2):
+        with begin(config, allow=("small_envs",), accept=False, notify=lines.append):
+            pass
+    said = [line for line in lines if not line.startswith("the league goes by")]
+    assert [line.split(",")[0].split(" in all")[0] for line in said] == [
+        "agents are called tiger and deer",
+        "warning: tiger returned more than deer",
+        "not zero-sum: the highest return wins; returns are shown beside the ratings (another rule: env.outcome)",
+    ], "once, not again when it goes on"

@@ -53,6 +53,8 @@ FIELDS = {
     "env.id of pettingzoo": lambda t: hostile(env={"name": "pettingzoo", "id": t}),
     "env.id of gymnasium": lambda t: hostile(env={"name": "gymnasium", "id": t}),
     "env.id of openspiel": lambda t: hostile(env={"name": "openspiel", "id": t}),
+    "env.id of gymnasium_multi": lambda t: hostile(env={"name": "gymnasium_multi", "id": t}),
+    "env.args": lambda t: hostile(env={"name": "pettingzoo", "id": t, "args": [t], "compat": True, "cast": True}),
     "env.id of atari": lambda t: hostile(env={"name": "atari", "id": t}),
     "env.wrappers": lambda t: hostile(env={**RPS, "wrappers": [t]}),
     "env.wrappers with arguments": lambda t: hostile(env={**RPS, "wrappers": [[t, {"size": 1}]]}),
@@ -326,6 +328,30 @@ def test_no_command_executes_what_a_run_names(stranger, planted, monkeypatch, ca
         f"{len(executed)} of {len(EFFECTS)} targets with an effect executed through {len(PLACES) + 2} fields "
         f"and {len(commands(stranger))} commands ({tried} calls)"
     )
+
+
+@pytest.mark.slow
+def test_no_command_executes_a_program_that_a_run_names(stranger, tmp_path, monkeypatch, capsys, figure):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("builtins.input", lambda prompt: "q")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    sign, program = tmp_path / "sung", tmp_path / "python"
+    program.write_text(f"#!/bin/sh\ntouch {sign}\n")
+    program.chmod(0o755)
+    plain = stranger.read_config()
+    plain["launch"]["name"] = "inline"
+    plain["env"] = {**RPS, "python": str(program)}
+    stranger.write_config(plain)
+    shutil.copytree(stranger.root, stranger.root.with_name(f"{stranger.name}-twin"), dirs_exist_ok=True)
+    for name, words in commands(stranger).items():
+        with suppress(SystemExit):
+            main(words)
+        assert not sign.exists(), name
+    with pytest.raises(ValueError, match="is lost"):  # the canary sings when it is allowed
+        make_environment(from_plain(plain).env, 1, [str(program)])
+    assert sign.exists()
+    capsys.readouterr()
+    figure(f"0 of {len(commands(stranger))} commands executed a program that a run names")
 
 
 @pytest.mark.slow

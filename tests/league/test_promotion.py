@@ -1,6 +1,7 @@
 """Promotion: when a player freezes, whom it has to beat first, and whether it begins again."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -179,6 +180,16 @@ def test_a_freeze_rule_of_another_package_is_asked_between_min_and_max(tmp_path,
         due(case, PromotionConfig(rule="my_rules:wrong", min_decisions=1), ["my_rules"])
 
 
+def test_the_example_of_a_freeze_rule_asks_for_a_score_against_the_strongest_target(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples")
+    config = PromotionConfig(rule="own_freeze_rule:ahead", min_decisions=100, settings={"score": 0.6})
+    case = Case(player=MAIN, decisions=500, population=league(), training=Payoff(), evaluation=Payoff())
+    assert due(case, config, ["own_freeze_rule"]) is None, "nobody was met"
+    better = dataclasses.replace(case, training=payoff_with(MAIN, ["m.0", "me.0"], 30, 10))
+    assert due(better, config, ["own_freeze_rule"]) == "scores at least 0.73 against everybody"
+    assert due(better, dataclasses.replace(config, settings={"score": 0.8}), ["own_freeze_rule"]) is None
+
+
 @pytest.mark.parametrize(
     ("reset", "chance", "share"), [("never", 1.0, 0.0), ("initial", 1.0, 1.0), ("main", 0.25, 0.25)]
 )
@@ -212,6 +223,46 @@ def test_looking_after_every_game_does_not_freeze_a_player_that_is_no_better():
                 early += 1
                 break
     assert early <= 2, "with the interval of the games that still count, a third of these players would be frozen"
+
+
+def record_returns(payoff, margins):
+    """Record games of the exploiter against the main, and by how much it won them."""
+    payoff.record_games(EXPLOITER.id, MAIN.id, [(0, 1) if margin > 0 else (1, 0) for margin in margins])
+    payoff.record_margins(EXPLOITER.id, MAIN.id, margins.tolist())
+
+
+def test_by_return_looking_after_every_candidate_does_not_freeze_a_player_that_is_no_better(figure):
+    """The true score is the threshold. At the same confidence in each look 4 % of these would be frozen."""
+    config = PromotionConfig(min_decisions=1, max_decisions=10**9, targets=["main"], threshold=0.6)
+    population, rng, early = Population([MAIN, EXPLOITER]), np.random.default_rng(5), 0
+    for _ in range(120):
+        payoff, games = Payoff(), CandidateGames()
+        payoff.go_by_return(1.0)
+        for _ in range(20):
+            games.note({})
+            margins = rng.choice([-1.0, 0.5, 1.0], 25, p=[0.3, 0.2, 0.5]) - 0.1  # a mean of 0.2: a score of 0.6
+            record_returns(payoff, margins)
+            case = Case(
+                player=EXPLOITER, decisions=2, population=population, training=payoff, evaluation=payoff, games=games
+            )
+            if due(case, config) is not None:
+                early += 1
+                break
+    figure(f"by return, a true score of .6, 20 looks: surely above .6 in {early / 120:.1%} (nominal 2.5 %)")
+    assert early / 120 <= 0.025
+
+
+def test_by_return_a_player_that_is_better_is_frozen_though_it_was_looked_at_often():
+    config = PromotionConfig(min_decisions=1, max_decisions=10**9, targets=["main"], threshold=0.6)
+    payoff, games, rng = Payoff(), CandidateGames(), np.random.default_rng(6)
+    payoff.go_by_return(1.0)
+    for _ in range(50):
+        games.note({})
+    record_returns(payoff, rng.choice([-1.0, 1.0], 200, p=[0.05, 0.95]))
+    case = Case(
+        player=EXPLOITER, decisions=2, population=Population([MAIN, EXPLOITER]), training=payoff, evaluation=payoff
+    )
+    assert due(dataclasses.replace(case, games=games), config) is not None
 
 
 def test_games_before_the_last_freeze_prove_nothing():

@@ -41,7 +41,7 @@ def test_what_is_right_is_right():
         (Episode((-7, 99), (1.0, -1.0), 9), "ranks"),
         (Episode((1, 1), (1.0, -1.0), 9), "ranks"),
         (Episode((0, 2), (1.0, -1.0), 9), "ranks"),
-        (Episode((0, -1), (1.0, -1.0), 9), "ranks"),
+        (Episode((0, -2), (1.0, -1.0), 9), "ranks"),
         (Episode((0,), (1.0, -1.0), 9), "2 entries"),
         (Episode((0, 1), (1.0,), 9), "2 entries"),
         (Episode((0, 1), (1e308, 0.0), 9), "return"),

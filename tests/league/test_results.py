@@ -3,6 +3,7 @@
 import pytest
 
 from league.evaluation_payoff import EvaluationPayoff
+from league.limits import ABSENT
 from league.payoff import Payoff, PayoffConfig
 from league.results import EvaluationMatch, evaluate_duel, evaluate_match, share_returns, side_returns, train_match
 from league.ticket import Entry, Episode, Purpose, Ticket
@@ -62,3 +63,26 @@ def test_games_of_a_candidate_that_is_too_old_only_count_among_all():
     evaluate_duel(table, late, [(0, 1), (0, 1)])
     assert table.raw("main", "bot") == (2, 0, 0)
     assert table.games("main", "bot") == 0.0
+
+
+def test_there_is_no_game_with_somebody_who_is_absent():
+    """Of three players b is absent in the first episode, and the winner of the second."""
+    episodes = [Episode((0, ABSENT, 1), (-1.0, 0.0, -2.0), 4), Episode((1, 0, 2), (1.0, 2.0, 0.0), 4)]
+    training = by_return(Payoff(PayoffConfig(decay=1.0)))
+    train_match(training, ["a", "b", "c"], (0, 1, 2), episodes)
+    assert [training.raw("a", other) for other in ("b", "c")] == [(0, 0, 1), (2, 0, 0)]
+    assert training.margin("a", "b")[0] == -0.5
+    table = by_return(EvaluationPayoff())
+    evaluate_match(table, match(["a", "b", "c"], (0, 1, 2), 2, 1), episodes)
+    assert table.counts("a", "b") == (0, 0, 1)
+    assert table.counts("a", "c") == (2, 0, 0)
+    counts = table.game_counts(["a", "b", "c"])
+    assert counts.pairs[0].tolist() == [0, 1, 2], "a turn without a game is no sample"
+    assert counts.margins[0, 1] == -0.5
+
+
+def test_a_team_of_which_nobody_came_shares_no_return():
+    table = Payoff()
+    share_returns(table, ["a", "b", "c", "d"], TEAMS, [Episode((0, 0, ABSENT, ABSENT), (1.0, 3.0, 0.0, 0.0), 4)])
+    assert table.return_games("a", "b") == 1
+    assert table.return_games("c", "d") == 0

@@ -27,6 +27,7 @@ from league.events import (
     TicketVoided,
     TicketWithdrawn,
 )
+from league.limits import ABSENT
 from league.player import Player
 from league.rulebook import LeagueConfig
 from league.spec import Array, EnvSpec, Seat
@@ -307,6 +308,20 @@ def test_more_than_two_entries_give_a_game_for_each_pair():
     assert [state.evaluation.counts("main", other) for other in ("bot", "other")] == [(1, 0, 0)] * 2
     assert [state.evaluation.counts("other", other) for other in ("main", "bot")] == [(0, 0, 1), (1, 0, 0)]
     assert state.elo["main"] > state.elo["other"]
+
+
+def test_an_episode_without_one_of_two_players_is_no_game():
+    absent = ((ABSENT, 0), (0, ABSENT))
+    for purpose in Purpose:
+        state = fold(*FOUNDED, candidate(0), issue(1, purpose), result(1, *absent))
+        table = state.evaluation if purpose == Purpose.EVALUATE else state.training
+        assert table.raw("main", "bot") == (0, 0, 0)
+        assert table.games("main", "bot") == 0
+        assert state.elo["main"] == 0.0
+        assert state.episodes[purpose] == 2
+    one = fold(*FOUNDED, candidate(0), issue(1), result(1, WIN, absent[0]))
+    assert one.evaluation.raw("main", "bot") == (1, 0, 0)
+    assert one.evaluation.game_counts(["main", "bot"]).pairs[0, 1] == 1
 
 
 def test_self_play_is_no_evidence():

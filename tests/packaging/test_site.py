@@ -51,7 +51,7 @@ def test_the_reference_has_every_export_with_its_first_sentence(site):
     for name in ludus.__all__:
         assert f"## ludus.{name}\n" in text
         assert getattr(ludus, name).__doc__.split("\n")[0] in text
-    assert "league.payoff(purpose: str = 'evaluate') -> " in text
+    assert "league.payoff(purpose: str = 'evaluate', variant: str | None = None) -> " in text
 
 
 def test_every_page_is_in_the_navigation(site):

@@ -405,14 +405,6 @@ class Wordy(OddAec):
         return Text(10)
 
 
-class Numbered(OddAec):
-    """Calls its agents by numbers."""
-
-    def __init__(self):
-        super().__init__(agents=2)
-        self.possible_agents = [0, 1]
-
-
 class Twins(OddAec):
     """Has two agents of one name."""
 

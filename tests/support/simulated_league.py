@@ -73,6 +73,68 @@ def antisymmetric(size, deviation, rng):
     return upper - upper.T
 
 
+def bound_to_roles(rng, advantage=200.0, each=4, games=100):
+    """Return strengths and counts where the first player has both roles, and the others one each, in one seat only.
+
+    The first seat is the role of players 1 to `each`, and worth `advantage` Elo.
+    """
+    first, second = np.arange(1, each + 1), np.arange(each + 1, 2 * each + 1)
+    strength = np.append(0.0, rng.uniform(0.0, 300.0, 2 * each))
+    size = len(strength)
+    won, lost = np.zeros((size, size)), np.zeros((size, size))
+    for i, j in [(i, j) for i in [0, *first] for j in [0, *second] if i != j]:
+        won[i, j] = rng.binomial(games, 1 / (1 + np.exp(-(strength[i] - strength[j] + advantage) / SCALE)))
+        lost[i, j] = games - won[i, j]
+    played, nothing = won + lost, np.zeros((size, size))
+    units, squares = played + played.T, won + lost.T
+    tables = {"pairs": units, "pair_squares": squares, "margins": nothing, "margin_squares": nothing}
+    return strength, GameCounts(wins=won, draws=nothing, losses=lost, **tables)
+
+
+@dataclass
+class SimulatedReturns:
+    """True ratings in units of return; each game of a pair has a margin that scatters far more than ratings differ."""
+
+    rating: np.ndarray
+    pairs: np.ndarray | int = 60  # [i, j], symmetric
+    seat: float = 0.0  # what the first seat wins a game
+    drawn: float = 0.0  # share of games without a margin
+    residual: np.ndarray | float = 0.0  # antisymmetric: what pairs have of their own
+    together: float = 0.0  # share of the scatter that both games of a pair have in common
+    spread: float = 3.0
+    predecessors: dict[int, int] = field(default_factory=dict)
+
+    def play(self, rng: np.random.Generator) -> GameCounts:
+        size = len(self.rating)
+        wanted = np.broadcast_to(np.asarray(self.pairs), (size, size))
+        own = np.broadcast_to(self.residual, (size, size))
+        names = ("wins", "draws", "losses", "pairs", "pair_squares", "margins", "margin_squares")
+        tables = {name: np.zeros((size, size)) for name in names}
+        for i, j in zip(*np.nonzero(np.triu(wanted, 1)), strict=True):
+            margins = self._margins(self.rating[i] - self.rating[j] + own[i, j], int(wanted[i, j]), rng)
+            _enter(tables, i, j, margins)
+        return GameCounts(**tables)
+
+    def _margins(self, ahead: float, pairs: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the margins of one player: a row of games in the first seat, and one in the second."""
+        common, single = rng.standard_t(5, pairs), rng.standard_t(5, (2, pairs))
+        noise = self.spread * (self.together**0.5 * common + (1 - self.together) ** 0.5 * single)
+        margins = ahead / (1 - self.drawn) + noise + self.seat * np.array([[1.0], [-1.0]])
+        return np.where(rng.random((2, pairs)) < self.drawn, 0.0, margins)
+
+
+def _enter(tables, i, j, margins):
+    """Add the games of two players; margins are those of i, in the first seat and in the second."""
+    there, back = margins
+    for name, sign in (("wins", 1), ("draws", 0), ("losses", -1)):
+        tables[name][i, j], tables[name][j, i] = (np.sign(there) == sign).sum(), (np.sign(back) == -sign).sum()
+    points, mean = 0.5 + np.sign(margins).mean(axis=0) / 2, margins.mean(axis=0)
+    tables["pairs"][i, j] = tables["pairs"][j, i] = len(mean)
+    tables["pair_squares"][i, j], tables["pair_squares"][j, i] = (points**2).sum(), ((1 - points) ** 2).sum()
+    tables["margins"][i, j], tables["margins"][j, i] = margins.sum(), -margins.sum()
+    tables["margin_squares"][i, j] = tables["margin_squares"][j, i] = (mean**2).sum()
+
+
 # --- leagues with one planted property each ------------------------------------------------------------------
 
 SIZE = 8
@@ -116,4 +178,38 @@ PLANTED = {
     "clone": clone,
     "island": island,
     "wrong anchor": wrong_anchor,
+}
+
+
+def rated(rng, size=SIZE):
+    """Return ratings in units of return; the first one is 0."""
+    rating = rng.normal(0.0, 0.3, size)
+    return rating - rating[0]
+
+
+def improving_by_return(rng):
+    """The last player is the newest candidate of the one with index 3, 0.6 above it; the two have not met."""
+    pairs = np.full((SIZE + 1, SIZE + 1), 200)
+    pairs[3, SIZE] = pairs[SIZE, 3] = 0
+    rating = rated(rng)
+    return SimulatedReturns(np.append(rating, rating[3] + 0.6), pairs=pairs, predecessors={SIZE: 3})
+
+
+def island_by_return(rng):
+    """Two players meet each other only."""
+    pairs = np.full((SIZE + 2, SIZE + 2), 60)
+    pairs[:SIZE, SIZE:] = pairs[SIZE:, :SIZE] = 0
+    return SimulatedReturns(np.append(rated(rng), [0.0, 0.5]), pairs=pairs)
+
+
+PLANTED_BY_RETURN = {
+    "nothing": lambda rng: SimulatedReturns(rated(rng)),
+    "few games": lambda rng: SimulatedReturns(rated(rng), pairs=2),
+    "favoured seat": lambda rng: SimulatedReturns(rated(rng), seat=1.0),
+    "many draws": lambda rng: SimulatedReturns(rated(rng), drawn=0.4),
+    "misfit": lambda rng: SimulatedReturns(rated(rng), residual=antisymmetric(SIZE, 1.0, rng)),
+    "overdispersion": lambda rng: SimulatedReturns(rated(rng), together=0.5),
+    "improving player": improving_by_return,
+    "clone": lambda rng: SimulatedReturns(np.append(r := rated(rng), r[3])),
+    "island": island_by_return,
 }

@@ -24,6 +24,17 @@ LEAGUE = [
 ]
 
 
+def test_a_network_that_fails_on_real_boards_only_is_named_in_the_last_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    sane = ["policy=fragile_network:Fragile", "algo.lr=1e-3", "league.budget.env_steps=3000", "league=selfplay"]
+    small = [one for one in LEAGUE if not one.startswith(("algo.lr", "policy", "league.budget.env_steps"))]
+    assert main(["run", "name=fragile", *small, *sane, "--allow", "fragile_network"]) == 1
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "nobody was trained" in last
+    assert "the network fragile_network:Fragile returns NaN or infinity in `outputs` for " in last
+    assert last.endswith("Correct the network")
+
+
 @pytest.mark.parametrize("inference", ["local", pytest.param("central", marks=pytest.mark.slow)])
 def test_exploding_weights_end_no_match(tmp_path, monkeypatch, capsys, caplog, figure, inference):
     monkeypatch.chdir(tmp_path)

@@ -8,10 +8,11 @@ import ludus
 from launch.config.compose import compose
 from launch.config.config import to_plain
 from launch.config.env_spec import read_spec
+from launch.packing.onnx_export import TOLERANCE, export_onnx
 from launch.packing.packing import pack
 from launch.processes.inline import play
 from league.policies.network_actor import actor_from_snapshot
-from league.store.player_file import PlayerFileError
+from league.store.player_file import PlayerFileError, read_player
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotStore
 from tests.walk.test_inline import fingerprint
@@ -65,6 +66,7 @@ def test_a_network_of_a_stranger_goes_all_the_way_round(tmp_path, network):
         assert np.isfinite(player.value(seen["red"], agent="red"))
         assert player.probabilities(seen["blue"], agent="blue").sum() == pytest.approx(1)
         seen, *_ = game.step(player.act_all(seen))
+    assert export_onnx(read_player(path), tmp_path / "main.onnx", ALLOW) <= TOLERANCE
 
 
 def test_the_same_seed_gives_the_same_league_here_and_with_central_inference(tmp_path):

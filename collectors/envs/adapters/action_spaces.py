@@ -125,8 +125,8 @@ def _size(leaf: Space) -> int:
 def _own_options(most: Sequence[int], own: Sequence[int]) -> BoolArray:
     """Return which of the options of all choices an agent has; of a choice that it lacks, the first one."""
     counts = [own[place] if place < len(own) else 1 for place in range(len(most))]
-    has = [option < count for all_of, count in zip(most, counts, strict=True) for option in range(all_of)]
-    return np.array(has, dtype=np.bool_)
+    has = [np.arange(all_of) < count for all_of, count in zip(most, counts, strict=True)]
+    return np.concatenate(has) if has else np.zeros(0, np.bool_)
 
 
 # --- from parts to an action of the environment ---

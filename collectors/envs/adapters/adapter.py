@@ -1,9 +1,10 @@
 """A batch of slots, each with an environment of its own. A failure in one slot does not touch the others."""
 
+import logging
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.adapters.action_spaces import Play
+from collectors.envs.adapters.compat import compat_remedy
 from collectors.envs.adapters.observation_spaces import BrokenError, Read
 from collectors.envs.adapters.row_buffer import RowBuffer
 from collectors.envs.adapters.slot_writer import Game, SlotWriter
+from collectors.envs.output import EnvOutput
 from collectors.envs.rows import Ends, IntArray, Rows
 from collectors.envs.slots import Index, check_actions, check_parts, check_start
 from league.agent_spaces import AgentSpaces, plain_spaces
 from league.spec import EnvSpec
+
+log = logging.getLogger("ludus.collector")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,10 @@ class Blueprint:
     readers: Mapping[str, Read]
     plays: Mapping[str, Play]
     fresh: bool = False  # rebuild the environment for each episode: its reset is incomplete
+    output: EnvOutput = field(default_factory=EnvOutput)  # catches what the environment prints
+    max_steps: int = 0  # steps after which an episode is truncated; 0: the environment itself ends it
     spaces: Mapping[str, AgentSpaces] | None = None  # as data; None: observations are the rows themselves
+    guesses: tuple[str, ...] = ()  # what was guessed about seats and sides, why, and what changes it
 
 
 class Adapter:
@@ -45,6 +53,7 @@ class Adapter:
         self._buffer = RowBuffer(blueprint.spec, slots)
         self._games: dict[int, Game] = {}
         self._busy = np.zeros(slots, dtype=np.bool_)
+        self._steps = np.zeros(slots, dtype=np.intp)  # of each slot's episode; only counted if there is a limit
         self._index: Index | None = None  # of the rows that `rows` returned last
 
     @property
@@ -55,6 +64,14 @@ class Adapter:
     def start(self, slots: IntArray, seeds: npt.NDArray[np.int64]) -> None:
         """Begin an episode in each of these free slots; the next `step` reports slots that failed."""
         index = check_start(self.spec.name, slots, seeds, self._busy)
+        with self._blueprint.output:
+            self._begin(index, seeds)
+        if len(index):
+            self._steps[index] = 0
+            self._drop_faulty()
+            self._index = None
+
+    def _begin(self, index: Index, seeds: npt.NDArray[np.int64]) -> None:
         for slot, seed in zip(index.tolist(), np.asarray(seeds).tolist(), strict=True):
             self._busy[slot] = True
             try:
@@ -63,9 +80,6 @@ class Adapter:
                 game.look()
             except Exception as error:
                 self._buffer.pending.faults[slot] = _reason(self.spec.name, "reset", error)
-        if len(index):
-            self._drop_faulty()
-            self._index = None
 
     def rows(self) -> Rows:
         """Return the rows of all agents that must act now."""
@@ -79,7 +93,17 @@ class Adapter:
         slot = index // len(self.spec.agents)
         moves = self._check(actions, slot, buffer.masks(index))
         buffer.act(index)
-        moved = []
+        with self._blueprint.output:
+            self._move(slot, moves)
+        self._drop_faulty()
+        self._index = None
+        if news := self._blueprint.output.news():
+            log.info("the environment %s: %s", self.spec.name, news)
+        return self._take_ends()
+
+    def _move(self, slot: Index, moves: Sequence[Any]) -> None:
+        """Act in each of these slots, then look at each."""
+        buffer, moved = self._buffer, []
         for one, parts in _by_slot(slot, moves):
             try:
                 game = self._games[one]
@@ -92,15 +116,27 @@ class Adapter:
                 game.look()
             except Exception as error:
                 buffer.pending.faults[one] = _reason(self.spec.name, "step", error)
-        self._drop_faulty()
-        self._index = None
-        return self._take_ends()
+        if self._blueprint.max_steps:
+            self._cut(moved)
 
     def _check(self, actions: npt.NDArray[Any], slot: Index, legal: npt.NDArray[np.bool_]) -> Sequence[Any]:
         if self.spec.single:
             moves: list[int] = check_actions(self.spec.name, actions, slot, legal).tolist()
             return moves
         return list(check_parts(self.spec, actions, slot, legal))
+
+    def _cut(self, moved: Iterable[tuple[int, Game]]) -> None:
+        """Truncate the episodes that have reached the limit; the next observation of each agent is its final one."""
+        pending = self._buffer.pending
+        for slot, game in moved:
+            self._steps[slot] += 1
+            if self._steps[slot] < self._blueprint.max_steps or slot in pending.faults or slot in pending.over:
+                continue
+            try:
+                game.cut()
+            except Exception as error:
+                pending.faults[slot] = _reason(self.spec.name, "observe", error)
+            self._buffer.ready[slot] = False
 
     def _take_ends(self) -> Ends:
         ends = self._buffer.take_ends()
@@ -149,6 +185,11 @@ class Adapter:
         return plain_spaces(self.spec) if self._blueprint.spaces is None else self._blueprint.spaces
 
     @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about seats and sides."""
+        return self._blueprint.guesses
+
+    @property
     def render_modes(self) -> tuple[str, ...]:
         """The render modes that the environment lists."""
         env = next((game.env for game in self._games.values()), self._spare)
@@ -169,9 +210,10 @@ class Adapter:
 
     def close(self) -> None:
         """Close every environment."""
-        for env in [self._spare, *(game.env for game in self._games.values())]:
-            if env is not None:
-                env.close()
+        with self._blueprint.output:
+            for env in [self._spare, *(game.env for game in self._games.values())]:
+                if env is not None:
+                    env.close()
         self._spare = None
         self._games = {}
 
@@ -210,4 +252,5 @@ def _reason(name: str, doing: str, error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(place.filename).name}:{place.lineno}"
     message = f": {error}" if str(error) else ""
-    return f"{name}: {doing} raised {type(error).__name__}{message} ({where})"
+    remedy = compat_remedy(error)
+    return f"{name}: {doing} raised {type(error).__name__}{message} ({where}){remedy and f'. {remedy}'}"

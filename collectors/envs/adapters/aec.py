@@ -49,6 +49,7 @@ class AecGame:
         self.writer.clear()
         self._inner.reset(seed=seed)
         self.writer.check(self._inner)
+        self.writer.enlist(self._inner.agents)
 
     def act(self, actions: Sequence[Any]) -> None:
         """Take the action of the one agent that was ready."""
@@ -67,6 +68,12 @@ class AecGame:
         if self._has_state:
             self.writer.write_state(env)
         return None
+
+    def cut(self) -> None:
+        """End the episode here: agents that live are truncated."""
+        for agent in self.writer.unended():
+            self._end(agent, cut=True)
+        self.writer.over()
 
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""
@@ -88,13 +95,14 @@ class AecGame:
     def _finish(self) -> None:
         for agent in self.writer.unended():
             self._end(agent)
+        self.writer.join(self._inner.agents)
         self.writer.over()
         if self._has_state:
             self.writer.write_state(self._inner)
 
-    def _end(self, agent: str) -> None:
+    def _end(self, agent: str, cut: bool = False) -> None:
         env = self._inner
         # An agent with both flags reached a true end: there is no future to estimate.
-        truncated = bool(env.truncations.get(agent, False)) and not env.terminations.get(agent, False)
+        truncated = (cut or bool(env.truncations.get(agent, False))) and not env.terminations.get(agent, False)
         seen = env.observe(agent) if truncated else None
         self.writer.end(agent, truncated, seen, env.infos.get(agent, {}))

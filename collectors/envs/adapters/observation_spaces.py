@@ -5,7 +5,7 @@ image. All else, images of different sizes too, becomes a flat float32 vector: o
 MultiDiscrete, concatenated for Dict and Tuple, padded with zeros to the longest agent.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from collectors.envs.adapters.action_spaces import ActionError, Actions, flat_mask
-from league.spec import Array, ObservationPart
+from collectors.envs.adapters.space_forms import form_of
+from league.agent_spaces import layout_of
+from league.spec import Array
 
 Row = npt.NDArray[Any]
 Write = Callable[[Any, Row], None]
@@ -21,6 +23,7 @@ Read = Callable[[Any, Mapping[str, Any], Row, npt.NDArray[np.bool_]], None]
 
 MASK = "action_mask"
 OBSERVATION = "observation"
+CAST = ". Fix it there, or let Ludus convert it: env.cast=true"
 
 
 class BrokenError(Exception):
@@ -35,26 +38,10 @@ def observation_layout(name: str, found: Mapping[str, spaces.Space[Any]]) -> tup
         return box_array(box), dict.fromkeys(found, _write_box(box))
     parts = {agent: _flat(name, agent, space) for agent, space in found.items()}
     longest = max(size for size, _ in parts.values())
-    structures = {tuple(_structure(space)) for space in found.values()}
+    structures = {tuple(layout_of(form_of(space))) for space in found.values()}
     structure = structures.pop() if len(structures) == 1 else ()  # agents that differ have a plain vector in common
     array = Array(shape=(longest,), dtype="float32", structure=structure)
     return array, {agent: write for agent, (_, write) in parts.items()}
-
-
-def _structure(space: spaces.Space[Any], path: tuple[str | int, ...] = (), begin: int = 0) -> Iterator[ObservationPart]:
-    """Yield the parts of a space in the order in which `_flat` writes them."""
-    if isinstance(space, spaces.Dict | spaces.Tuple):
-        inside = space.spaces.items() if isinstance(space, spaces.Dict) else enumerate(space.spaces)
-        for key, one in inside:
-            for part in _structure(one, (*path, key), begin):
-                yield part
-                begin = part.begin + part.size
-    elif isinstance(space, spaces.Discrete):
-        yield ObservationPart(path, begin, (), (int(space.n),))
-    elif isinstance(space, spaces.MultiDiscrete):
-        yield ObservationPart(path, begin, tuple(space.nvec.shape), tuple(int(n) for n in space.nvec.ravel()))
-    else:
-        yield ObservationPart(path, begin, tuple(space.shape or ()))
 
 
 def box_array(box: spaces.Space[Any]) -> Array:
@@ -83,7 +70,9 @@ def reader(
         return _read_plain(write, write_mask, legal)
     bare = set(space.spaces) == {OBSERVATION, MASK}
     box = space[OBSERVATION] if bare and single else None
-    shape, dtype = (box.shape, box.dtype) if isinstance(box, spaces.Box) else (None, None)
+    # float64 is left to the writer, which knows what does not fit into float32.
+    quick = isinstance(box, spaces.Box) and box.dtype != np.float64
+    shape, dtype = (box.shape, box.dtype) if quick and box is not None else (None, None)
 
     def read(seen: Any, info: Mapping[str, Any], row: Row, mask: npt.NDArray[np.bool_]) -> None:
         value, given = seen[OBSERVATION] if bare else seen, seen[MASK]
@@ -151,10 +140,14 @@ def _write_box(space: spaces.Space[Any]) -> Write:
 
     def write(seen: Any, row: Row) -> None:
         if not isinstance(seen, np.ndarray) or seen.shape != shape or seen.dtype != dtype:
-            raise BrokenError(f"its observation is {_describe(seen)}, but its space says {dtype} {shape}")
+            raise BrokenError(f"its observation is {_describe(seen)}, but its space says {dtype} {shape}{CAST}")
         row[...] = seen
 
-    return write
+    def write_large(seen: Any, row: Row) -> None:
+        with np.errstate(over="ignore"):  # what becomes infinite is a fault, and needs no warning
+            write(seen, row)
+
+    return write_large if dtype == np.float64 else write
 
 
 def _describe(seen: Any) -> str:
@@ -209,7 +202,7 @@ def _flat_choices(counts: list[int], starts: list[int]) -> tuple[int, Write]:
     def write(seen: Any, row: Row) -> None:
         choice = np.asarray(seen).reshape(-1) - start
         if choice.dtype.kind not in "iu" or ((choice < 0) | (choice >= count)).any():
-            raise BrokenError(f"its observation {seen!r} is not a choice among {counts}")
+            raise BrokenError(f"its observation {seen!r} is not a choice among {counts}{CAST}")
         row[:size] = 0
         row[offset + choice] = 1
 

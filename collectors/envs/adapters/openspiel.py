@@ -135,6 +135,7 @@ def adapt(
     *,
     state: bool = False,
     fresh: bool | None = None,
+    max_steps: int = 0,
     **seating: Any,
 ) -> Adapter:
     """Return a batch of slots of the game that `build` loads; every episode is a fresh state of it anyway."""
@@ -155,7 +156,7 @@ def adapt(
         returns=_returns(first.game, max(len(seat.agents) for seat in seats)),
     )
     readers = {agent: reader(first, player) for player, agent in enumerate(agents)}
-    return Adapter(Blueprint(spec, SpielGame, readers, actions.plays), build, slots, first)
+    return Adapter(Blueprint(spec, SpielGame, readers, actions.plays, max_steps=max_steps), build, slots, first)
 
 
 def _returns(game: Any, agents: int) -> tuple[float, float] | None:
@@ -205,6 +206,12 @@ class SpielGame:
             self._state.apply_actions(joint)
         else:
             self._state.apply_action(actions[0])
+
+    def cut(self) -> None:
+        """End the episode here: players that acted are truncated."""
+        for agent in self.writer.unended():
+            self.writer.end(agent, True, self._state, {})
+        self.writer.over()
 
     def render(self) -> str:
         """Return OpenSpiel's own text."""

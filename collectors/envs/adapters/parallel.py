@@ -61,12 +61,14 @@ class ParallelGame:
         self._inner = ParallelRounds(strip(env.aec_env)) if type(env) is aec_to_parallel_wrapper else env
         self.writer = writer
         self._acting: list[str] = []
+        self._infos: Mapping[str, Any] = {}
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
         self.writer.clear()
         seen, infos = self._inner.reset(seed=seed)
         self.writer.check(self.env)
+        self.writer.enlist(self._inner.agents)
         self._write(list(self._inner.agents), seen, infos)
 
     def act(self, actions: Sequence[Any]) -> None:
@@ -93,12 +95,18 @@ class ParallelGame:
         """Write the state of the whole; `act` wrote all else, as another slot's step might overwrite it."""
         self.writer.write_state(self._inner)
 
+    def cut(self) -> None:
+        """End the episode here: agents that live are truncated. All of them must act now, so they have observations."""
+        for agent in self.writer.unended():
+            self.writer.end_ready(agent, self._infos.get(agent, {}))
+        self.writer.over()
+
     def render(self) -> str:
         """Return the environment's own text, if it renders any."""
         return own_text(self.env)
 
     def _write(self, live: list[str], seen: Mapping[str, Any], infos: Mapping[str, Any]) -> None:
-        writer = self.writer
+        writer, self._infos = self.writer, infos
         if not live:
             return writer.over()
         for agent in live:

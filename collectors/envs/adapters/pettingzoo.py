@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pettingzoo
@@ -20,11 +21,13 @@ from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 from collectors.envs.adapters.action_spaces import read_actions
 from collectors.envs.adapters.adapter import Adapter, Blueprint
 from collectors.envs.adapters.aec import AecGame
+from collectors.envs.adapters.converting import Conversion, convert
 from collectors.envs.adapters.observation_spaces import box_array, mask_writer, observation_layout, reader, without_mask
 from collectors.envs.adapters.parallel import ParallelGame
-from collectors.envs.adapters.seats import agent_roles, guess_layout, make_seats
+from collectors.envs.adapters.seats import agent_roles, explain, guess_layout, make_seats
 from collectors.envs.adapters.space_forms import agent_spaces
 from collectors.envs.known import NoEnvironmentError, maker, plain, registered
+from collectors.envs.output import EnvOutput
 from league.plugins import PluginError
 from league.spec import Array, EnvSpec, Seat
 
@@ -42,22 +45,36 @@ def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **op
 
 
 def adapt(
-    build: Build, slots: int, name: str = "", *, state: bool = False, fresh: bool | None = None, **seating: Any
+    build: Build,
+    slots: int,
+    name: str = "",
+    *,
+    state: bool = False,
+    fresh: bool | None = None,
+    max_steps: int = 0,
+    output: EnvOutput | None = None,
+    **seating: Any,
 ) -> Adapter:
     """Return a batch of slots of what `build` returns, an AEC or a Parallel environment.
 
     `state` adds its `state()` to the rows; `fresh` rebuilds it for each episode (None: where that is known to be
-    needed); `seats`, `roles` and `sides` are those of `make_seats`.
+    needed); `max_steps` truncates its episodes; `output` catches what it prints; `seats`, `roles` and `sides` are those
+    of `make_seats`.
     """
-    first = build()
+    output = output or EnvOutput()
+    with output:
+        first = convert(build, Conversion())()
     name = name or str(first)
     if not isinstance(first, pettingzoo.AECEnv | pettingzoo.ParallelEnv):
         raise NoEnvironmentError(
             f"{name}: expected a PettingZoo environment (AEC or Parallel), got a {type(first).__name__}"
         )
-    blueprint = _blueprint(first, name, partial(make_seats, **seating), state)
+    blueprint = blueprint_of(first, name, partial(make_seats, **seating), state)
+    if seating.get("seats") or seating.get("sides"):
+        blueprint = replace(blueprint, guesses=())
     leaky = str(getattr(first, "metadata", {}).get("name")).startswith(LEAKY)
-    return Adapter(replace(blueprint, fresh=leaky if fresh is None else fresh), build, slots, first)
+    blueprint = replace(blueprint, fresh=leaky if fresh is None else fresh, max_steps=max_steps, output=output)
+    return Adapter(blueprint, convert(build, Conversion()), slots, first)
 
 
 def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[str] = ()) -> Build:
@@ -70,6 +87,8 @@ def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[st
     if id.startswith("mpe2/"):
         return _mpe2(id, options, allow)
     plain("pettingzoo", "env.kwargs", options, allow)
+    if id.startswith("atari/"):
+        options = {"auto_rom_install_path": roms()} | options
     try:
         return partial(_registered("parallel", id, allow), **options)
     except PettingZooRegistryError:
@@ -81,6 +100,14 @@ def builder(id: str, kwargs: Mapping[str, Any] | None = None, allow: Sequence[st
         close = difflib.get_close_matches(id, known, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known ones are {', '.join(known)}"
         raise PluginError(f"unknown PettingZoo environment {id!r}; {hint}") from error
+
+
+def roms() -> str:
+    """Return where ale-py keeps the ROMs that it comes with: PettingZoo's emulator has none of its own."""
+    import ale_py
+    import multi_agent_ale_py  # noqa: F401  (if it is missing, the message says what to install)
+
+    return str(Path(ale_py.__file__).parent / "roms")
 
 
 def _registered(kind: Any, id: str, allow: Sequence[str]) -> Callable[..., Any]:
@@ -95,7 +122,7 @@ def _mpe2(id: str, options: Mapping[str, Any], allow: Sequence[str]) -> Build:
         raise PluginError(f"cannot load {id!r}: {error}. Is it installed (pip install 'ludus-league[mpe]')?") from error
 
 
-def _blueprint(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state: bool) -> Blueprint:
+def blueprint_of(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state: bool) -> Blueprint:
     """Read the spaces of an environment; `seat` returns the seats of its agents."""
     agents = list(getattr(env, "possible_agents", ()))
     if not agents:
@@ -110,10 +137,11 @@ def _blueprint(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state
     turn_based = not getattr(env, "metadata", {}).get("is_parallelizable", isinstance(env, pettingzoo.ParallelEnv))
     kinds = agent_roles({agent: (spaces[agent], actions.spaces[agent]) for agent in agents}, turn_based)
     known = str(getattr(env, "metadata", {}).get("name") or name)
+    layout = guess_layout(known, agents, turn_based)
     spec = EnvSpec(
         name=name,
         agents=tuple(agents),
-        seats=seat(name, kinds, guess_layout(known, agents, turn_based)),
+        seats=seat(name, kinds, layout),
         observation=array,
         actions=actions.options,
         choices=() if actions.single else actions.kind.choices,
@@ -130,18 +158,14 @@ def _blueprint(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], state
             for agent in agents
         },
         plays=actions.plays,
+        guesses=explain(layout, spec),
         spaces={agent: agent_spaces(spaces[agent], actions.spaces[agent]) for agent in agents},
     )
 
 
 def _check_names(name: str, agents: Sequence[Any]) -> None:
-    """Refuse agents whose names are no texts, or not unique."""
+    """Refuse agents whose names are not unique."""
     for agent in agents:
-        if not isinstance(agent, str):
-            raise ValueError(
-                f"{name}: possible_agents has {agent!r}, which is no text but a {type(agent).__name__}. Agents have "
-                f"names: call it 'player_{agent}', wherever the environment names it."
-            )
         if agents.count(agent) > 1:
             raise ValueError(
                 f"{name}: possible_agents names {agent!r} {agents.count(agent)} times. Give each agent a name of its "

@@ -5,18 +5,28 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium.spaces import Box, Dict
 from pettingzoo import ParallelEnv
 
 from collectors.envs.adapters.action_spaces import Play, read_actions
+from collectors.envs.payments import Payments
 
 Build = Callable[[], Any]
 Ticks = Sequence[Mapping[str, Any]]
 Look = Callable[[Any, str, Any], None]
 """Called with the environment, an agent, and the agent's observation."""
+
+
+class Complaint(NamedTuple):
+    """What a test of PettingZoo said: about the environment, or that the test itself could not cope with it."""
+
+    what: str
+    of_the_test: bool
 
 
 def returns(build: Build, seed: int, ticks: Ticks) -> dict[str, float]:
@@ -72,18 +82,65 @@ def _aec_returns(env: Any, seed: int, ticks: Ticks, plays: Mapping[str, Play], l
     env.reset(seed=seed)
     moves = iter([move for tick in ticks for move in tick.items()])
     total = dict.fromkeys(env.possible_agents, 0.0)
+    removed: set[str] = set()
     for agent in env.agent_iter():
         seen, reward, terminated, truncated, _ = env.last()
         look(env, agent, seen)
         total[agent] += float(reward)
         if terminated or truncated:
             env.step(None)
-            continue
-        mover, action = next(moves)
-        if mover != agent:
-            raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
-        env.step(plays[agent](action))
+            removed.add(agent)
+            paid = removed - {agent}
+        else:
+            mover, action = next(moves, ("", None))
+            if not mover:  # env.max_steps ended the episode here
+                return {one: got + _owed(env, one, agent) for one, got in total.items()}
+            if mover != agent:
+                raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
+            env.step(plays[agent](action))
+            paid = removed
+        for late in paid & set(env.rewards):  # `last` does not return what they get now
+            total[late] += float(env.rewards[late])
     return total
+
+
+def _owed(env: Any, agent: str, paid: str) -> float:
+    """Return what an agent would be paid at its next turn; the one that was just paid gets nothing."""
+    return 0.0 if agent == paid else float(env._cumulative_rewards.get(agent, 0.0))
+
+
+def payments(build: Build, seed: int, ticks: Ticks) -> dict[str, Payments]:
+    """Play these actions in an AEC environment; return what each agent got by each way to read its rewards."""
+    env = build()
+    try:
+        if isinstance(env, ParallelEnv):
+            return {}
+        plays = read_actions("", {agent: env.action_space(agent) for agent in env.possible_agents}).plays
+        return _payments(env, seed, [move for tick in ticks for move in tick.items()], plays)
+    finally:
+        env.close()
+
+
+def _payments(env: Any, seed: int, moves: Sequence[tuple[str, Any]], plays: Mapping[str, Play]) -> dict[str, Payments]:
+    env.reset(seed=seed)
+    left = iter(moves)
+    listed, paid, again, after_end = (dict.fromkeys(env.possible_agents, 0.0) for _ in range(4))
+    removed: set[str] = set()
+    for agent in env.agent_iter():
+        _, reward, terminated, truncated, _ = env.last()
+        paid[agent] += float(reward)
+        again[agent] += listed[agent]
+        done = terminated or truncated
+        mover, action = (agent, None) if done else next(left, ("", None))
+        if mover != agent:
+            break
+        env.step(None if done else plays[agent](action))
+        for one, amount in env.rewards.items():
+            listed[one] += float(amount)
+            after_end[one] += float(amount) if done else 0.0
+            paid[one] += float(amount) if one in removed else 0.0  # `last` does not return what they get now
+        removed |= {agent} if done else set()
+    return {one: Payments(listed[one], paid[one], again[one], after_end[one]) for one in listed}
 
 
 def _parallel_returns(env: Any, seed: int, ticks: Ticks, plays: Mapping[str, Play], look: Look) -> dict[str, float]:
@@ -115,22 +172,27 @@ def spaces(build: Build) -> dict[str, tuple[str, str]]:
         env.close()
 
 
-def complaints(build: Build, cycles: int = 100) -> list[str]:
-    """Run PettingZoo's API and seed tests; return the problems they found."""
+def complaints(build: Build, cycles: int = 100) -> list[Complaint]:
+    """Run PettingZoo's API and seed tests; return what they found, and which of them failed themselves."""
     env = build()
     if isinstance(env, ParallelEnv):
         tests = [("parallel_api_test", env), ("parallel_seed_test", build)]
     else:
         tests = [("api_test", env), ("seed_test", build)]
-    return [found for name, subject in tests if (found := _complaint(name, subject, cycles))]
+    return [found for name, subject in tests if (found := _complaint(name, subject, cycles)) is not None]
 
 
-def _complaint(name: str, subject: Any, cycles: int) -> str:
+def _complaint(name: str, subject: Any, cycles: int) -> Complaint | None:
     # Their warnings are matters of taste ("agents should be called player_0"); even their import warns.
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             getattr(import_module("pettingzoo.test"), name)(subject, cycles)
         except Exception as error:
-            return f"PettingZoo's {name}: {type(error).__name__}: {error}".strip()
-    return ""
+            frame = extract_tb(error.__traceback__)[-1]
+            inside = Path(frame.filename).is_relative_to(Path(import_module("pettingzoo.test").__path__[0]))
+            crashed = inside and not isinstance(error, AssertionError)
+            place = f" ({Path(frame.filename).name}:{frame.lineno})" if crashed or not inside else ""
+            what = f"{type(error).__name__}: {error}".strip().rstrip(":")
+            return Complaint(f"PettingZoo's {name}: {what}{place}", crashed)
+    return None

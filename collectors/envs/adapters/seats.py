@@ -3,13 +3,17 @@
 Names and spaces do not show who shares a reward. So known environments are in a table, and for all others:
 
 - Agents that move in turns each have a seat of their own, and are on their own.
-- Agents that move at once and have different names are teams by name: `wolf_0, wolf_1` against `sheep_0`.
+- Agents that move at once and have different names are teams by name: `wolf_0, wolf_1` against `sheep_0`. Names that
+  consist of a team and a task, as `redmelee` and `redranged`, are seats of one side.
 - Agents that move at once and have one name each have a seat of their own, and are on their own.
+
+A layout says why it is as it is, and which settings change it.
 
 `env.seats`, `env.roles` and `env.sides` overrule all of it. If only seats are given, teams remain sides: predators with
 a seat each hunt together.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,24 +21,26 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from league.spec import Seat
-
-ALIKE = frozenset(
-    ("first", "second", "third", "fourth", "red", "blue", "green", "yellow", "black", "white", "left", "right")
-)
-"""Names that only distinguish agents: with equal spaces they are interchangeable."""
+from collectors.envs.adapters.team_names import ALIKE, base_name, shared_beginnings, task_name
+from league.spec import EnvSpec, Seat
 
 
 @dataclass(frozen=True, slots=True)
 class SeatLayout:
-    """The agents of each seat, as patterns; without any, each agent has a seat. Co-operative: all on one side."""
+    """The agents of each seat, as patterns; without any, each agent has a seat. Co-operative: all on one side.
+
+    `sides` names the side of each of the teams, if some of them win together. `why` is empty for what is known.
+    """
 
     teams: tuple[tuple[str, ...], ...] = ()
     cooperative: bool = False
+    sides: tuple[str, ...] = ()
+    why: str = ""
 
 
 ONE_TEAM = SeatLayout((("*",),), cooperative=True)
 PREDATORS = SeatLayout((("adversary_*",), ("agent_*",)))
+PONG_PAIRS = SeatLayout((("first_0", "third_0"), ("second_0", "fourth_0")))
 KNOWN = {
     # One player has the whole team: what a single policy with shared weights can learn.
     "simple_spread": ONE_TEAM,
@@ -50,6 +56,12 @@ KNOWN = {
     # Partners come from the pool: few seats, and playing with strangers is the point.
     "cooperative_pong": SeatLayout(cooperative=True),
     "hanabi": SeatLayout(cooperative=True),
+    "ForagingEnv": SeatLayout(cooperative=True),  # of lbforaging
+    "Warehouse": ONE_TEAM,  # of rware
+    # Atari: pairs of partners.
+    "quadrapong": PONG_PAIRS,
+    "foozpong": PONG_PAIRS,
+    "volleyball_pong": PONG_PAIRS,
     # Archers and knights share their spaces, but not their craft: two seats that co-operate.
     "knights_archers_zombies": SeatLayout((("archer_*",), ("knight_*",)), cooperative=True),
     # A team against a team.
@@ -84,11 +96,12 @@ def agent_roles(spaces: Mapping[str, Any], turn_based: bool) -> dict[str, str]:
     agents = list(spaces)
     if turn_based and len(agents) == 2 and spaces[agents[0]] == spaces[agents[1]]:
         return dict.fromkeys(agents, "player")
+    teams = {} if turn_based else shared_beginnings(list(dict.fromkeys(map(base_name, agents))))
     roles: dict[str, str] = {}
     kinds: dict[str, list[str]] = {}  # the first agent of each different kind with the same base name
     for agent in agents:
-        base = _base(agent)
-        base = "player" if base in ALIKE else base
+        base = base_name(agent)
+        base = "player" if base in ALIKE else task_name(base, teams[base]) if teams.get(base) in ALIKE else base
         models = kinds.setdefault(base, [])
         model = next((one for one in models if spaces[one] == spaces[agent]), None)
         if model is None:
@@ -97,10 +110,6 @@ def agent_roles(spaces: Mapping[str, Any], turn_based: bool) -> dict[str, str]:
         else:
             roles[agent] = roles[model]
     return roles
-
-
-def _base(agent: str) -> str:
-    return re.sub(r"_\d+$", "", agent)
 
 
 def guess_layout(name: str, agents: Sequence[str], turn_based: bool) -> SeatLayout:
@@ -112,10 +121,18 @@ def guess_layout(name: str, agents: Sequence[str], turn_based: bool) -> SeatLayo
     known = known_layout(name)
     if known is not None:
         return known
-    bases = list(dict.fromkeys(map(_base, agents)))
-    if turn_based or len(bases) == 1:
-        return SeatLayout()
-    return SeatLayout(tuple(tuple(agent for agent in agents if _base(agent) == base) for base in bases))
+    bases = list(dict.fromkeys(map(base_name, agents)))
+    if turn_based:
+        return SeatLayout(why="agents move in turns, so each is on its own" if len(agents) > 2 else "")
+    if len(bases) == 1:
+        return SeatLayout(why=f"all agents are called {bases[0]}, so each is on its own" if len(agents) > 2 else "")
+    teams = tuple(tuple(agent for agent in agents if base_name(agent) == base) for base in bases)
+    if found := shared_beginnings(bases):
+        words = " and ".join(dict.fromkeys(found.values()))
+        return SeatLayout(
+            teams, sides=tuple(found[base] for base in bases), why=f"names begin with {words}, so these are the sides"
+        )
+    return SeatLayout(teams, why=f"agents are called {' and '.join(bases)}, so each name is a team")
 
 
 def make_seats(
@@ -155,16 +172,28 @@ def _together(layout: SeatLayout, teams: Sequence[Sequence[str]]) -> list[str | 
     """
     if layout.cooperative:
         return ["all"] * len(teams)
-    found = [_team_of(layout, team) for team in teams]
+    found = [_side_of(layout, team) for team in teams]
     return [side if found.count(side) > 1 else None for side in found]
 
 
-def _team_of(layout: SeatLayout, agents: Sequence[str]) -> str | None:
-    """Return the team of the layout that has all these agents; None if there is none."""
-    for patterns in layout.teams:
-        if all(any(fnmatchcase(agent, pattern) for pattern in patterns) for agent in agents):
-            return "+".join(patterns)
+def _side_of(layout: SeatLayout, agents: Sequence[str]) -> str | None:
+    """Return the side of the layout that has all these agents; None if there is none."""
+    sides: dict[str, list[str]] = {}
+    for patterns, side in zip(layout.teams, layout.sides or map("+".join, layout.teams), strict=True):
+        sides.setdefault(side, []).extend(patterns)
+    for side, wanted in sides.items():
+        if all(any(fnmatchcase(agent, pattern) for pattern in wanted) for agent in agents):
+            return side
     return None
+
+
+def explain(layout: SeatLayout, spec: EnvSpec) -> tuple[str, ...]:
+    """Return why agents sit as they do, with the settings that change it; nothing if the layout is no guess."""
+    if not layout.why:
+        return ()
+    sides = spec.side_names
+    given = f"env.sides='{json.dumps(sides)}'"
+    return (f"{layout.why}. If that is wrong: env.seats and env.roles, or the side of each seat, now {given}",)
 
 
 def _members(name: str, patterns: Sequence[str], agents: Sequence[str], strict: bool) -> list[str]:

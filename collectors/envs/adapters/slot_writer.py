@@ -1,6 +1,7 @@
 """The slot writer: how the environment of one slot writes into the row buffer, whatever its API."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from collectors.envs.adapters.action_spaces import Play
 from collectors.envs.adapters.observation_spaces import BrokenError, Read
 from collectors.envs.adapters.row_buffer import RowBuffer
-from collectors.envs.rows import Idle
+from collectors.envs.rows import Idle, Late
 
 
 class Game(Protocol):
@@ -34,6 +35,9 @@ class Game(Protocol):
     def look(self) -> None:
         """Write rewards, ends, and the observations of agents that must act now into the buffer."""
 
+    def cut(self) -> None:
+        """End the episode here: every agent that acted and still lives is truncated."""
+
     def render(self) -> str:
         """Return the position as text; empty if the environment has none."""
 
@@ -58,6 +62,7 @@ class SlotWriter:
         self._reward = buffer.reward[slot]
         self._acted = buffer.acted[slot]
         self._ended = [False] * len(agents)
+        self._listed = [True] * len(agents)  # took part, though perhaps without a decision
         self.infos: dict[str, Mapping[str, Any]] = {}  # the last one of each agent that ended
 
     def check(self, env: Any) -> None:
@@ -70,21 +75,44 @@ class SlotWriter:
             )
 
     def clear(self) -> None:
-        """Prepare for a new episode."""
+        """Prepare for a new episode, in which all agents take part unless `enlist` is called."""
         self.buffer.clear(self.slot)
         self._ended = [False] * len(self.agents)
+        self._listed = [True] * len(self.agents)
         self.infos = {}
+
+    def enlist(self, agents: Iterable[str]) -> None:
+        """Set who takes part from the beginning; whoever acts or ends later takes part as well."""
+        listed = set(agents)
+        self._listed = [agent in listed for agent in self.agents]
+
+    def join(self, agents: Iterable[str]) -> None:
+        """Let more agents take part, whether or not they have a decision."""
+        for agent in agents:
+            self._listed[self._place(agent)] = True
 
     def reward(self, rewards: Mapping[str, Any]) -> None:
         """Add to the rewards of agents since their last decisions."""
         try:
+            if None in rewards.values():
+                raise _not_a_number(rewards)
             if not any(rewards.values()):  # most rewards of most games are zero; NaN is not
                 return
             for agent, reward in rewards.items():
                 if reward:
-                    self._reward[self._place(agent)] += reward
+                    number = self._place(agent)
+                    if self._ended[number] and self._acted[number]:
+                        self._pay_late(number, float(reward))
+                    else:
+                        self._reward[number] += reward
         except (TypeError, ValueError) as error:
             raise _not_a_number(rewards) from error
+
+    def _pay_late(self, number: int, reward: float) -> None:
+        """Pay an agent that has had its END row."""
+        if not math.isfinite(reward):
+            raise BrokenError(f"agent {self.agents[number]!r}: its reward is NaN or infinite, after its end")
+        self.buffer.pending.late.append(Late(self.slot, number, reward))
 
     def ready(self, agent: str, seen: Any, info: Mapping[str, Any]) -> int:
         """Write the observation of an agent that must act now; return its number."""
@@ -109,7 +137,14 @@ class SlotWriter:
                 self.ready(agent, seen, info)
                 self._ready[number] = False
             self.buffer.pending.ends.append((self.slot, number, truncated))
+        self._ended[number] = self._listed[number] = True
+        self.infos[agent] = info
+
+    def end_ready(self, agent: str, info: Mapping[str, Any]) -> None:
+        """Truncate an agent that must act now: the observation that is written already is its final one."""
+        number = self._place(agent)
         self._ended[number] = True
+        self.buffer.pending.ends.append((self.slot, number, True))
         self.infos[agent] = info
 
     def unended(self) -> list[str]:
@@ -127,6 +162,9 @@ class SlotWriter:
             earned = enumerate(zip(self._reward.tolist(), acted, strict=True))
             idle = [Idle(self.slot, number, reward) for number, (reward, had) in earned if reward and not had]
             self.buffer.pending.idle.extend(idle)
+            present = [listed or had for listed, had in zip(self._listed, acted, strict=True)]
+            if not all(present):
+                self.buffer.pending.present[self.slot] = present
 
     def write_state(self, env: Any) -> None:
         """Write the state of the whole slot, if the spec has one."""
@@ -137,7 +175,8 @@ class SlotWriter:
                     f"state() has shape {state.shape}, but state_space says {self.buffer.spec.state.shape}; "
                     "fix the environment, or set env.state=false"
                 )
-            self.buffer.state[self.slot] = state
+            with np.errstate(over="ignore"):  # a number that is too large is a fault, and needs no warning
+                self.buffer.state[self.slot] = state
 
     def _place(self, agent: str) -> int:
         number = self.number.get(agent)
@@ -157,4 +196,8 @@ def _not_a_number(rewards: Mapping[str, Any]) -> BrokenError:
         agent for agent, reward in rewards.items() if np.ndim(reward) or not isinstance(reward, int | float | np.number)
     ]
     agent = odd[0] if odd else next(iter(rewards))
-    return BrokenError(f"agent {agent!r}: its reward is {rewards[agent]!r}; give a number, e.g. float(reward)")
+    reward, remedy = rewards[agent], "give a number, e.g. float(reward)"
+    if np.ndim(reward) == 1 and np.size(reward) > 1:
+        example = ",".join(["1"] * np.size(reward))
+        remedy = f"give a number, or a weight for each part of the vector: env.reward_weights=[{example}]"
+    return BrokenError(f"agent {agent!r}: its reward is {reward!r}; {remedy}")

@@ -24,7 +24,7 @@ from collectors.envs.adapters.observation_spaces import (
     without_mask,
 )
 from collectors.envs.adapters.space_forms import form_of, space_of
-from league.agent_spaces import AgentSpaces, text_of
+from league.agent_spaces import AgentSpaces, distinct, key_of, text_of
 from league.errors import InputError
 from league.spec import EnvSpec
 
@@ -41,8 +41,11 @@ class Translator:
 
     def __init__(self, spec: EnvSpec, spaces: Mapping[str, AgentSpaces]) -> None:
         self._spec = spec
-        seen = {agent: without_mask(space_of(spaces[agent].observation)) for agent in spec.agents}
-        self._actions = read_actions(spec.name, {agent: space_of(spaces[agent].action) for agent in spec.agents})
+        made = {key: space_of(form) for key, form in distinct(spaces).items()}
+        whole = {agent: made[key_of(spaces[agent].observation)] for agent in spec.agents}
+        seen = {agent: without_mask(space) for agent, space in whole.items()}
+        self._masked = {agent for agent, space in whole.items() if seen[agent] is not space}
+        self._actions = read_actions(spec.name, {agent: made[key_of(spaces[agent].action)] for agent in spec.agents})
         array, self._writes = observation_layout(spec.name, seen)
         self._seen = seen
         self._masks = {agent: mask_writer(self._actions, agent) for agent in spec.agents}
@@ -51,18 +54,29 @@ class Translator:
         wanted = (spec.observation.shape, spec.observation.dtype, spec.actions, spec.heads, spec.continuous)
         if found != wanted:
             raise ValueError(f"the spaces of {spec.name} give {found}, but its spec says {wanted}")
+        if spec.observation.structure not in ((), array.structure):
+            raise ValueError(f"the spaces of {spec.name} have another structure than the observation of its spec")
 
-    def read(self, agent: str, observation: Any, mask: Any = None) -> tuple[Row, BoolArray]:
+    def has_mask(self, agent: str) -> bool:
+        """Whether a mask lies beside the observations of an agent."""
+        return agent in self._masked
+
+    def read(self, agent: str, observation: Any, mask: Any = None, need_mask: bool = False) -> tuple[Row, BoolArray]:
         """Return an observation as a row, and the mask of its legal options.
 
         A mask that lies beside the observation, as in PettingZoo's classic games, is found there. Without any mask
-        everything that the agent has is legal.
+        everything that the agent has is legal, unless a mask is needed.
         """
         if observation is None:
             raise ObservationError(f"{agent}: there is no observation; after the end of an episode nobody acts")
         seen, given = _unwrapped(observation, mask)
         row, legal = np.zeros(self._spec.observation.shape, self._spec.observation.dtype), self._actions.legal[agent]
         self._writes[agent](fitted(self._seen[agent], seen, f"{agent}: the observation"), row)
+        if given is None and need_mask:
+            raise ObservationError(
+                f"{agent}: there is no mask, but {self._spec.name} has illegal actions: give one of 0 (illegal) and 1 "
+                "(legal), as in act(observation, mask), or the whole observation if a mask lies beside it"
+            )
         if given is None:
             return row, legal
         _check_mask(agent, given)

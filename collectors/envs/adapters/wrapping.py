@@ -14,7 +14,7 @@ def wrap(build: Build, wrappers: Sequence[Any], kinds: tuple[type, ...], allow: 
     A wrapper is the name of a function or class that takes an environment and returns one of `kinds`, or a
     pair of that name and its keyword arguments.
     """
-    steps = [(name, wrapper(name, kwargs, allow)) for name, kwargs in map(_read, wrappers)]
+    steps = [(name, wrapper(name, kwargs, allow)) for name, kwargs in map(read_wrapper, wrappers)]
     if not steps:
         return build
 
@@ -27,7 +27,8 @@ def wrap(build: Build, wrappers: Sequence[Any], kinds: tuple[type, ...], allow: 
     return wrapped
 
 
-def _read(wrapper: Any) -> tuple[str, Mapping[str, Any]]:
+def read_wrapper(wrapper: Any) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of a wrapper and its arguments."""
     match wrapper:
         case str(name):
             return name, {}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from collectors.conformance import conform
+from collectors.conforming import conform
 from collectors.envs.native.connect_four import ConnectFour
 from collectors.envs.native.recall import Recall
 from collectors.envs.turns import TurnTakingEnvironment

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from collectors.conformance import conform
+from collectors.conforming import conform
 from collectors.envs.native.tic_tac_toe import TicTacToe
 from collectors.envs.plan import plan
 from collectors.envs.watched import BUILD, CLOSE, RESET, STEP, TESTS, Watched, silent, watched

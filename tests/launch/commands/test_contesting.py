@@ -20,6 +20,20 @@ def test_a_delay_is_not_negative(run, words, capsys):
     assert "--delay must be 0 or more seconds, got -1" in capsys.readouterr().err
 
 
+def test_check_env_takes_settings_as_run_does(capsys):
+    words = ["env.sides=[a,a]", "env.max_steps=3", "--episodes", "2", "--seconds", "9", "--json"]
+    assert main(["check-env", "classic/rps_v2", *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [seat["side"] for seat in found["spec"]["seats"]] == ["a", "a"]
+    assert (found["episodes"], found["length"]) == (2, [6.0, 6])
+
+
+@pytest.mark.parametrize("word", ["--episodes", "--seconds", "--hang-seconds"])
+def test_check_env_refuses_a_number_that_is_not_positive(word, capsys):
+    assert main(["check-env", "rock_paper_scissors", word, "0"]) == 2
+    assert f"{word} must be more than 0, got 0" in capsys.readouterr().err
+
+
 def test_check_env_as_json(capsys):
     assert main(["check-env", "rock_paper_scissors", "max_cycles=3", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

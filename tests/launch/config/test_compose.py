@@ -86,7 +86,7 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
         ),
         (
             "env.id=classic/go_v5",
-            "env.id is only for env.name=pettingzoo, openspiel, gymnasium, atari; "
+            "env.id is only for env.name=pettingzoo, openspiel, gymnasium, gymnasium_multi, atari, pgx; "
             "the seats of 'connect_four' are fixed",
         ),
         (
@@ -215,8 +215,8 @@ FILES = {
 ANSWERS = {
     "env=mine": "userpkg.game:Game {'size': 3} mlp",
     "env=mien": "unknown env 'mien'. Did you mean 'mine'? "
-    "Known: atari, connect_four, disc, gymnasium, mine, openspiel, pettingzoo, recall, rock_paper_scissors, "
-    "simple_spread, simple_tag, tic_tac_toe, two_step.",
+    "Known: atari, connect_four, disc, gymnasium, gymnasium_multi, mine, openspiel, pettingzoo, pgx, recall, "
+    "rock_paper_scissors, simple_spread, simple_tag, tic_tac_toe, two_step.",
     "experiment=typo": "unknown key 'algo.epoch'; did you mean 'algo.epochs'? (in pkg://userpkg.conf/experiment/typo.yaml)",
     "experiment=words": "algo.epochs=many: expected a whole number (in pkg://userpkg.conf/experiment/words.yaml)",
 }
@@ -253,9 +253,9 @@ def test_default_is_the_connect_four_league_of_three_minutes():
     assert config.league.matchmaking.name == "alphastar"
     assert config.league.budget.minutes == 2.3
     kinds = {name: (player.kind, player.rate) for name, player in config.league.players.items()}
-    assert kinds["main"] == ("main", 0.6)
-    assert kinds["main_exploiter"] == ("main_exploiter", 0.3)
-    assert kinds["league_exploiter"] == ("league_exploiter", 0.1)
+    assert kinds["main"] == ("main", 0.75)
+    assert kinds["main_exploiter"] == ("main_exploiter", 0.2)
+    assert kinds["league_exploiter"] == ("league_exploiter", 0.05)
     assert {name: player.anchor for name, player in config.league.players.items() if player.bot} == {
         "random": 0.0,
         "one_ply": 562.0,

@@ -20,7 +20,8 @@ def options(group):
         f"{group}={option}"
         for group in ("league", "algo", "policy", "launch", "track", "experiment", "env")
         for option in options(group)
-        if option not in ("pettingzoo", "openspiel", "gymnasium", "atari")  # these want an env.id
+        if option
+        not in ("pettingzoo", "openspiel", "gymnasium", "gymnasium_multi", "atari", "pgx")  # these want an env.id
     ],
 )
 def test_every_option_survives_the_way_through_the_run_directory(override):

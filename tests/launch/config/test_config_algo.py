@@ -55,7 +55,7 @@ def test_an_algorithm_brings_its_keys_and_defaults(own):
 
 
 def test_what_an_experiment_says_counts_for_its_own_algorithm():
-    assert compose([]).algo["lr"] == compose(["algo=ppo"]).algo["lr"] == compose(["algo=mappo"]).algo["lr"] == 1.5e-3
+    assert compose([]).algo["lr"] == compose(["algo=ppo"]).algo["lr"] == compose(["algo=mappo"]).algo["lr"] == 3e-3
 
 
 def test_whoever_may_not_load_it_takes_it_as_it_is(own):

@@ -54,7 +54,8 @@ def test_an_experiment_of_the_folder_comes_with_the_env_of_its_name(folder):
 
 
 ENVS = (
-    "Known: atari, connect_four, disc, gymnasium, openspiel, pettingzoo, recall, rock_paper_scissors, simple_spread, "
+    "Known: atari, connect_four, disc, gymnasium, gymnasium_multi, openspiel, pettingzoo, pgx, recall, "
+    "rock_paper_scissors, simple_spread, "
     "simple_tag, tic_tac_toe, two_step."
 )
 

@@ -4,7 +4,7 @@ import pytest
 
 from launch.cli import main
 from launch.config.config import Config, stored, to_plain
-from launch.processes.ending import find_end_problem, finished
+from launch.processes.ending import find_end_problem, finished, stop_reason
 from launch.viewers.view import read_offline
 from league.events import (
     CandidateWritten,
@@ -19,6 +19,7 @@ from league.player import Player
 from league.rulebook import BudgetConfig
 from league.spec import Array, EnvSpec, Seat
 from league.state import OVER, LeagueState, apply
+from league.store.run_directory import RunDirectory
 from league.ticket import Entry, Episode, Purpose, Ticket
 
 ENV = EnvSpec(
@@ -86,6 +87,20 @@ def test_a_league_that_never_trained_fails():
         "the league is over (the budget is spent), but nobody was trained, though there were about 100,000 decisions "
         "to learn from. Why is in: ludus logs"
     )
+
+
+def test_why_training_stopped_is_quoted_from_the_log_of_the_learner(tmp_path):
+    run = RunDirectory(tmp_path).create()
+    assert stop_reason(run) == ""
+    told = "player main: 10 updates in a row were rolled back (the network own:Net returns NaN). Its training stops; so"
+    lines = [
+        "2026-01-01 INFO ludus.learner: Its training stops",
+        f"2026-01-01 ERROR ludus.learner: {told}",
+        "x ERROR y: z",
+    ]
+    run.log("learner", 0).write_text("\n".join(lines))
+    found = find_end_problem(ended({"main": 2, "other": 2}, main=0, other=0), config(), stop_reason(run))
+    assert found.line.endswith(f"decisions to learn from. {told}")
 
 
 def test_a_last_candidate_that_came_too_late_is_no_failure():

@@ -40,3 +40,19 @@ def test_a_trial_without_an_end_is_a_warning_if_there_was_time_for_one():
     assert Tried(spec, [], 999).endless == ""
     assert Tried(spec, [1.0], 5000).endless == ""
     assert Tried(spec, [], 1000).endless.startswith("no episode of tic_tac_toe ended in 1,000 steps")
+
+
+def tried(name, **settings):
+    env = EnvConfig(name="pettingzoo", id=f"small_envs:{name}", **settings)
+    return json.loads(perform(Try(env=env, slots=2, allow=("small_envs",))))["notes"]
+
+
+def test_a_trial_says_what_it_guessed_and_what_the_episodes_showed():
+    assert tried("Duel") == []
+    (shared,) = tried("SharedReward")
+    assert shared.startswith("warning: all agents got the same return in each of ")
+    assert tried("SharedReward", sides=["all", "all"]) == []
+    guess, role, general = tried("Hunt")
+    assert guess.startswith("agents are called tiger and deer, so each name is a team. If that is wrong: env.seats")
+    assert role.startswith("warning: tiger returned more than deer in all of")
+    assert general.startswith("not zero-sum: the highest return wins; returns are shown beside the ratings")

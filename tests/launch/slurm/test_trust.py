@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from launch.cli import main
+from launch.config.approvals import marks_file
 from launch.config.compose import compose
 from launch.config.config import Config, ConfigError, from_plain, to_plain
 from launch.config.slurm import JobConfig, SlurmConfig
 from launch.slurm.commands import SlurmError
 from launch.slurm.script import jobs, script
-from launch.slurm.trust import approve, marks_file, shell_of
+from launch.slurm.trust import approve, shell_of
 from league.store.run_directory import RunDirectory
 from league.wire.keys import load_server_keys, make_keys
 

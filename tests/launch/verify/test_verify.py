@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from spawned import hold
 
 from launch.verify.audit import walk
 from launch.verify.verify import CHECKS, is_served, verify
@@ -283,17 +284,11 @@ def test_a_ledger_that_cannot_be_read_is_no_number_of_failed_checks(run, capsys)
     assert last == "first: its ledger cannot be read, so that not all 10 checks were made"
 
 
-def _hold(path, ready, release):
-    with Ledger.open(path):
-        ready.set()
-        release.wait(60)
-
-
 def test_a_living_run_is_left_alone(run):
     assert not is_served(run.ledger)
     context = multiprocessing.get_context("spawn")
     ready, release = context.Event(), context.Event()
-    process = context.Process(target=_hold, args=(run.ledger, ready, release))
+    process = context.Process(target=hold, args=(run.ledger, ready, release))
     process.start()
     try:
         assert ready.wait(60)

@@ -110,3 +110,12 @@ def test_the_scores_of_three_players():
     assert match["recorded"] == [1]
     alone = Ticket(number=1, purpose=Purpose.EVALUATE, entries=entries[:1], episodes=1)
     assert reading.match_json(alone, (Episode((0,), (3.0,), 5),))["scores"] is None
+
+
+def test_status_of_a_league_that_is_over_has_its_last_nash_conv(kuhn, out):
+    assert reading.status(kuhn, as_json=True) == 0
+    (player, figure), *others = json.loads(out())["nash_conv"].items()
+    assert (player, others) == ("main", [])
+    assert figure > 0
+    assert reading.status(kuhn) == 0
+    assert f"no collector plays now, NashConv of main {figure:.3f}" in out()

@@ -5,14 +5,25 @@
 
 import numpy as np
 import pytest
-from simulated_league import PLANTED, SIZE, SimulatedLeague, antisymmetric, spaced, wrong_anchor
+from simulated_league import (
+    PLANTED,
+    PLANTED_BY_RETURN,
+    SIZE,
+    SimulatedLeague,
+    SimulatedReturns,
+    antisymmetric,
+    bound_to_roles,
+    rated,
+    spaced,
+    wrong_anchor,
+)
 
-from league.game_counts import GameCounts
-from league.ratings.anchoring import fit_anchored
+from league.ratings.anchoring import Anchored, fit_anchored
 from league.ratings.probes import Defect, find_defects
 from league.ratings.return_ratings import fit_returns
 
 SURE = {"few games", "island"}  # these probes count, and are never wrong
+BY_RETURN = {"few games", "misfit", "improving player", "island"}  # probes of ratings by return
 
 
 def trial(make, leagues, seed):
@@ -94,6 +105,22 @@ def test_a_pin_that_is_wrong_by_too_little_to_be_refuted_costs_coverage(figure):
     assert 0.75 < coverage < 0.95
 
 
+def test_a_role_that_wins_more_is_no_strength_and_intervals_cover(figure):
+    """Roles bind players to one seat each; the first player has both, so that the role can be told from strength."""
+    rng, inside, off, seats = np.random.default_rng(8), [], [], []
+    for _ in range(100):
+        strength, counts = bound_to_roles(rng)
+        fit = fit_anchored(counts, {0: 0.0}, asymmetric=True).fit
+        inside.append(covered(fit, strength))
+        off.append((fit.ratings.rating - strength)[1:].reshape(2, -1).mean(axis=1))
+        seats.append(fit.seat.value)
+        assert fit.dispersion.freedom == pytest.approx(24 - 9, abs=0.2), "24 cells, less 8 ratings and the role"
+    figure(f"a role worth 200 Elo: {np.mean(inside):.1%} of 95 % intervals cover; it is found as {np.mean(seats):.0f}")
+    assert 0.93 <= np.mean(inside) <= 0.98
+    assert np.abs(np.mean(off, axis=0)).max() < 15
+    assert np.mean(seats) == pytest.approx(200, abs=15)
+
+
 def newest(rng, gain, pairs):
     """A candidate above the one before it by some gain, with few games of its own."""
     strength = spaced(SIZE, rng)
@@ -118,33 +145,52 @@ def test_a_candidate_that_improves_is_covered_from_its_first_games_on(gain, pair
     assert abs(np.mean(off)) < 25
 
 
-def returns_league(rng, size=SIZE, deviation=0.0, pairs=60):
-    """Return true ratings in units of return and the counts of games whose margins scatter far more than ratings."""
-    rating = rng.normal(0.0, 0.3, size)
-    rating -= rating[0]
-    return rating, margins_of(rng, rating, np.full((size, size), pairs), antisymmetric(size, deviation, rng))
+def trial_by_return(make, leagues, seed):
+    """Return the share of intervals that cover the truth, and how often each probe fires."""
+    rng, inside, fired = np.random.default_rng(seed), [], dict.fromkeys(Defect, 0)
+    for _ in range(leagues):
+        league = make(rng)
+        counts = league.play(rng)
+        fit = fit_returns(counts, {0: 0.0}, league.predecessors)
+        for found in {finding.defect for finding in find_defects(counts, Anchored(fit), league.predecessors)}:
+            fired[found] += 1
+        inside.append(covered(fit, league.rating))
+    return float(np.mean(inside)), {name: count / leagues for name, count in fired.items()}
 
 
-def margins_of(rng, rating, pairs, own, spread=3.0):
-    size = len(rating)
-    zeros = np.zeros((size, size))
-    tables = {name: zeros.copy() for name in ("wins", "margins", "margin_squares")}
-    for i, j in zip(*np.triu_indices(size, 1), strict=True):
-        units = rating[i] - rating[j] + own[i, j] + spread * rng.standard_t(5, pairs[i, j])
-        tables["wins"][i, j] = tables["wins"][j, i] = pairs[i, j]
-        tables["margins"][i, j], tables["margins"][j, i] = 2 * units.sum(), -2 * units.sum()
-        tables["margin_squares"][i, j] = tables["margin_squares"][j, i] = (units**2).sum()
-    return GameCounts(draws=zeros, losses=zeros, pairs=tables["wins"], pair_squares=tables["wins"], **tables)
+@pytest.mark.parametrize("planted", PLANTED_BY_RETURN)
+def test_by_return_intervals_cover_and_only_the_probe_of_what_was_planted_fires(planted):
+    coverage, fired = trial_by_return(PLANTED_BY_RETURN[planted], 40, 1)
+    assert 0.90 < coverage <= 1.0
+    for name, rate in fired.items():
+        if name == planted and name in BY_RETURN:
+            assert rate >= 0.8, f"{name} was planted"
+        else:
+            assert rate <= 0.1, f"{name} was not planted"
 
 
-@pytest.mark.parametrize(("deviation", "pairs"), [(0.0, 60), (0.5, 60), (0.0, 3), (0.5, 300)])
-def test_intervals_by_return_cover(deviation, pairs, figure):
-    rng, inside = np.random.default_rng(5), []
-    for _ in range(150):
-        truth, counts = returns_league(rng, deviation=deviation, pairs=pairs)
-        inside.append(covered(fit_returns(counts, {0: 0.0}), truth))
-    figure(f"by return, {pairs} pairs that deviate by {deviation}: {np.mean(inside):.1%} of 95 % intervals cover")
-    assert 0.92 < np.mean(inside) < 0.985
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", PLANTED_BY_RETURN)
+def test_by_return_intervals_cover_93_to_98_per_cent(planted, figure):
+    coverage, fired = trial_by_return(PLANTED_BY_RETURN[planted], 1000, 2)
+    alarms = {name: rate for name, rate in fired.items() if name != planted}
+    own = f"its probe fires in {fired[Defect(planted)]:.1%}; " if planted in BY_RETURN else ""
+    figure(f"by return, {planted}: {coverage:.1%} of intervals cover; {own}false alarms {max(alarms.values()):.1%}")
+    assert 0.93 <= coverage <= 0.98
+    assert planted not in BY_RETURN or fired[Defect(planted)] >= 0.9
+    assert max(alarms.values()) <= (0.05 if planted == "few games" else 0.03)  # variances from 2 pairs are rough
+    assert all(alarms[name] == 0 for name in alarms if name in SURE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("deviation", "pairs"), [(0.5, 60), (0.5, 300)])
+def test_intervals_by_return_cover_where_pairs_have_a_style(deviation, pairs, figure):
+    def league(rng):
+        return SimulatedReturns(rated(rng), pairs=pairs, residual=antisymmetric(SIZE, deviation, rng))
+
+    coverage, _ = trial_by_return(league, 1000, 5)
+    figure(f"by return, {pairs} pairs that deviate by {deviation}: {coverage:.1%} of 95 % intervals cover")
+    assert 0.93 <= coverage <= 0.98
 
 
 @pytest.mark.parametrize(("gain", "pairs"), [(0.0, 0), (0.3, 2), (0.3, 20)])
@@ -154,10 +200,9 @@ def test_a_candidate_by_return_starts_at_the_one_before_and_its_interval_covers(
     met[SIZE] = met[:, SIZE] = pairs
     met[3, SIZE] = met[SIZE, 3] = 0
     for _ in range(300):
-        rating, _ = returns_league(rng, pairs=1)
-        change = rng.normal(gain, 0.3)  # as much as ratings differ
+        rating, change = rated(rng), rng.normal(gain, 0.3)  # as much as ratings differ
         truth = np.append(rating, rating[3] + change)
-        found = fit_returns(margins_of(rng, truth, met, np.zeros(met.shape)), {0: 0.0}, {SIZE: 3}).ratings
+        found = fit_returns(SimulatedReturns(truth, pairs=met).play(rng), {0: 0.0}, {SIZE: 3}).ratings
         inside.append(found.low[SIZE] <= truth[SIZE] <= found.high[SIZE])
         off.append(found.rating[SIZE] - truth[SIZE])
     games = 2 * pairs * (SIZE - 1)

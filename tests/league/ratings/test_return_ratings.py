@@ -1,5 +1,7 @@
 """Ratings by return: the potential of margins, and the order of chips where wins say the opposite."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -90,3 +92,67 @@ def test_no_games_and_games_of_one_unit_are_no_error():
     assert np.isfinite(one.ratings.high[0])
     with pytest.raises(ValueError, match="anchors"):
         fit_returns(counted([[0, 2.0], [-2, 0]], [[0, 1.0], [1, 0]]), {7: 0.0})
+
+
+# --- roles ---------------------------------------------------------------------------------------------------
+
+
+def hunted(strength, lead, games=40):
+    """Return exact counts of a league with two roles: 0 is in both, the first half of the others tigers, the rest deer.
+
+    The tiger has the first seat, and returns `lead` more than the deer, whoever plays.
+    """
+    size = len(strength)
+    tigers, deer = range(1, 1 + (size - 1) // 2), range(1 + (size - 1) // 2, size)
+    table = {name: np.zeros((size, size)) for name in ("wins", "draws", "losses", "pairs", "squares", "margins", "own")}
+    met = [(t, d) for t in (0, *tigers) for d in (0, *deer) if t != d]
+    for t, d in met:
+        margin = strength[t] - strength[d] + lead
+        table["wins"][t, d] = games
+        table["pairs"][t, d] = table["pairs"][d, t] = games
+        table["squares"][t, d] = games
+        table["margins"][t, d], table["margins"][d, t] = games * margin, -games * margin
+        table["own"][t, d] = table["own"][d, t] = games * (margin**2 + 1.0)
+    return GameCounts(
+        wins=table["wins"],
+        draws=table["draws"],
+        losses=table["losses"],
+        pairs=table["pairs"],
+        pair_squares=table["squares"],
+        margins=table["margins"],
+        margin_squares=table["own"],
+    )
+
+
+def test_a_role_that_returns_more_says_nothing_about_its_players():
+    strength = [0.0, 2.0, -1.0, 3.0, -2.0]  # random, two tigers, two deer
+    counts = hunted(strength, lead=50.0)
+    found = fit_returns(counts, {0: 0.0}, asymmetric=True)
+    assert found.ratings.rating == pytest.approx(strength, abs=1e-6)
+    assert found.seat.value == pytest.approx(50.0, abs=1e-6)
+    assert found.cells.predicted == pytest.approx(found.cells.observed)
+    without = fit_returns(counts, {0: 0.0}).ratings.rating
+    assert without[1:3].min() > without[3:].max() + 50, "the seat was rated, not the player"
+
+
+def test_without_roles_nothing_changes_where_seats_are_swapped():
+    rng = np.random.default_rng(2)
+    won = rng.integers(1, 30, size=(5, 5)).astype(float)
+    counts = GameCounts.unpaired(won, np.zeros((5, 5)))
+    plain, roles = (fit_returns(counts, {0: 0.0}, {4: 3}, asymmetric=flag) for flag in (False, True))
+    assert roles.ratings.rating == pytest.approx(plain.ratings.rating, abs=1e-6)
+    assert roles.ratings.low[1:] == pytest.approx(plain.ratings.low[1:], abs=1e-4)
+    assert roles.seat.value == pytest.approx(0.0, abs=1e-6)
+
+
+def test_intervals_of_players_of_a_role_cover_the_truth():
+    rng, covered = np.random.default_rng(5), 0
+    for _ in range(200):
+        strength = np.concatenate([[0.0], rng.normal(size=6)])
+        exact = hunted(strength, lead=20.0, games=60)
+        noise = np.triu(rng.normal(scale=np.sqrt(60), size=exact.margins.shape), 1)
+        margins = np.where(exact.margins != 0, exact.margins + noise - noise.T, 0.0)
+        noisy = replace(exact, margins=margins, margin_squares=exact.pairs * ((margins / 60) ** 2 + 1.0))
+        found = fit_returns(noisy, {0: 0.0}, asymmetric=True).ratings
+        covered += int(((found.low <= strength) & (strength <= found.high))[1:].sum())
+    assert 0.92 < covered / 1200 < 0.985, covered / 1200

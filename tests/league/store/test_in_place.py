@@ -101,3 +101,31 @@ def test_a_ledger_that_is_being_founded_is_empty(tmp_path, begun):
             connection.execute("pragma journal_mode=wal")
     assert look(path, lambda ledger: (ledger.head, ledger.read())) == (0, [])
     assert sorted(file.name for file in tmp_path.iterdir()) == ["ledger.sqlite"], "nothing was written"
+
+
+ENDLESS = "with recursive n(x) as (select 1 union all select x + 1 from n) select x as {} from n"
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("events", "seq, 'x' as kind, null as ticket, '{}' as body, null as chain"),
+        ("metrics", "id, 1 as seq, 1.0 as elapsed, 'x' as source, '{}' as body, null as chain"),
+        ("archive", "last, 'x' as name"),
+        ("meta", "key, '6' as value"),
+    ],
+)
+def test_an_endless_view_in_place_of_a_table_is_not_read(table, columns, path):
+    with closing(sqlite3.connect(path)) as stranger:
+        stranger.execute(f"alter table {table} rename to old")
+        stranger.execute(f"create view {table} as {ENDLESS.replace('{}', columns)}")
+        stranger.commit()
+    for use in (lambda: look(path, head), lambda: Ledger.open(path).close()):
+        with pytest.raises(LedgerError, match="are not those of Ludus"):
+            use()
+
+
+def test_numbers_that_do_not_rise_end_every_reader(path):
+    with open_still(path) as ledger, pytest.raises(LedgerError, match="do not rise"):
+        ledger._rising([(5, b""), (3, b"")], since=3)

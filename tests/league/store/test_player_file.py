@@ -69,7 +69,7 @@ def test_other_files_are_refused(tmp_path):
     path = tmp_path / "p.safetensors"
     assert "there is no file" in refusal(path)
     path.mkdir()
-    assert "is not a file" in refusal(path)
+    assert "is a directory where a file belongs" in refusal(path)
     store = SnapshotStore(tmp_path / "store")
     name = store.adopt(read_player(packed(tmp_path / "q")).data)
     assert "is no packed player" in refusal(store.path(name))

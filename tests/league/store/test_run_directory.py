@@ -1,8 +1,10 @@
+import json
 import os
 import stat
 
 import pytest
 
+from league.store.regular_file import IrregularFile
 from league.store.run_directory import LAYOUT_VERSION, Rendezvous, RunDirectory, RunError
 from league.wire.addresses import LONGEST_PATH
 
@@ -61,6 +63,17 @@ def test_find_by_name_by_path_and_latest(runs):
     assert RunDirectory.find("old", runs).root == runs / "old"
     assert RunDirectory.find(str(runs / "middle"), runs).root == runs / "middle"
     assert RunDirectory.find("latest", runs).root == runs / "new"
+
+
+def test_latest_is_a_league_and_a_tournament_only_if_there_is_no_league(runs):
+    for name, modified, rounds in (("cup", 3000, {"rounds": 5}), ("precise", 4000, {"until": 10.0})):
+        make(runs, name, modified=modified)
+        config = runs / name / "config.json"
+        config.write_text(json.dumps({"league": {"tournament": {"rounds": None, "until": None, **rounds}}}))
+        os.utime(config, (modified, modified))
+    assert RunDirectory.find("latest", runs).root == runs / "precise"
+    make(runs, "league", modified=1000)
+    assert RunDirectory.find("latest", runs).root == runs / "league"
 
 
 def test_a_run_that_is_not_there_is_answered_with_those_that_are(runs):
@@ -144,5 +157,30 @@ def test_a_config_that_is_a_pipe_is_not_waited_for(runs):
     run = make(runs, "first")
     run.config.unlink()
     os.mkfifo(run.config)
-    with pytest.raises(RunError, match="it is not a file"):
+    with pytest.raises(IrregularFile, match="a pipe where a file belongs"):
         run.read_config()
+
+
+def test_links_that_lead_in_a_circle_lead_nowhere(runs):
+    run = make(runs, "first")
+    (run.root / "loop").symlink_to("loop")
+    (run.root / "there").symlink_to("back")
+    (run.root / "back").symlink_to("there")
+    run.refuse_links()
+    assert run.inside(run.root) == run.root
+
+
+def test_a_name_that_is_no_text_is_refused(runs):
+    run = make(runs, "first")
+    strange = run.root.rename(run.root.with_name("first\udcff"))
+    with pytest.raises(RunError, match=r"first\\udcff' is no text: rename it"):
+        RunDirectory.find(str(strange))
+
+
+@pytest.mark.timeout(10)
+def test_latest_does_not_wait_for_a_config_that_is_a_pipe(runs):
+    make(runs, "first")
+    second = make(runs, "second")
+    second.config.unlink()
+    os.mkfifo(second.config)
+    assert RunDirectory.find("latest", runs).name in ("first", "second")

@@ -45,7 +45,7 @@ def test_an_agent_that_acts_starts_from_no_reward(buffer):
     ("array", "reason"),
     [
         ("reward", "its reward is NaN or infinite"),
-        ("observation", "its observation holds NaN or infinity"),
+        ("observation", "its observation holds NaN or infinity, or a number too large for float32"),
         ("state", "state() holds NaN or infinity"),
     ],
 )

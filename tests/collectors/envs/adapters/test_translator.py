@@ -6,6 +6,7 @@ from gymnasium import spaces
 
 from collectors.envs.adapters.space_forms import agent_spaces
 from collectors.envs.adapters.translator import ObservationError, Translator
+from league.agent_spaces import layout_of
 from league.spec import Array, EnvSpec, Seat
 
 NESTED = spaces.Dict(
@@ -30,6 +31,15 @@ def test_a_structure_becomes_a_flat_row():
     row, mask = translator(NESTED).read("a", seen())
     assert row.tolist() == [7, 7, 7, 7, 0, 1, 0, 0.5, -0.5]
     assert mask.all()
+
+
+def test_spaces_and_a_structure_that_contradict_each_other_are_refused():
+    spaces_of_a = {"a": agent_spaces(NESTED, spaces.Discrete(4))}
+    parts = tuple(layout_of(spaces_of_a["a"].observation))
+    for structure in ((), parts):
+        Translator(EnvSpec("toy", ("a",), (Seat((0,)),), Array((9,), "float32", structure), actions=4), spaces_of_a)
+    with pytest.raises(ValueError, match="another structure"):
+        Translator(EnvSpec("toy", ("a",), (Seat((0,)),), Array((9,), "float32", parts[:2]), actions=4), spaces_of_a)
 
 
 def test_a_mask_may_lie_beside_the_observation_or_be_given():

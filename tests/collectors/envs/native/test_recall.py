@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from collectors.conformance import conform
+from collectors.conforming import conform
 from collectors.envs.native.recall import Recall
 
 

@@ -1,0 +1,1 @@
+"""Environments that play in another Python than this one: `env.python=OTHER_VENV/bin/python`."""

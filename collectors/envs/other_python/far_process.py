@@ -1,0 +1,264 @@
+"""The process of another Python that plays games: started, ordered, watched, and ended.
+
+    with FarProcess("/venvs/old/bin/python") as far:
+        described = far.ask({"do": "open", ...}, seconds=150)
+        far.tick(seconds=30)                              # raises FarSideLost if it died, hangs or answers nonsense
+
+The far side is `far_side.py` alone, which runs there without anything of Ludus. Orders and answers go over a pair of
+sockets; rows lie in memory that both sides map. What the game prints goes to a file of bounded size, for errors.
+"""
+
+import contextlib
+import json
+import mmap
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import IO, Any, Self
+
+from league.errors import InputError
+
+FAR_SIDE = Path(__file__).with_name("far_side.py")
+HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")  # of this Python
+LARGEST_ANSWER = 1 << 28  # bytes
+LARGEST_LOG = 1 << 20  # bytes that a game may print before the file is emptied
+CHECK_SECONDS = 0.5  # between two checks whether a process that answers nothing still lives
+STACK_SECONDS = 1.0  # for a process that hangs to write its stack
+END_SECONDS = 2.0  # to close the games
+
+Answer = dict[str, Any]
+
+
+class FarSideLost(InputError):  # noqa: N818  (what happened, as in SnapshotMissing)
+    """The process died, hung or answered nonsense; the message says which, and where."""
+
+
+class FarSideError(InputError):
+    """The far side could not do what it was asked: the fault of the environment or of its config."""
+
+
+class FarProcess:
+    """A process of another Python with the far side of an environment."""
+
+    def __init__(self, python: str) -> None:
+        self._python = python
+        self._near, far = socket.socketpair()
+        self.memory = _shared_file()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as this)
+        watched, self._lifeline = os.pipe()
+        passed = (far.fileno(), self.memory, watched)
+        # The kernel takes the end of the thread that starts a process for the end of its parent.
+        hard = threading.current_thread() is threading.main_thread()
+        words = [python, "-E", str(FAR_SIDE), *map(str, passed), str(os.getpid()), str(int(hard))]
+        try:
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, pass_fds=passed,
+                env={key: value for key, value in os.environ.items() if key not in HIDDEN}, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            _release(self._near, self._log, self.memory, self._lifeline)
+            raise FarSideError(
+                f"env.python={python}: {error.strerror}. Give the python of a virtual environment, such as "
+                "OTHER_VENV/bin/python"
+            ) from error
+        finally:
+            far.close()
+            os.close(watched)
+        # Also where nobody closes an environment, such as at the end of a process.
+        given = (self._process, self._near, self._log, self.memory, self._lifeline)
+        self._end = weakref.finalize(self, _end, *given)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    def share(self, size: int) -> mmap.mmap:
+        """Return memory of this size that the far side can map, too."""
+        os.ftruncate(self.memory, size)
+        return mmap.mmap(self.memory, size)
+
+    def ask(self, order: Answer, seconds: float) -> Answer:
+        """Carry out an order; raise FarSideError if the environment refuses it, FarSideLost if there is no answer."""
+        doing = str(order["do"])
+        self._send(json.dumps(order).encode(), doing)
+        answer = self._answer(doing, seconds)
+        if "error" in answer:
+            raise _raised(answer)
+        return answer
+
+    def tick(self, seconds: float) -> Answer:
+        """Step all slots whose agents move; return faults and infos, if there are any."""
+        self._send(b"", "step")
+        answer = self._answer("step", seconds)
+        if "error" in answer:
+            raise FarSideLost(f"it failed: {answer['type']}: {answer['error']} ({answer.get('place', '')})")
+        self._shorten_log()
+        return answer
+
+    def picture(self, slot: int, seconds: float) -> tuple[Answer, bytes] | None:
+        """Return the shape and the bytes of a picture; None if there is none."""
+        header = self.ask({"do": "picture", "slot": slot}, seconds)
+        if not header:
+            return None
+        data = self._frame("picture", seconds)
+        self._frame("picture", seconds)
+        return header, data
+
+    def close(self) -> None:
+        """Let the games close, and end the process."""
+        if self._process.returncode is None and not self._has_ended():
+            with contextlib.suppress(FarSideLost):
+                self._send(json.dumps({"do": "close"}).encode(), "close")
+                self._frame("close", END_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process and what it started, at once."""
+        self._end()
+
+    def _has_ended(self) -> bool:
+        """Whether the process has ended; it is not reaped, so that its id still means its group."""
+        if self._process.returncode is not None:
+            return True
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    # --- frames ---
+
+    def _send(self, data: bytes, doing: str) -> None:
+        try:
+            self._near.settimeout(END_SECONDS)
+            self._near.sendall(struct.pack("<I", len(data)) + data)
+        except OSError as error:
+            raise self._lost(doing) from error
+
+    def _answer(self, doing: str, seconds: float) -> Answer:
+        data = self._frame(doing, seconds)
+        try:
+            answer = json.loads(data) if data else {}
+        except ValueError as error:
+            raise FarSideLost(f"it answered nonsense: {data[:60]!r}") from error
+        if not isinstance(answer, dict):
+            raise FarSideLost(f"it answered nonsense: {data[:60]!r}")
+        return answer
+
+    def _frame(self, doing: str, seconds: float) -> bytes:
+        until = time.monotonic() + seconds
+        (length,) = struct.unpack("<I", self._exactly(4, doing, until, seconds))
+        if length > LARGEST_ANSWER:
+            raise FarSideLost(f"it answered nonsense: a message of {length:,} bytes")
+        return self._exactly(length, doing, until, seconds)
+
+    def _exactly(self, length: int, doing: str, until: float, seconds: float) -> bytes:
+        data = b""
+        while len(data) < length:
+            self._near.settimeout(CHECK_SECONDS)
+            try:
+                more = self._near.recv(length - len(data))
+            except TimeoutError:
+                if self._has_ended():
+                    raise self._lost(doing) from None
+                if time.monotonic() > until:
+                    raise self._hung(doing, seconds) from None
+                continue
+            except OSError as error:
+                raise self._lost(doing) from error
+            if not more:
+                raise self._lost(doing)
+            data += more
+        return data
+
+    # --- what went wrong ---
+
+    def _lost(self, doing: str) -> FarSideLost:
+        """Describe the end of a process."""
+        until = time.monotonic() + END_SECONDS
+        while not self._has_ended() and time.monotonic() < until:
+            time.sleep(0.001)
+        if not self._has_ended():
+            return FarSideLost(f"it closed its connection in {doing}")
+        code, printed = _end_group(self._process), self.printed()
+        if code < 0:
+            name = next((one.name for one in signal.Signals if one == -code), "a signal")
+            return FarSideLost(f"it crashed with signal {-code} ({name}) in {doing}{_where(printed)}")
+        last = printed.strip().splitlines()[-1:]
+        return FarSideLost(f"it ended with exit code {code} in {doing}{f': {last[0][:300]}' if last else ''}")
+
+    def _hung(self, doing: str, seconds: float) -> FarSideLost:
+        """Describe where a process hangs, by the stack that it writes when it is asked to."""
+        os.ftruncate(self._log.fileno(), 0)
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGUSR1)
+        until = time.monotonic() + STACK_SECONDS
+        while time.monotonic() < until and not _where(self.printed()):
+            time.sleep(0.02)
+        return FarSideLost(f"it does not come back from {doing} within {seconds:g} s{_where(self.printed())}")
+
+    def printed(self) -> str:
+        """Return the end of what the process printed."""
+        self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, self._log.tell() - (1 << 14)))
+        return self._log.read().decode(errors="replace").replace("\0", "")
+
+    def _shorten_log(self) -> None:
+        if os.fstat(self._log.fileno()).st_size > LARGEST_LOG:
+            os.ftruncate(self._log.fileno(), 0)
+
+
+def _end(process: subprocess.Popen[bytes], near: socket.socket, log: IO[bytes], memory: int, lifeline: int) -> None:
+    """End a process and what it started, and close what leads to it."""
+    _end_group(process)
+    _release(near, log, memory, lifeline)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> int:
+    """End a process and what it started; return its exit code."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+def _release(near: socket.socket, log: IO[bytes], memory: int, lifeline: int) -> None:
+    near.close()
+    log.close()
+    os.close(memory)
+    os.close(lifeline)
+
+
+def _shared_file() -> int:
+    """Return a file in memory; where there is no such thing, one without a name."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("ludus-rows")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def _raised(answer: Answer) -> Exception:
+    """Return the error of the far side as one of ours; a TypeError stays one, as its message shows how to fix it."""
+    text, kind = str(answer["error"]), str(answer.get("type", ""))
+    detail = text or f"it raised {kind} without a message"
+    if kind == "TypeError":
+        return TypeError(detail)
+    return FarSideError(detail if kind in ("ValueError", "BrokenRule") else f"{kind}: {detail}")
+
+
+def _where(stack: str) -> str:
+    """Return the innermost place of a stack that faulthandler wrote, as the end of a sentence."""
+    frames = re.findall(r'^  File "(.+)", line (\d+) in (.+)$', stack, re.MULTILINE)
+    own = [frame for frame in frames if Path(frame[0]).name != FAR_SIDE.name]
+    return ", at {}:{} in {}".format(*(own or frames)[0]) if frames else ""

@@ -1,0 +1,100 @@
+"""What an environment prints is caught: the beginning is kept, everything is counted, nothing reaches a terminal.
+
+output = EnvOutput()
+with output:
+    env.step(action)                    # prints a board
+output.text, output.lines, output.characters
+
+Games that print at every step would fill logs by megabytes a second, and break the output of commands. It works on
+Python's `sys.stdout` and `sys.stderr`; native code that writes by itself is not seen. With LUDUS_PRINT=1 nothing is
+caught, for those who debug their environment.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+KEPT = 2_000  # characters
+PRINT = "LUDUS_PRINT"
+
+
+class EnvOutput:
+    """Catches what is printed inside its block, by the thread that entered it."""
+
+    def __init__(self) -> None:
+        self.text = ""  # the beginning
+        self.lines = self.characters = 0
+        self._noted = 0  # lines when somebody was last told
+        self._depth = 0
+        self._streams: tuple[Any, Any] = (None, None)
+        self._owner = 0
+
+    def __enter__(self) -> "EnvOutput":
+        self._depth += 1
+        if self._depth == 1 and not os.environ.get(PRINT):
+            self._owner = threading.get_ident()
+            self._streams = sys.stdout, sys.stderr
+            sys.stdout, sys.stderr = (_Catching(self, stream) for stream in self._streams)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._streams[1] is not None:
+            (sys.stdout, sys.stderr), self._streams = self._streams, (None, None)
+
+    def catches(self) -> bool:
+        """Whether this thread is inside the block; what others print goes where it should."""
+        return threading.get_ident() == self._owner
+
+    def add(self, text: str) -> None:
+        """Count what was printed, and keep it if it is among the first."""
+        self.characters += len(text)
+        self.lines += text.count("\n")
+        if len(self.text) < KEPT:
+            self.text += text[: KEPT - len(self.text)]
+
+    def around(self, work: Callable[..., T]) -> Callable[..., T]:
+        """Return the same function, caught."""
+
+        def caught(*arguments: Any, **options: Any) -> T:
+            with self:
+                return work(*arguments, **options)
+
+        return caught
+
+    def news(self) -> str:
+        """Return a line for the log when something was printed first, and when that has grown tenfold; else ""."""
+        if not self.characters or self.lines < 10 * self._noted:
+            return ""
+        self._noted = max(self.lines, 1)
+        return str(self)
+
+    def __str__(self) -> str:
+        first = next((line.strip() for line in self.text.splitlines() if line.strip()), "")
+        lines = f"{self.lines:,} line{'' if self.lines == 1 else 's'}"
+        return f"it printed {lines} ({self.characters:,} characters), which are not shown; the first: {first[:120]!r}"
+
+
+class _Catching:
+    """A stream that belongs to an `EnvOutput`; in all else it is the stream that it stands for."""
+
+    def __init__(self, output: EnvOutput, stream: Any) -> None:
+        self._output, self._stream = output, stream
+
+    def write(self, text: str) -> int:
+        """Catch a text, or pass it on if another thread printed it."""
+        if not self._output.catches():
+            return int(self._stream.write(text))
+        self._output.add(text)
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        """Catch several texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -1,0 +1,298 @@
+"""Slots in another Python: the same rows as here, and a process that is lost is a fault of its slots."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import far_games
+import numpy as np
+import odd_envs as odd
+import pytest
+
+from collectors.check import speed
+from collectors.conformance import RuleChecker
+from collectors.envs.adapters.pettingzoo import adapt
+from collectors.envs.config import EnvConfig, EnvError, make_environment, planned
+from collectors.envs.referee import Referee
+
+
+def play(env, seeds):
+    return RuleChecker(env).play(seeds)
+
+
+def alive(pid):
+    """Whether a process still runs; one that has ended but was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone(there, what):
+    """Wait until something has ended: the kernel ends a process soon, but not at once."""
+    until = time.monotonic() + 30
+    while there():
+        assert time.monotonic() < until, f"{what} still runs"
+        time.sleep(0.01)
+
+
+def groups(leader):
+    """Return the processes in the group of one, those that have ended left out."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, group = place.read_text().rpartition(")")[2].split()[:3]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(group) == leader and state != "Z":
+            found.append(int(place.parent.name))
+    return found
+
+
+@pytest.mark.parametrize("name", ["Composite", "continuous"])
+def test_rows_are_those_of_this_python(far, name):
+    env, here = far(f"odd_envs:{name}"), adapt(getattr(odd, name), 3, name=f"odd_envs:{name}")
+    assert env.spec == here.spec
+    assert env.spaces == here.spaces
+    assert play(env, range(8)) == play(here, range(8))
+
+
+def test_states_pictures_and_texts_come_over(far):
+    env, here = (
+        far("far_games:Pictured", state=True, render_mode="rgb_array"),
+        adapt(lambda: far_games.Pictured("rgb_array"), 3, name="far_games:Pictured", state=True),
+    )
+    assert env.spec == here.spec
+    assert env.render_modes == ("rgb_array", "ansi")
+    for one in (env, here):
+        one.start(np.array([2]), np.array([5]))
+    for _ in range(3):
+        rows, other = env.rows(), here.rows()
+        assert rows.state.tolist() == other.state.tolist()
+        assert (env.picture(2) == here.picture(2)).all()
+        assert env.render(2) == here.render(2)
+        env.step(np.zeros(len(rows), np.int32))
+        here.step(np.zeros(len(rows), np.int32))
+    assert env.picture(0) is None
+    text = far("far_games:Pictured", render_mode="ansi")
+    text.start(np.array([0]), np.array([5]))
+    assert text.render(0) == "tick 0"
+
+
+def test_late_rewards_and_absent_agents_come_over(far):
+    def ends(env):
+        env.start(np.arange(3), np.arange(3))
+        found = [env.step(np.zeros(len(env.rows()), np.int32)) for _ in range(3)]
+        return [(one.slot.tolist(), one.over.tolist(), one.idle, one.late) for one in found], found[-1].present.tolist()
+
+    ticks, present = ends(far("far_games:PaysTheDead"))
+    assert (ticks, present) == ends(adapt(far_games.PaysTheDead, 3))
+    assert [late.reward for late in ticks[-1][-1]] == [10.0] * 3
+    assert present == [[True, True, False]] * 3
+
+
+def test_the_winner_that_an_info_names_counts(far):
+    def ranks(env):
+        env = Referee(env)
+        env.start(np.arange(3), np.arange(3))
+        while not len((ends := env.step(np.zeros(len(env.rows()), np.int32))).over):
+            pass
+        return ends.ranks.tolist()
+
+    assert ranks(far("far_games:Judged")) == ranks(adapt(far_games.Judged, 3)) != [[0, 0, 0]] * 3
+    assert ranks(far("far_games:Large")) == [[1, 0, 1]] * 3
+
+
+LOST = {
+    "crash": r"crashed with signal 11 \(SIGSEGV\) in step, at .*string_at",
+    "die": r"crashed with signal 9 \(SIGKILL\) in step",
+    "leave": r"ended with exit code 7 in step",
+    "garble": r"answered nonsense",
+    "claim": r"answered nonsense: a message of 4,294,967,295 bytes",
+    "misstate": r"answered nonsense: b'42'",
+    "hang": r"does not come back from step within 0.3 s, at .*far_games.py:\d+ in hang",
+    "fork_and_die": r"crashed with signal 9 \(SIGKILL\) in step",
+}
+
+
+FAST = ("crash", "garble")
+
+
+@pytest.mark.parametrize("how", [pytest.param(how, marks=[pytest.mark.slow] * (how not in FAST)) for how in LOST])
+def test_a_lost_process_is_a_fault_of_its_slots_and_is_started_again(far, how, caplog):
+    seconds = 0.3 if how == "hang" else 30.0
+    env = far("far_games:Misbehaving", slots=2, seconds=seconds, how=how)
+    first = env.pid
+    lost = play(env, [1, 2])
+    for episode in lost:
+        assert re.search(rf"far_games:Misbehaving: the process of env.python=.* is lost: it {LOST[how]}", episode.fault)
+    assert not alive(first)
+    assert "is lost" in caplog.text
+    gone(lambda: groups(first), "what it started")
+    lawful = play(adapt(far_games.Misbehaving, 2), [4, 6])
+    assert play(env, [4, 6]) == lawful, "the next episodes play in another process"
+    assert env.pid not in (None, first)
+
+
+def test_an_exit_of_the_game_is_a_fault_of_its_slot_alone(far):
+    env = far("far_games:Misbehaving", slots=2, how="exit")
+    first = env.pid
+    odd_one, even = play(env, [1, 2])
+    assert odd_one.fault == "far_games:Misbehaving: step raised SystemExit: enough (far_games.py:42)"
+    assert even.complete
+    assert env.pid == first
+
+
+def test_what_a_game_prints_is_bounded_and_disturbs_nobody(far):
+    env = far("far_games:Misbehaving", slots=2, how="shout")
+    assert all(episode.complete for episode in play(env, range(1, 9)))
+    assert len(env._far.printed()) <= 1 << 14
+    assert os.fstat(env._far._log.fileno()).st_size <= 1 << 23
+
+
+@pytest.mark.slow
+def test_a_process_that_cannot_start_again_is_a_fault_of_each_episode(far, tmp_path):
+    env = far("far_games:Changing", slots=1, file=str(tmp_path / "more"))
+    (tmp_path / "more").touch()
+    faults = [episode.fault for episode in play(env, [1, 2, 3])]
+    assert "exit code 1" in faults[0]
+    assert faults[1] == faults[2] == "far_games:Changing: its agents or spaces changed since the league began"
+
+
+@pytest.mark.slow
+def test_faults_of_two_starts_are_both_reported(far, tmp_path):
+    env = far("far_games:Changing", slots=2, file=str(tmp_path / "more"))
+    os.killpg(env.pid, signal.SIGKILL)
+    env.start(np.array([0]), np.array([1]))
+    env.start(np.array([1]), np.array([2]))
+    assert {fault.slot for fault in env.step(np.zeros(len(env.rows()), np.int32)).faults} >= {0}
+
+
+OWNER = """
+import sys, time
+import numpy as np
+sys.path[:0] = {paths!r}
+from collectors.envs.other_python.far_environment import FarEnvironment
+from collectors.envs.other_python.far_order import FarOrder, opening_of
+opening = opening_of("far_games:Misbehaving", {{"how": {how!r}}}, [], allow=["far_games"])
+env = FarEnvironment(FarOrder(sys.executable, "far_games:Misbehaving", opening), 1)
+print(env.pid, flush=True)
+env.start(np.array([0]), np.array([1]))
+while True:
+    env.step(np.zeros(len(env.rows()), np.int32))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["hang", "hold"])
+def test_a_collector_that_is_killed_takes_its_process_with_it(how):
+    paths = [str(Path(__file__).parents[4]), far_games.HERE]
+    words = [sys.executable, "-c", OWNER.format(paths=paths, how=how)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=far_games.HERE) as owner:
+        pid = int(owner.stdout.readline())
+        assert alive(pid)
+        owner.kill()
+    gone(lambda: alive(pid), "the process of a collector that was killed")
+
+
+def test_closing_ends_the_process(far):
+    env = far("far_games:Misbehaving")
+    pid = env.pid
+    env.close()
+    env.close()
+    assert not alive(pid)
+
+
+# --- by a config ------------------------------------------------------------------------------------------------
+
+
+def config(id, **more):
+    return EnvConfig(name="pettingzoo", id=id, python=sys.executable, **more)
+
+
+def test_a_config_names_a_known_game_and_its_python():
+    allow = [sys.executable]
+    here = make_environment(EnvConfig(name="pettingzoo", id="classic/rps_v2", kwargs={"max_cycles": 3}), 4)
+    env = make_environment(config("classic/rps_v2", kwargs={"max_cycles": 3}), 4, allow)
+    try:
+        assert env.spec == here.spec
+        assert play(env, range(8)) == play(here, range(8))
+    finally:
+        env.close()
+
+
+@pytest.mark.slow
+def test_wrappers_and_seats_are_those_of_the_config():
+    wrapped = config(
+        "classic/rps_v2", wrappers=["pettingzoo.utils.conversions:parallel_to_aec"], roles=["left", "right"]
+    )
+    env = make_environment(wrapped, 1, [sys.executable])
+    env.close()
+    assert env.spec.roles == ("left", "right")
+
+
+@pytest.mark.slow
+def test_checks_compare_with_the_loop_and_the_tests_of_that_python():
+    made = planned(config("classic/tictactoe_v3"), [sys.executable])
+    env = made.build(2)
+    try:
+        episodes = play(env, [1, 2, 3])
+        assert speed(env) > 0
+    finally:
+        env.close()
+    for episode in episodes:
+        assert made.returns(episode.seed, episode.ticks) == episode.returns
+    assert made.complaints() == []
+    assert list(made.spaces()) == ["player_1", "player_2"]
+
+
+@pytest.mark.parametrize(
+    ("id", "kwargs", "match"),
+    [
+        ("odd_envs:Sized", {"colour": 1}, r"Add env.kwargs.size=VALUE"),
+        ("odd_envs:Wordy", {}, r"has the space Text.*env.wrappers"),
+        ("odd_envs:Twins", {}, r"names 'walker_0' 2 times"),
+        ("odd_envs:Nobody", {}, r"possible_agents is missing or empty"),
+        ("odd_envs:np", {}, r"not callable"),
+        ("odd_envs:dict", {}, r"odd_envs has no dict"),
+        ("no_such_games:Env", {}, r"No module named 'no_such_games'.*env.python="),
+        ("json:JSONDecoder", {}, r"expected a PettingZoo environment \(AEC or Parallel\), got a JSONDecoder"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_in_one_line(id, kwargs, match, monkeypatch):
+    monkeypatch.chdir(far_games.HERE)
+    with pytest.raises(EnvError, match=match) as raised:
+        make_environment(config(id, kwargs=kwargs), 2, [sys.executable, id.partition(":")[0]])
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("script", "match"),
+    [
+        (None, r"No such file or directory. Give the python of a virtual environment"),
+        ("#!/bin/sh\necho too old >&2\nexit 3\n", r"exit code 3 in open: too old. It needs Python 3.8 or newer"),
+        ("not a program", r"Exec format error"),
+    ],
+)
+def test_a_program_that_is_no_python_is_named(tmp_path, script, match):
+    python = tmp_path / "python"
+    if script is not None:
+        python.write_text(script)
+        python.chmod(0o755)
+    wanted = EnvConfig(name="pettingzoo", id="classic/rps_v2", python=str(python))
+    with pytest.raises(EnvError, match=match):
+        make_environment(wanted, 1, [str(python)])
+
+
+@pytest.mark.slow
+def test_nothing_is_imported_from_the_current_directory_unless_a_package_is_allowed(tmp_path, monkeypatch):
+    (tmp_path / "pettingzoo.py").write_text("raise SystemExit('hidden')")
+    (tmp_path / "numpy.py").write_text("raise SystemExit('hidden')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    make_environment(config("classic/rps_v2"), 1, [sys.executable]).close()
+    make_environment(config("classic/rps_v2"), 1, [sys.executable, "pettingzoo"]).close()

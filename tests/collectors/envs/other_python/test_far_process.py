@@ -1,0 +1,64 @@
+"""The process of the far side: what it is started with, and what is said when it goes wrong before it plays."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from collectors.envs.other_python.far_order import opening_of
+from collectors.envs.other_python.far_process import FAR_SIDE, HIDDEN, FarProcess, FarSideError, FarSideLost
+
+
+def script(tmp_path, text):
+    """Return a program of this Python that does something else than the far side."""
+    place = tmp_path / "python"
+    place.write_text(f"#!{sys.executable} -S\nimport os, sys\nchannel = int(sys.argv[3])\n{text}\n")
+    place.chmod(0o755)
+    return str(place)
+
+
+def test_it_is_started_without_the_settings_of_this_python(tmp_path, monkeypatch):
+    for name in HIDDEN:
+        monkeypatch.setenv(name, "/nowhere")
+    note = tmp_path / "note"
+    python = script(
+        tmp_path, f"open({str(note)!r}, 'w').write(repr((sys.argv[1:3], sorted(os.environ), os.getpgrp())))"
+    )
+    with FarProcess(python) as far, pytest.raises(FarSideLost, match="exit code 0 in open"):
+        far.ask({"do": "open"}, 30)
+    assert f"['-E', '{FAR_SIDE}']" in note.read_text()
+    assert not any(repr(name) in note.read_text() for name in HIDDEN)
+    assert f", {os.getpgrp()})" not in note.read_text(), "Ctrl-C does not reach it"
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("os.write(channel, b'\\x05\\0\\0\\0{nope')", r"answered nonsense: b'\{nope'"),
+        ("os.write(channel, b'\\x04\\0\\0\\0[42]')", r"answered nonsense: b'\[42\]'"),
+        ("os.write(channel, b'\\xff\\xff\\xff\\x7f')", r"answered nonsense: a message of 2,147,483,647 bytes"),
+        ("os.write(channel, b'\\x05')", r"exit code 0 in open"),
+        ("print('ImportError: no numpy', file=sys.stderr); sys.exit(1)", r"exit code 1 in open: ImportError: no numpy"),
+        ("os.close(channel)\nwhile True: sys.stdin.read() or os.getppid()", r"closed its connection in open"),
+    ],
+)
+def test_what_it_answers_is_not_trusted(tmp_path, text, match, monkeypatch):
+    monkeypatch.setattr("collectors.envs.other_python.far_process.END_SECONDS", 0.3)
+    with FarProcess(script(tmp_path, text)) as far, pytest.raises(FarSideLost, match=match):
+        far.ask({"do": "open"}, 30)
+
+
+def test_errors_of_the_far_side_are_those_of_the_environment():
+    opening = opening_of("classic/no_such_v0", {}, [])
+    with FarProcess(sys.executable) as far, pytest.raises(FarSideError, match="ModuleNotFoundError: No module named"):
+        far.ask({"do": "open", **opening}, 30)
+
+
+def test_nothing_is_left_open(tmp_path):
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        FarProcess(script(tmp_path, "os.read(channel, 1)")).close()
+        with pytest.raises(FarSideError, match="No such file"):
+            FarProcess(str(tmp_path / "missing"))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -1,0 +1,131 @@
+"""The far side alone: one file for every Python since 3.8, which needs numpy only and reads spaces as adapters do."""
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from collectors.envs.adapters.action_spaces import flat_mask, read_actions
+from collectors.envs.adapters.observation_spaces import observation_layout
+from collectors.envs.adapters.space_forms import form_of
+from collectors.envs.other_python import far_side
+from collectors.envs.other_python.far_process import FAR_SIDE
+from league.agent_spaces import SpaceForm
+
+SUPPORTED = [f"3.{minor}" for minor in range(8, 15)]
+
+
+def interpreters():
+    """Return a Python of each supported version that this machine has."""
+    found = {f"3.{sys.version_info.minor}": sys.executable}
+    for version in SUPPORTED:
+        named = [*Path.home().glob(f".pyenv/versions/{version}.*/bin/python"), shutil.which(f"python{version}")]
+        works = [
+            str(one) for one in named if one and not subprocess.run([one, "-c", ""], capture_output=True).returncode
+        ]
+        if works:
+            found.setdefault(version, works[0])
+    return found
+
+
+@pytest.mark.slow
+def test_every_python_here_can_compile_it(figure):
+    found = interpreters()
+    for python in found.values():
+        subprocess.run([python, "-c", f"compile(open({str(FAR_SIDE)!r}).read(), 'far_side', 'exec')"], check=True)
+    figure(f"the far side compiles on Python {', '.join(found)}")
+
+
+def test_it_has_only_syntax_of_3_8_and_imports_only_numpy():
+    tree = ast.parse(FAR_SIDE.read_text(), feature_version=(3, 8))
+    imported = {
+        name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+    }
+    assert imported - set(sys.stdlib_module_names) == {"numpy"}
+
+
+NEST = spaces.Dict(
+    {"pair": spaces.Tuple((spaces.Discrete(3, start=2), spaces.MultiBinary(2))), "turn": spaces.Box(-2, 2, (1, 2))}
+)
+SPACES = [
+    spaces.Discrete(4),
+    spaces.Discrete(3, start=5),
+    spaces.MultiDiscrete([2, 3, 4]),
+    spaces.MultiDiscrete([[2, 2], [3, 2]]),
+    spaces.MultiBinary(3),
+    spaces.Box(0, 255, (4, 4, 3), np.uint8),
+    spaces.Box(np.float32([0, -np.inf]), np.float32([4, np.inf])),
+    spaces.Tuple((spaces.Discrete(2), spaces.Box(-1, 1, (2,), np.float64))),
+    NEST,
+]
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_spaces_become_the_same_data(space):
+    assert msgspec.convert(far_side.form_of(space), SpaceForm) == form_of(space)
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_observations_become_the_same_rows(space):
+    space.seed(3)
+    array, writes = observation_layout("toy", {"a": space, "b": spaces.Discrete(2)})
+    write = far_side.row_writer(space, array.shape, array.dtype)
+    for _ in range(5):
+        seen = space.sample()
+        mine, other = np.zeros(array.shape, array.dtype), np.zeros(array.shape, array.dtype)
+        write(seen, mine)
+        writes["a"](seen, other)
+        assert (mine == other).all()
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_parts_become_the_same_actions(space):
+    actions, rng = read_actions("toy", {"a": space, "b": spaces.Discrete(2)}), np.random.default_rng(1)
+    heads, single = list(actions.kind.choices), actions.single
+    make = far_side.action_maker(space, heads, single)
+    for _ in range(5):
+        chosen = [int(rng.integers(count)) for count in read_actions("toy", {"a": space}).kind.choices]
+        chosen += [0] * (len(heads) - len(chosen))
+        numbers = rng.uniform(-1, 1, actions.kind.continuous).astype(np.float32).tolist()
+        parts = chosen[0] if single else [*chosen, *numbers]
+        mine, other = make(parts), actions.plays["a"](parts if single else np.array(parts))
+        assert space.contains(mine)
+        assert repr(mine) == repr(other)
+
+
+MASKS = [
+    (spaces.Discrete(3), [1, 0, 1]),
+    (spaces.Discrete(3), np.array([1, 0, 1], np.int8)),
+    (spaces.MultiDiscrete([2, 3]), ([1, 0], [0, 1, 1])),
+    (spaces.MultiDiscrete([2, 3]), np.array([1, 0, 0, 1, 1])),
+    (spaces.MultiDiscrete([[2, 2], [3, 2]]), (((1, 0), (0, 1)), ((1, 0, 1), (1, 1)))),
+    (spaces.MultiBinary(2), np.array([0, 2])),
+    (spaces.Tuple((spaces.Discrete(2), spaces.Discrete(3))), ([1, 0], None)),
+    (spaces.Dict({"a": spaces.Discrete(2), "b": spaces.Discrete(3)}), {"b": [0, 0, 1]}),
+]
+
+
+@pytest.mark.parametrize(("space", "given"), MASKS, ids=str)
+def test_masks_of_every_form_become_the_same(space, given):
+    assert far_side.flat_mask(space, given).tolist() == flat_mask(space, given).tolist()
+
+
+def test_results_of_older_versions_are_read():
+    assert far_side.both({"a": 1}) == ({"a": 1}, {})
+    assert far_side.both(({"a": 1}, {"a": {}})) == ({"a": 1}, {"a": {}})
+    assert far_side.five((1, 2, 3, 4)) == (1, 2, 3, {}, 4)
+
+    class Old:
+        dones = {"a": True, "b": False}  # noqa: RUF012
+
+    assert (far_side.is_done(Old, "a"), far_side.is_done(Old, "b")) == (True, False)
+    assert far_side.flags_of(Old) == (Old.dones, {})
