@@ -23,7 +23,7 @@ from benchmarks.measure import emit
 from benchmarks.study_measures import duels_of, measure_all, probed_player, run_of
 from benchmarks.study_plot import draw
 from benchmarks.study_tables import Duel, Figures, Row, common_decisions, harder, markdown, summarise
-from benchmarks.study_trials import GAMES, LEARNERS, MAIN_RECIPES, PLAIN, RECIPES, Trial, plan
+from benchmarks.study_trials import GAMES, LEARNERS, PLAIN, RECIPES, Trial, plan
 from launch.comparisons.milestones import read_milestones
 from launch.processes.ending import finished
 
@@ -86,7 +86,7 @@ def main() -> None:
     """Play and train what is missing, measure all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__.splitlines()[0])
     parser.add_argument("--games", default=",".join(GAMES))
-    parser.add_argument("--recipes", default=",".join(MAIN_RECIPES), help=f"of {', '.join(RECIPES)}")
+    parser.add_argument("--recipes", default=",".join(RECIPES))
     parser.add_argument("--learners", default=PLAIN, help=f"of {', '.join(LEARNERS)}")
     parser.add_argument("--seeds", type=int, help="of each game, instead of its own number: 3 or more")
     parser.add_argument("--first", type=int, default=0, help="the first seed")

@@ -18,12 +18,13 @@ RECIPES = {
     BASE: ("league=selfplay",),
     "fsp": ("league=fsp",),
     "pfsp": ("league=pfsp",),
-    "alphastar": ("league=alphastar",),
-    # trials: more of the past, evenly; and only the past
-    "past": ("league=pfsp", "league.matchmaking.weighting=uniform", "league.matchmaking.self_play=0.1"),
-    "hardest": ("league=pfsp", "league.matchmaking.self_play=0.0"),
+    "alphastar": (
+        "league=alphastar",  # with more for exploiters than the recipe has by itself
+        "league.players.main.rate=0.6",
+        "league.players.main_exploiter.rate=0.3",
+        "league.players.league_exploiter.rate=0.1",
+    ),
 }
-MAIN_RECIPES = (BASE, "fsp", "pfsp", "alphastar")
 LEARNERS = {PLAIN: (), "regularised": ("algo.entropy=0.1", "learner.ema=0.99")}
 
 
@@ -55,7 +56,17 @@ SMALL = (
     "collector.ticks=16",  # 128 x 16 is one batch: of more under way at once, half would be too old to learn from
 )
 FREEZES = ("league.promotion.min_decisions=16_384", "league.promotion.max_decisions=32_768")
-CONSTANT = ("algo.lr_schedule=constant", "algo.entropy_final=null")
+BOARD = (
+    "experiment=connect_four",
+    "league.probe.enabled=false",
+    "league.matchmaking.self_play=0.5",
+    "league.matchmaking.pfsp=0.35",
+    "policy.kernel=[4,4]",
+    "policy.channels=64",
+    "algo.lr=1.5e-3",
+    "algo.lr_schedule=constant",
+    "algo.entropy_final=null",
+)
 GAMES = {
     "rps": Game(
         300_000, ("env=rock_paper_scissors", "env.kwargs.max_cycles=1", "league.episodes=64", *SMALL, *FREEZES)
@@ -70,9 +81,7 @@ GAMES = {
         ("env=openspiel", "env.id=leduc_poker", "league.payoff.scale=3", "league.episodes=16", *SMALL, *FREEZES),
     ),
     "tic_tac_toe": Game(400_000, ("env=tic_tac_toe", "league.episodes=16", *SMALL, *FREEZES), mixtures=False),
-    "connect_four": Game(
-        700_000, ("experiment=connect_four", "league.probe.enabled=false", *CONSTANT), exact=False, mixtures=False
-    ),
+    "connect_four": Game(700_000, BOARD, exact=False, mixtures=False),
 }
 
 
