@@ -8,6 +8,8 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 from pettingzoo import ParallelEnv
 
+WELL = 400  # first steps of a process: more than the trial before a run takes
+
 
 class Faulty(ParallelEnv):
     """Two agents bid 0 or 1; the higher bid wins a point. Each fault happens with its own chance in a step.
@@ -43,7 +45,7 @@ class Faulty(ParallelEnv):
     def step(self, actions):
         draw = np.random.default_rng().random()  # not from the seed: a ticket that is tried again may pass
         Faulty.steps += 1
-        draw = 1.0 if Faulty.steps < 50 else draw
+        draw = 1.0 if Faulty.steps < WELL else draw
         if draw < self.chances["raises"]:
             raise RuntimeError("the faulty game raises, as it was told")
         if draw < self.chances["raises"] + self.chances["hangs"]:
