@@ -36,7 +36,18 @@ ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows silen
 LEAGUE = ("league/size", "league/frozen", "league/void", MISFIT, CYCLE_STRENGTH, NASH_ENTROPY, PROBE_SCORE)
 PROCESSES = ("losses/*", "charts/*", "lag/*", "wait/*", "queue/*", "system/*", "player/*", "process/*")
 AXES = {
-    MATCHES: (*LEAGUE, "elo/*", "margin/*", "elo_online/*", "return/*", "score/*", "payoff/*", "lineage", "video"),
+    MATCHES: (
+        *LEAGUE,
+        "elo/*",
+        "margin/*",
+        "elo_online/*",
+        "return/*",
+        "over_median/*",
+        "score/*",
+        "payoff/*",
+        "lineage",
+        "video",
+    ),
     ENV_STEPS: (f"{NASH_CONV}/*", *PROCESSES),
 }
 

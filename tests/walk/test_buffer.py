@@ -36,8 +36,8 @@ OTHER = "{kind: main, algo: {name: ppo, batch: 512, minibatch: 256, epochs: 1}, 
     "overrides",
     [
         pytest.param([f"+league.players.other={OTHER}"], id="beside a player without a replay"),
-        pytest.param(
-            ["launch.learners=2", "collector.inference=central", "policy.memory=gru", "policy.memory_size=8"],
+        pytest.param(  # with two learners it depends on their credit which of two live players learns from a match
+            ["collector.inference=central", "policy.memory=gru", "policy.memory_size=8"],
             id="all apart, with a memory",
             marks=pytest.mark.slow,
         ),

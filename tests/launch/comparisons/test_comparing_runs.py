@@ -52,7 +52,7 @@ def test_a_run_against_its_copy_is_even(pair, state):
 
 @pytest.mark.slow
 def test_probes_of_the_same_size_are_part_of_it(pair):
-    found = compare_runs(pair, CompareOrder(games=20, probe_steps=800))
+    found = compare_runs(pair, CompareOrder(games=20, probe_steps=1600))
     budget = found.budgets[0]
     assert {one.probe.games for one in budget.snapshots} == {200}
     assert set(budget.rows[0].means) == {"score/main_v_random", "score/probe_v_main"}
