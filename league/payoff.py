@@ -130,17 +130,14 @@ class Payoff(Pairs):
         won, drawn, lost = wins[there], draws[there], wins[back]
         ahead = behind = level = 0
         for first, second in games:
-            if first < 0 or second < 0:
-                continue
-            won, drawn, lost = won * keep, drawn * keep, lost * keep
-            if first < second:
-                won += 1.0
+            if 0 <= first < second:
+                won, drawn, lost = won * keep + 1.0, drawn * keep, lost * keep
                 ahead += 1
-            elif first > second:
-                lost += 1.0
+            elif first > second >= 0:
+                won, drawn, lost = won * keep, drawn * keep, lost * keep + 1.0
                 behind += 1
-            else:
-                drawn += 1.0
+            elif first == second >= 0:
+                won, drawn, lost = won * keep, drawn * keep + 1.0, lost * keep
                 level += 1
         wins[there], wins[back] = won, lost
         draws[there] = draws[back] = drawn

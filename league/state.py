@@ -174,8 +174,13 @@ def apply_all(state: LeagueState, events: Iterable[Event | DuelCounted]) -> None
     """
     tickets, games, record = state.open, state.games, state.training.record_games
     results = played = steps = settled = 0
+    no_variant = msgspec.UNSET
     for event in events:
-        if type(event) is DuelCounted and _is_plain(ticket := tickets[event.ticket]):
+        if (
+            type(event) is DuelCounted
+            and (ticket := tickets[event.ticket]).purpose == TRAIN
+            and ticket.variant is no_variant
+        ):
             del tickets[event.ticket]
             episodes, number = event.episodes, len(event.episodes)
             results, played, settled = results + 1, played + number, settled + ticket.episodes
@@ -199,10 +204,6 @@ def apply_all(state: LeagueState, events: Iterable[Event | DuelCounted]) -> None
         state.episodes[TRAIN] += played
         state.steps[TRAIN] += steps
         state.outstanding[TRAIN] -= settled
-
-
-def _is_plain(ticket: Ticket) -> bool:
-    return ticket.purpose == TRAIN and ticket.variant is msgspec.UNSET
 
 
 def apply(state: LeagueState, event: Event) -> None:
