@@ -155,7 +155,7 @@ def _read_spec(report: EnvReport, made: Plan) -> None:
 
 
 def _complaints(report: EnvReport, made: Plan, remedy: str, budget: TimeBudget) -> list[Problem]:
-    """Return the problems that PettingZoo's tests found; a test that fails itself is only noted."""
+    """Return the problems that PettingZoo's tests found; what a league can live with is only noted."""
     if made.complaints is None:
         return []
     if not budget.left:
@@ -163,9 +163,9 @@ def _complaints(report: EnvReport, made: Plan, remedy: str, budget: TimeBudget) 
         return []
     aside = EnvReport(name="")
     found = _guard(aside, made.complaints, remedy) or []
-    report.notes += [f"{one.what}. The test itself failed: that says nothing" for one in found if one.of_the_test]
+    report.notes += [f"{one.what}. {one.harmless}" for one in found if one.harmless]
     fix = "Fix the environment as PettingZoo asks."
-    return aside.problems + [Problem(one.what, fix) for one in found if not one.of_the_test]
+    return aside.problems + [Problem(one.what, fix) for one in found if not one.harmless]
 
 
 def _add_findings(report: EnvReport, findings: Findings) -> None:

@@ -44,6 +44,7 @@ AXES = {
         "return/*",
         "over_median/*",
         "score/*",
+        "variant/*",
         "payoff/*",
         "lineage",
         "video",

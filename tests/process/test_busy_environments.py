@@ -1,0 +1,73 @@
+"""Environments that fork, start threads, print in C and are slow to build: leagues end and leave nothing behind."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from launch.verify.verify import verify
+from launch.viewers.view import read_offline
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+SMALL = ["policy.hidden=[8]", "collector.slots=4", "algo.batch=256", "league.evaluation.final_games=8", "--allow"]
+
+
+def busy(name, *more, steps=400):
+    return [
+        "env=pettingzoo",
+        f"env.id=busy_envs:{name}",
+        "league=selfplay",
+        f"league.budget.env_steps={steps}",
+        *SMALL,
+        "busy_envs",
+        *more,
+    ]
+
+
+def left_behind(run):
+    """Return the processes that have the directory of this run among their words, or its logs open."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (place / "cmdline").read_bytes()
+            state = (place / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if str(run.root).encode() in words and state != "Z":
+            found.append(words)
+    return found
+
+
+@pytest.mark.parametrize("launch", ["local", "inline"])
+@pytest.mark.parametrize("name", ["Forks", "Asks", "Threads", "ComesBack"])
+def test_a_league_ends_and_leaves_no_process(start, launch, name):
+    league = start(*busy(name, f"launch={launch}"), name=name.lower())
+    assert league.process.wait(150) == 0, league.log.read_text()[-2000:]
+    assert read_offline(league.run).state.phase == "over"
+    assert verify(league.run) == 0
+    assert left_behind(league.run) == [], "forked children have the words of their parent"
+    assert "busy_envs prints" not in re.sub("the first: .*", "", league.log.read_text())
+    for log in league.run.root.glob("logs/*"):
+        assert log.stat().st_size < 50_000, log.read_text()[-500:]
+
+
+def test_what_native_code_prints_is_counted_in_the_log(start):
+    league = start(*busy("Native", "launch=local", "launch.collectors=1"))
+    assert league.process.wait(150) == 0
+    log = league.run.log("collector", 0).read_text()
+    assert "busy_envs steps" not in re.sub("the first: .*", "", log)
+    assert re.search(r"the environment busy_envs:Native: it printed [\d,]+ lines", log)
+    assert "busy_envs" not in league.log.read_text().replace("busy_envs:Native", "")
+
+
+def test_a_slow_construction_is_told_before_and_while_it_is_felt(start):
+    more = ("launch=local", "launch.collectors=1", "collector.slots=16", "collector.hang_seconds=2")
+    league = start(*busy("SlowToBuild", *more))
+    assert league.process.wait(150) == 0
+    told = " ".join(league.log.read_text().split())
+    assert re.search(
+        r"SlowToBuild takes 0.5\d* s to build, so each collector needs about [89] s for its 16 slots", told
+    )
+    log = league.run.log("collector", 0).read_text()
+    assert re.search(r"\d+ of 16 slots built, about \d s left", log)
+    assert "hangs" not in log, "eight seconds in one call, but a sign of life after each slot"
