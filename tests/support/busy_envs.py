@@ -15,21 +15,20 @@ LIBC.printf(b"busy_envs is imported\n")  # buffered by C until somebody flushes
 class Forks(OddParallel):
     """Forks a child when it is built and another one at each reset; none of them ends by itself, and nobody waits."""
 
-    def __init__(self, tag=b"forked"):
+    def __init__(self):
         super().__init__(agents=2, ticks=4)
-        self.fork(tag)
+        self.fork()
 
-    def fork(self, tag):
+    def fork(self):
         if not os.fork():
             try:
-                while True:
-                    os.write(1, b"a child of busy_envs prints\n")
-                    time.sleep(0.01)
+                os.write(1, b"a child of busy_envs prints\n")
+                time.sleep(3600)
             finally:
                 os._exit(0)
 
     def reset(self, seed=None, options=None):
-        self.fork(b"reset")
+        self.fork()
         return super().reset(seed, options)
 
 
@@ -69,7 +68,7 @@ class Threads(OddParallel):
         while True:
             print("a thread of busy_envs prints")
             LIBC.printf(b"a thread of busy_envs prints in C\n")
-            time.sleep(0.001)
+            time.sleep(0.01)
 
 
 class Native(OddParallel):
