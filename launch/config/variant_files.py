@@ -30,7 +30,7 @@ def with_variants_of_file(env: EnvConfig) -> EnvConfig:
     """Return the config with the variants of its file, beside those that it has; raise ConfigError if that is none."""
     if env.variants_from is None:
         return env
-    path = Path(env.variants_from)
+    path = Path(env.variants_from).expanduser()
     try:
         data = read_regular(path, LARGEST)
         rows = decode_json(data, dict[str, _Row])
@@ -51,4 +51,7 @@ def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _reason(error: Exception) -> str:
+    """Return what is wrong, without the advice for files that Ludus wrote."""
+    if isinstance(error, IrregularFile):
+        return str(error).partition(": remove it")[0]
     return str(error.strerror) if isinstance(error, OSError) and error.strerror else str(error)
