@@ -132,6 +132,7 @@ def test_results_of_older_versions_are_read():
     assert far_side.flags_of(Old) == (Old.dones, {})
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_tests_of_an_older_pettingzoo_take_fewer_arguments(monkeypatch):
     import pettingzoo.test as own
 
