@@ -13,7 +13,7 @@ from collectors.envs.adapters.compat import use_older_names
 from collectors.envs.adapters.wrapping import Build, wrap
 from collectors.envs.known import plain
 from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name
-from collectors.envs.other_python.far_order import PYTHON_SECONDS, FarOrder, Form, allow_program, opening_of
+from collectors.envs.other_python.far_order import PYTHON_SECONDS, FarForm, FarOrder, allow_program, opening_of
 from collectors.envs.output import EnvOutput
 from collectors.envs.payments import Payments
 from collectors.envs.rows import Environment
@@ -168,7 +168,7 @@ def _elsewhere(python: str, seconds: float, order: Order, compat: bool) -> Plan:
     from collectors.envs.other_python.far_environment import FarChecks, FarEnvironment, FarProcesses
 
     allow_program(python, order.allow)
-    form = Form(order.checked_args(), order.cast, order.weights, compat)
+    form = FarForm(order.checked_args(), order.cast, order.weights, compat)
     options = order.options
     far = FarOrder(
         python=python,

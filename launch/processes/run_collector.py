@@ -28,7 +28,7 @@ END_SECONDS = 2.0  # for threads that an environment left
 BUILD_SECONDS = 5.0  # between two lines on what is built
 
 
-class Watchdog:
+class HangWatch:
     """Ends this process, with its stack in the log, when nothing goes on: a hang cannot be interrupted."""
 
     def __init__(self, config: Config, out: TextIO) -> None:
@@ -89,7 +89,7 @@ def run_collector(context: ProcessContext) -> int:
     """Play until the coordinator stops the league, or until SIGTERM."""
     config, run, index = context.config, context.run, context.index
     lead_others_away(context.log)
-    watchdog, others = Watchdog(config, context.log), EnvOutput(everybody=True)
+    watchdog, others = HangWatch(config, context.log), EnvOutput(everybody=True)
     building = BuildProgress(time.monotonic)
     watchdog.progress = lambda: building.count
     watchdog.start()

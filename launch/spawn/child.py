@@ -21,12 +21,13 @@ Stream = IO[bytes] | int | None
 @contextmanager
 def child_process(
     command: Sequence[str],
+    group: bool = False,
+    /,
     *,
     stdin: Stream = None,
     stdout: Stream = None,
     stderr: Stream = None,
     env: Mapping[str, str] | None = None,
-    group: bool = False,
 ) -> Iterator[Child]:
     """Start a child; kill it when the block ends, if it still runs; with `group` also all that it started."""
     own = 0 if group else None

@@ -892,7 +892,7 @@ def fitting(space: Any, seen: Any) -> Any:
     return int(cast) if kind == "discrete" else cast
 
 
-class Converted:
+class FarConverted:
     """An environment with named agents, fitting observations and single rewards; `converted` gives it its base."""
 
     def __init__(self, env: Any, cast: bool, weights: list[float]) -> None:
@@ -1001,7 +1001,7 @@ def converted(env: Any, cast: bool, weights: list[float]) -> Any:
     base = next((kind for kind in type(env).__mro__ if kind.__name__ in ("AECEnv", "ParallelEnv")), None)
     if base is None or not (cast or weights or any(not isinstance(agent, str) for agent in agents)):
         return env
-    return type("Converted", (Converted, base), {})(env, cast, weights)
+    return type("FarConverted", (FarConverted, base), {})(env, cast, weights)
 
 
 def use_older_names(renamed: Plain) -> None:
@@ -1010,14 +1010,14 @@ def use_older_names(renamed: Plain) -> None:
     conversions = importlib.import_module("pettingzoo.utils.conversions")
     selector = sys.modules.get("pettingzoo.utils.agent_selector")
     if hasattr(selector, "AgentSelector") and not callable(getattr(utils, "agent_selector", None)):
-        selector.__class__ = CallableModule
+        selector.__class__ = OlderSelector
     for old, new in renamed.items():
         for module in (utils, conversions):
             if not hasattr(module, old) and hasattr(conversions, new):
                 setattr(module, old, getattr(conversions, new))
 
 
-class CallableModule(ModuleType):
+class OlderSelector(ModuleType):
     """A module that is called as the class that once had its name."""
 
     def __call__(self, *given: Any, **options: Any) -> Any:
