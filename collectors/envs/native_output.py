@@ -1,7 +1,7 @@
 r"""What native code and child processes print: the descriptors 1 and 2 lead to a file while an environment runs.
 
     native = NativeOutput()
-    native.catch((sys.stdout, sys.stderr))
+    native.catch()
     libc.printf(b"a board\n")
     native.release()
     native.take()                           # ("a board\n", 0)
@@ -36,11 +36,8 @@ class NativeOutput:
         self._saved: tuple[int, int] | None = None
         self._owner = 0  # the process that called `catch`
 
-    def catch(self, streams: tuple[Any, Any]) -> None:
-        """Lead both descriptors to the file; what the streams still hold goes where they led before."""
-        for stream in streams:
-            with suppress(OSError, ValueError, AttributeError):
-                stream.flush()
+    def catch(self) -> None:
+        """Lead both descriptors to the file. Nobody may flush a stream on them before `release`."""
         if self._file < 0:
             self._file = _unnamed_file()
         try:

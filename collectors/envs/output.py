@@ -42,7 +42,7 @@ class EnvOutput:
             self._owner = threading.get_ident()
             self._streams = sys.stdout, sys.stderr
             sys.stdout, sys.stderr = (_Catching(self, stream) for stream in self._streams)
-            self._native.catch(self._streams)
+            self._native.catch()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -108,6 +108,12 @@ class _Catching:
         """Catch several texts."""
         for line in lines:
             self.write(line)
+
+    def flush(self) -> None:
+        """Do nothing: what the stream holds was printed before, and must not go where descriptors lead now.
+
+        Nor is it safe: to flush a stream to which another thread writes crashes Python 3.11.
+        """
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
