@@ -63,6 +63,7 @@ class TraineeStore:
             decisions = max(decisions, checkpoint.decisions)
         trainee = self._trainee(assignment, self._start(assignment))
         trainee.decisions, trainee.parent, trainee.began = decisions, assignment.start, spent
+        trainee.cpu_seconds = checkpoint.cpu_seconds if checkpoint is not None else 0.0  # of earlier incarnations
         return trainee
 
     def write(self, trainee: Trainee) -> Candidate:
@@ -146,6 +147,7 @@ class TraineeStore:
             trainee.rng.bit_generator.state = checkpoint.rng
         trainee.version, trainee.decisions = checkpoint.version, checkpoint.decisions
         trainee.parent, trainee.began, trainee.spent = checkpoint.candidate, checkpoint.began, checkpoint.spent
+        trainee.cpu_seconds = checkpoint.cpu_seconds
         if checkpoint.candidate in self.snapshots:
             trainee.candidate = _candidate(trainee, checkpoint.candidate)
         return trainee
@@ -164,6 +166,7 @@ class TraineeStore:
             arrays=state,
             began=trainee.began,
             spent=trainee.spent,
+            cpu_seconds=trainee.cpu_seconds,
         )
 
 

@@ -16,6 +16,7 @@ from launch.config.foreign import with_foreign
 from launch.processes.build import CollectorSockets, Composition, LearnerSockets
 from launch.processes.ending import find_end_problem, finished, noting_stops
 from launch.topology.parts import learner_names
+from league.rulebook import BY_EPISODES
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
@@ -184,6 +185,7 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     from launch.trackers.exporting import export
     from launch.viewers.final_progress import final_words
     from launch.viewers.live import final_report
+    from launch.viewers.reading import standings_with_costs
 
     over, stops = finished(run), list[str]()
     if over is None:
@@ -202,6 +204,8 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
         export(run, name, run.track / name, allow=allow)
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=with_foreign(config, allow))
+        if config.league.rate_by != BY_EPISODES and not as_json:
+            standings_with_costs(run)
     problem = find_end_problem(state, config, stops[-1] if stops else "")
     if problem is not None and (problem.failed or not quiet):
         sys.stderr.write(f"ludus: {problem.line}\n")
