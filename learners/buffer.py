@@ -131,7 +131,7 @@ class Buffer:
                 self._handle(incoming)
             else:
                 self._segments.answer(incoming, self._stored)
-        for stored in self._stored.values():
+        for stored in sorted(self._stored.values(), key=_filled):  # in the order in which a learner would train them
             self._answer(stored)
         self._segments.remind(self._stored)
         self._send_status()
@@ -161,6 +161,7 @@ class Buffer:
             stored = self._stored[message.player] = self._begin(message, flat)
         elif stored.incarnation > message.incarnation or not stored.advance(message.version):
             return
+        self._end_update(stored)
         stored.weights = flat
         self._segments.publish(stored)
 
@@ -200,6 +201,8 @@ class Buffer:
             self._status_wanted = True
             return
         stored.stopped = ""
+        if self._end_update(stored):  # without a new version: it was rolled back
+            self._segments.grant(stored)
         stored.open[request.request] = peer
         if request.ring == stored.ring:
             stored.take_errors(arrays)
@@ -217,8 +220,7 @@ class Buffer:
             del stored.open[request]
             arrays = stored.next_sample()
             self.sampled += "index" in arrays
-            if not stored.replay.due():  # the next batch may come
-                stored.training = {}
+            if stored.open and self._end_update(stored):  # a learner that requests ahead need not have learned from it
                 self._segments.grant(stored)
             message = SampleReply(
                 session=stored.learner,
@@ -234,6 +236,14 @@ class Buffer:
                 self.server.send(peer, message, arrays)
             except WireError as error:
                 log.error("a minibatch of %s cannot be sent: %s", stored.player, error)
+
+    def _end_update(self, stored: BufferedPlayer) -> bool:
+        """Let the next batch come if nothing more of this one is due; return whether that is new."""
+        if not stored.training or stored.replay.due():
+            return False
+        stored.training = {}
+        stored.full_since = self._segments.arrivals if stored.batcher.full else None
+        return True
 
     def _send_status(self) -> None:
         now = self.clock()
@@ -262,3 +272,8 @@ class Buffer:
             WAIT_SHARE: (self.waited - waited) / elapsed,
             MINIBATCHES_PER_SECOND: (self.sampled - sampled) / elapsed,
         }
+
+
+def _filled(stored: BufferedPlayer) -> float:
+    """Return when the batch of a player became full, to sort by."""
+    return float("inf") if stored.full_since is None else stored.full_since

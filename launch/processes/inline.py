@@ -106,13 +106,19 @@ class InlineLeague:
         return client if inference is None else SteppedClient(client, inference)
 
     def step(self) -> None:
-        """Step every part once; the coordinator and the buffers after each learner and collector."""
+        """Step every part once; the coordinator after each learner and collector.
+
+        A buffer steps with its learner only, so collectors get credit in the round in which the learner would grant it.
+        """
         for inference in self.inferences.values():
             inference.step(0.0)
-        for step in [learner.step for learner in self.learners] + [collector.step for collector in self.collectors]:
-            step(0.0)
-            for buffer in self.buffers.values():
-                buffer.step(0.0)
+        for learner in self.learners:
+            learner.step(0.0)
+            if learner.name in self.buffers:
+                self.buffers[learner.name].step(0.0)  # it passes on the weights of an update in the same round
+            self.coordinator.step(0.0)
+        for collector in self.collectors:
+            collector.step(0.0)
             self.coordinator.step(0.0)
         self.clock.now += TICK
 

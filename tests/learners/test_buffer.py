@@ -221,7 +221,21 @@ def test_collectors_get_weights_and_credit_here(world):
     world.ask()
     assert [arrays["lag"].tolist() for _, arrays in world.drawn()] == [[5] * 64]
     feeder.hear()
-    assert feeder.allowance == CREDIT + 64, "in the warm-up a batch is done with at once"
+    assert feeder.allowance == CREDIT, "the learner has not learned from it yet"
+    world.publish(version=6)
+    feeder.hear()
+    assert feeder.allowance == CREDIT + 64, "it has"
+
+
+def test_a_learner_that_requests_ahead_or_rolls_back_holds_up_no_collector(world):
+    feeder = world.feeder()
+    for seed in range(4):
+        feeder.feed(world.play(seed))
+    world.ask()
+    world.ask()  # it has the first batch, and wants more of the second
+    feeder.hear()
+    assert len(world.drawn()) == 2
+    assert feeder.allowance > CREDIT, "without a new version of the weights"
 
 
 def test_a_buffer_that_comes_back_begins_anew(world):
