@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from learners.algorithms.replay_config import ReplayConfig
+from learners.algorithms.value_config import ValueConfig
 
 
 @dataclass(kw_only=True, slots=True)
-class C51Config(ReplayConfig):
+class C51Config(ValueConfig):
     """Distributions of returns over fixed atoms; policy.support must hold the returns of the game, discounted."""
 
     algorithm: ClassVar[str] = "learners.algorithms.c51:C51"

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from learners.algorithms.replay_config import ReplayConfig
+from learners.algorithms.value_config import ValueConfig
 
 
 @dataclass(kw_only=True, slots=True)
-class QRDQNConfig(ReplayConfig):
+class QRDQNConfig(ValueConfig):
     """Distributions of returns by quantile regression."""
 
     algorithm: ClassVar[str] = "learners.algorithms.qr_dqn:QRDQN"
@@ -20,6 +20,6 @@ class QRDQNConfig(ReplayConfig):
 
     def __post_init__(self) -> None:
         """Refuse a config that cannot train."""
-        ReplayConfig.__post_init__(self)
+        ValueConfig.__post_init__(self)
         if self.kappa <= 0:
             raise ValueError(f"algo.kappa must be positive, got {self.kappa}")

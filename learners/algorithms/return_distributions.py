@@ -11,7 +11,7 @@ from league.policies.layout import FloatArray, PolicyConfig
 from league.policies.module_policy import make_policy
 from league.policies.torch_return_heads import options_of, worth_of
 from league.spec import EnvSpec
-from learners.algorithms.replay_config import ReplayConfig
+from learners.algorithms.value_config import ValueConfig
 from learners.algorithms.values import Loss, Minibatch, Tensors, ValueLearning, ValueNetwork
 from learners.distributed import ALONE, Group
 
@@ -19,8 +19,10 @@ from learners.distributed import ALONE, Group
 class DistributionLearning(ValueLearning):
     """Trains one player. See learners.algorithms.algorithm.Algorithm; subclasses have the loss."""
 
+    config: ValueConfig
+
     def __init__(
-        self, config: ReplayConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
+        self, config: ValueConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
         super().__init__(config, ValueNetwork(make_policy(policy, spec)), flat, group)
         self.policy = policy
