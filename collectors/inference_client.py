@@ -165,7 +165,7 @@ class InferenceClient:
         expected = {
             "outputs": (len(request.rows), self._spec.actions + self._spec.continuous),
             "log_std": (self._spec.continuous,),
-            "exploration": (2 * (policy.head == "values"),),
+            "exploration": (2 * (policy.valued),),
         }
         if "recall" in request.arrays:
             expected["memory"] = (int(np.count_nonzero(request.arrays["recall"])), policy.state_size)

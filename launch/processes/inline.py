@@ -128,6 +128,8 @@ class InlineLeague:
             for learner in self.learners:
                 learner.ask_to_stop()
                 learner.step(0)
+            for buffer in self.buffers.values():
+                buffer.finish()
         finally:
             self.coordinator.close()
 

@@ -56,7 +56,7 @@ class HasValues(Protocol):
 
 def sociable(config: PolicyConfig, spec: EnvSpec) -> bool:
     """Return whether networks of this kind can share the sampling of actions."""
-    return spec.single and not config.agent_id and not config.recurrent and config.head != "values"
+    return spec.single and not config.agent_id and not config.recurrent and not config.valued
 
 
 def choose_actions(
@@ -84,7 +84,7 @@ class NetworkActor(ABC):
     actor.act(rows.observation, rows.mask, rng, place, memory)      # if it has an agent id or a memory
 
     It copies the weights, so the caller may go on training its array. A network that outputs values takes its
-    exploration rate from the weights, or from the config if it is `frozen`.
+    exploration rate from the weights, or from the config if it is `frozen`; a frozen network has no noise.
     """
 
     def __init__(self, config: PolicyConfig, spec: EnvSpec, greedy: bool) -> None:
@@ -99,7 +99,7 @@ class NetworkActor(ABC):
         """Take over what the weights hold beside layers."""
         if self._spec.continuous:
             self.log_std = views["log_std"]
-        if self._config.head == "values":
+        if self._config.valued:
             self.exploration = views["exploration"]
             if frozen:
                 self.exploration[:] = (self._config.epsilon, 0)
@@ -118,6 +118,17 @@ class NetworkActor(ABC):
         zeros at the first decision of an episode; it is updated in place. Built-in networks do not look at `beside`.
         """
 
+    def explore(
+        self,
+        observation: npt.NDArray[Any],
+        rng: np.random.Generator,
+        place: Places | None = None,
+        memory: FloatArray | None = None,
+        beside: Bystanders | None = None,
+    ) -> FloatArray:
+        """Return the outputs that a player acts on: those of a live noisy network have fresh noise in each row."""
+        return self.outputs(observation, place, memory, beside)
+
     def act(
         self,
         observation: npt.NDArray[Any],
@@ -132,9 +143,10 @@ class NetworkActor(ABC):
 
         `share` is the position of each row's slot, from 0 (the first) to 1 (the last): exploration rates may differ.
         """
-        outputs = self.outputs(observation, place, memory, Bystanders(mask, team))
         if self.greedy:
+            outputs = self.outputs(observation, place, memory, Bystanders(mask, team))
             return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
+        outputs = self.explore(observation, rng, place, memory, Bystanders(mask, team))
         return choose_actions(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
 
     def probabilities(self, outputs: FloatArray, mask: Flags) -> npt.NDArray[np.float64]:

@@ -14,11 +14,14 @@ from league.spec import Array, EnvSpec, Seat
 from learners.algorithms.a2c_config import A2CConfig
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.appo_config import APPOConfig
+from learners.algorithms.c51_config import C51Config
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.mmd_config import MMDConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.algorithms.qmix_config import QMIXConfig
+from learners.algorithms.qr_dqn_config import QRDQNConfig
+from learners.algorithms.rainbow_config import RainbowConfig
 from learners.algorithms.rnad_config import RNADConfig
 from learners.algorithms.vdn_config import VDNConfig
 from learners.batcher import Batcher
@@ -39,7 +42,11 @@ CONFIGS |= {
     "dqn": DQNConfig(batch=256, replay=256, **REPLAY),
     "vdn": VDNConfig(batch=128, replay=128, **REPLAY),
     "qmix": QMIXConfig(batch=128, replay=128, **REPLAY),
+    "c51": C51Config(batch=256, replay=256, **REPLAY),
+    "qr_dqn": QRDQNConfig(batch=256, replay=256, **REPLAY),
+    "rainbow": RainbowConfig(batch=256, replay=256, **REPLAY),
 }
+HEADS = {"c51": {"support": [-1.0, 2.0]}, "rainbow": {"support": [-1.0, 2.0], "duelling": True, "noisy": 0.5}}
 
 
 def spec_of(actions, choices=(), continuous=0):
@@ -74,7 +81,7 @@ class Case:
 
     @property
     def policy(self):
-        return replace(POLICY, head=CONFIGS[self.name].head)
+        return replace(POLICY, head=CONFIGS[self.name].head, **HEADS.get(self.name, {}))
 
     def fresh(self):
         return initial(self.policy, self.spec, 0)
