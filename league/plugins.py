@@ -58,6 +58,8 @@ BUILTIN: dict[str, dict[str, str]] = {
         "mmd": "learners.algorithms.mmd_config:MMDConfig",
         "ppo": "learners.algorithms.ppo_config:PPOConfig",
         "rnad": "learners.algorithms.rnad_config:RNADConfig",
+        "upgo": "learners.algorithms.upgo_config:UPGOConfig",
+        "vpg": "learners.algorithms.vpg_config:VPGConfig",
         "dqn": "learners.algorithms.dqn_config:DQNConfig",
         "vdn": "learners.algorithms.vdn_config:VDNConfig",
         "qmix": "learners.algorithms.qmix_config:QMIXConfig",

@@ -20,7 +20,9 @@ from learners.algorithms.mmd_config import MMDConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.algorithms.qmix_config import QMIXConfig
 from learners.algorithms.rnad_config import RNADConfig
+from learners.algorithms.upgo_config import UPGOConfig
 from learners.algorithms.vdn_config import VDNConfig
+from learners.algorithms.vpg_config import VPGConfig
 from learners.batcher import Batcher
 
 HINTS = 3
@@ -32,6 +34,8 @@ CONFIGS = {
     "mmd": MMDConfig(batch=256, minibatch=64, lr=3e-3, epochs=3, magnet_coef=0.02),
     "ppo": PPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
     "rnad": RNADConfig(batch=256, minibatch=64, lr=3e-3, epochs=3, eta=0.02),
+    "upgo": UPGOConfig(batch=256, minibatch=64, lr=1e-2),
+    "vpg": VPGConfig(batch=256, lr=3e-2),
 }
 # As a replay is not part of a state, these hold one batch only: of decisions, or of what two agents do together.
 REPLAY = {"minibatch": 64, "warmup": 64, "lr": 3e-3, "epsilon_decisions": 512}
