@@ -54,6 +54,8 @@ BUILTIN: dict[str, dict[str, str]] = {
     "ludus.algorithms": {
         "a2c": "learners.algorithms.a2c_config:A2CConfig",
         "appo": "learners.algorithms.appo_config:APPOConfig",
+        "bc": "learners.algorithms.bc_config:BCConfig",
+        "dagger": "learners.algorithms.dagger_config:DAggerConfig",
         "impala": "learners.algorithms.impala_config:IMPALAConfig",
         "mmd": "learners.algorithms.mmd_config:MMDConfig",
         "ppo": "learners.algorithms.ppo_config:PPOConfig",
