@@ -196,14 +196,16 @@ def main():
     parser.add_argument("--opponent", type=int, default=0, metavar="N", help="decisions it learns beforehand")
     parser.add_argument("--allow", action="append", default=[])
     arguments = parser.parse_args()
+    from benchmarks.evolving import EvolvingPractice  # which derives from Practice
+
     config = compose(["experiment=null", *arguments.overrides], arguments.allow)
     with closing(make_environment(config.env, arguments.slots, arguments.allow)) as env:
         others = [role for role in dict.fromkeys(env.spec.roles) if arguments.role not in (None, role)]
         player = bound_settings(config, env.spec, arguments.allow).default
     finals, randoms = [], []
 
-    def practise(env, seed, **how):
-        return Practice(env, player.policy, player.algo, seed, config.collector.ticks, **how)
+    def practise(env, seed, kind=Practice, **how):
+        return kind(env, player.policy, player.algo, seed, config.collector.ticks, **how)
 
     for seed in range(arguments.first, arguments.first + arguments.seeds):
         began, opponent = time.perf_counter(), None
@@ -212,7 +214,8 @@ def main():
             opponent = practise(made[0], seed, role=others[0]).until(arguments.opponent).algorithm.flat()
         how = {"role": arguments.role, "opponent": opponent, "lag": arguments.lag, "ema": config.learner.ema}
         randoms.append(practise(made[1], seed, **how).baseline(arguments.baseline))
-        practice = practise(made[2], seed, **how)
+        kind = EvolvingPractice if player.algo.weight_noise else Practice
+        practice = practise(made[2], seed, kind, **how)
         for point in range(1, arguments.points + 1):
             practice.until(point * arguments.decisions / arguments.points)
             seconds = time.perf_counter() - began

@@ -59,6 +59,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "ppo": "learners.algorithms.ppo_config:PPOConfig",
         "rnad": "learners.algorithms.rnad_config:RNADConfig",
         "dqn": "learners.algorithms.dqn_config:DQNConfig",
+        "es": "learners.algorithms.es_config:ESConfig",
         "vdn": "learners.algorithms.vdn_config:VDNConfig",
         "qmix": "learners.algorithms.qmix_config:QMIXConfig",
     },

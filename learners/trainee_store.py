@@ -11,6 +11,7 @@ import torch
 from league.ids import Hash, derive_seed
 from league.per_player import PerPlayer
 from league.policies.layout import FloatArray, PolicyConfig, describe, initial, plain_policy, policy_from
+from league.policies.perturbation import NoiseTable, perturbed_part
 from league.spec import EnvSpec
 from league.store.snapshots import Manifest, SnapshotStore
 from league.wire.messages import Assignment, Candidate
@@ -104,6 +105,7 @@ class TraineeStore:
             "weights": algorithm.flat(),
             "memory": policy.state_size,
             "state": policy.sees_state,
+            "noise": NoiseTable(perturbed_part(policy, self.spec)).offsets if algo.weight_noise else 0,
             "batcher": Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
             "rng": np.random.default_rng(derive_seed(*parts)),
             "group": self.group,
