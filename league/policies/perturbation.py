@@ -21,6 +21,12 @@ TIMES = 4  # and times the weights
 CRITIC = ("value.", "critic_")  # built-in layers that do not act
 
 
+def fixed_part(policy: PolicyConfig, spec: EnvSpec) -> npt.NDArray[np.bool_]:
+    """Return which of the weights no gradient changes: statistics, and what the learner sets."""
+    layout = describe(policy, spec)
+    return np.repeat([name in layout.untrained for name in layout.shapes], layout.sizes)
+
+
 def perturbed_part(policy: PolicyConfig, spec: EnvSpec) -> npt.NDArray[np.bool_]:
     """Return which of the weights are perturbed: those that training may change and that play depends on."""
     layout = describe(policy, spec)
