@@ -43,6 +43,7 @@ from league.store.ledger import Ledger, LedgerLocked
 from league.store.run_directory import RunDirectory, RunError
 from league.store.run_lock import RunLocked, locked
 from league.store.snapshots import SnapshotStore
+from learners.algorithms.abilities import able_to
 from learners.algorithms.config import AlgoConfig, assign_groups
 
 Notify = Callable[[str], None]
@@ -340,10 +341,12 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     checked: list[PolicyConfig] = []
     for name, player in [("", settings.default), *settings.own.items()]:
         try:
+            player.algo.refuse_game(spec, config.launch.ranks)
             player.algo.refuse(player.policy)
             if not config.league.tournament.enabled:
                 _check_span(player.algo, config)
             policy = bind(player.policy, spec, allow)
+            player.algo.refuse(policy)  # once more: only its code says whether it has a memory
             assign_groups(player.algo.groups, describe(policy, spec))
             if isinstance(policy, BoundPolicy) and policy not in checked:
                 checked.append(policy)
@@ -353,7 +356,8 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     if config.learner.replay_in == "buffer" and not any(player.replays for player in settings):
         raise ConfigError(
             "learner.replay_in=buffer: no player learns from a replay (algo is "
-            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at learner, or use algo=dqn"
+            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at learner, or use one with a "
+            f"replay: {', '.join(able_to('replays'))}"
         )
     if config.collector.inference == "central" and any(player.algo.weight_noise for player in settings):
         raise ConfigError(

@@ -90,10 +90,11 @@ def make_algorithm(
     group: Group = ALONE,
     allow: Collection[str] = (),
 ) -> Algorithm:
-    """Return the algorithm of a config; raise ValueError if it cannot train such a network.
+    """Return the algorithm of a config; raise ValueError if it cannot train such a network for such a game.
 
     The config class names its algorithm, and was allowed when it was resolved: no second check is needed.
     """
+    config.refuse_game(spec, group.size)
     config.refuse(policy)
     algorithm: Algorithm = load(config.algorithm)(config, policy, spec, flat, group)
     return algorithm

@@ -7,6 +7,8 @@ A config class names its algorithm, which only a learner loads:
         algorithm: ClassVar[str] = "my_package.mine:Mine"
         name: str = "mine"
         sharpness: float = 2.0  # how sharp it is
+
+It also declares what its algorithm handles, in class variables; those that it leaves out are as in AlgoConfig.
 """
 
 from collections.abc import Mapping
@@ -15,7 +17,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import ClassVar
 
-from league.policies.layout import Layout, PolicyConfig
+from league.policies.layout import Layout, PolicyConfig, team_size
+from league.spec import ACTIONS, EnvSpec
+from learners.algorithms.abilities import able_to
 
 SCHEDULES = ("constant", "linear")
 MAGNETS = ("none", "uniform", "copy")
@@ -53,6 +57,13 @@ class AlgoConfig:
 
     algorithm: ClassVar[str] = ""  # package.module:Class, an Algorithm that takes this config
     head: ClassVar[str] = "logits"  # the outputs that the network must have: see PolicyConfig
+    actions: ClassVar[tuple[str, ...]] = ACTIONS  # kinds of actions that it learns, of league.spec.ACTIONS
+    remembers: ClassVar[bool] = True  # whether its network may have a memory
+    teams: ClassVar[str] = "each agent"  # what learns in a seat of several agents: "each agent", "jointly"; "": no team
+    normalises: ClassVar[bool] = True  # whether it updates the statistics of policy.normalise
+    central_critic: ClassVar[bool] = True  # whether it trains a critic that sees more than its agent
+    replays: ClassVar[bool] = False  # whether it learns from a replay
+    ranks: ClassVar[bool] = True  # whether several processes may share its batches (launch.ranks)
     name: str = ""  # of the algorithm: a name of the group ludus.algorithms, or package.module:Class of its config
     batch: int = 4096  # decisions for each update, at least
     lr: float = 3e-4  # learning rate at the start
@@ -82,6 +93,39 @@ class AlgoConfig:
                 f"algo={self.name} needs policy.head={self.head}, not {policy.head}. (algo={self.name} sets it on the "
                 "command line; a player with its own algorithm needs it in its own policy.)"
             )
+        if policy.recurrent and not self.remembers:
+            raise self._unable("trains no network with a memory", "policy.memory=none", "remembers")
+        if policy.critic != "shared" and not self.central_critic:
+            raise self._unable(
+                f"has no use for policy.critic={policy.critic}", "policy.critic=shared", "central_critic"
+            )
+        if policy.normalise and not self.normalises:
+            raise self._unable("cannot normalise observations", "policy.normalise=false", "normalises")
+
+    def refuse_game(self, spec: EnvSpec, ranks: int = 1) -> None:
+        """Raise ValueError if this algorithm cannot learn a game with such actions and seats, on so many ranks."""
+        if spec.action_kind not in self.actions:
+            raise self._unable(
+                f"learns {' or '.join(self.actions)}, but the actions of {spec.name!r} are {spec.action_kind} "
+                f"(choices {list(spec.heads)}, {spec.continuous} continuous numbers)",
+                "",
+                "actions",
+                spec.action_kind,
+            )
+        if team_size(spec) > 1 and not self.teams:
+            raise self._unable(
+                f"trains no seat of several agents, and {spec.name!r} has one of {team_size(spec)}",
+                "env.seats so that each agent has its own",
+                "teams",
+            )
+        if ranks > 1 and not self.ranks:
+            raise self._unable(f"cannot share its batches among {ranks} ranks", "launch.ranks=1", "ranks")
+
+    def _unable(self, why: str, remedy: str, ability: str, wanted: object = True) -> ValueError:
+        others = f"use an algorithm that can: {', '.join(able_to(ability, wanted)) or 'none is installed'}"
+        return ValueError(
+            f"algo={self.name} {why}. " + (f"Set {remedy}, or {others}" if remedy else others.capitalize())
+        )
 
     @property
     def weight_noise(self) -> float:
