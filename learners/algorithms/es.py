@@ -91,11 +91,10 @@ class ES:
         gradient_W = es_gradient(
             self._table, fitness.offset, fitness.sign, utility_P, self.config.sigma, between
         )  # of this rank's episodes
-        mean_W = self._group.mean(torch.from_numpy(gradient_W), max(fitness.units, 1e-9))
+        mean_W = self._group.mean(torch.from_numpy(gradient_W), fitness.units)
         gradient = torch.zeros_like(self._flat)
         gradient[self._part] = -mean_W  # Adam goes down
-        gradient += self.config.weight_decay * self._flat.detach() * self._part
-        self.trouble = self._step(gradient, bool(np.isfinite(returned_P).all()))
+        self.trouble = self._step(gradient, learning_rate, bool(np.isfinite(returned_P).all()))
         if self.trouble:
             self.restore(good)
             return {ROLLBACKS: 1.0}
@@ -108,12 +107,14 @@ class ES:
             "reuse": 1.0,
         }
 
-    def _step(self, gradient: torch.Tensor, finite: bool) -> str:
-        """Step against the gradient; return what is not finite, the same on every rank."""
+    def _step(self, gradient: torch.Tensor, learning_rate: float, finite: bool) -> str:
+        """Decay the weights and step against the gradient; return what is not finite, the same on every rank."""
         if not finite:
             return "returns"
         if not self._groups.clip(gradient, self.config.max_grad_norm):
             return "gradient"
+        with torch.no_grad():
+            self._flat[self._part] *= 1 - learning_rate * self.config.weight_decay
         self._flat.grad = gradient
         self._groups.step(self._optimizer, self._flat)
         return "" if bool(self._flat.isfinite().all()) else "weights"

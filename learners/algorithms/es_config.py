@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from league.policies.layout import PolicyConfig
 from learners.algorithms.config import AlgoConfig
 
 
@@ -12,6 +11,9 @@ class ESConfig(AlgoConfig):
     """Evolution strategies. `batch` counts episodes; gamma is not used: an episode counts by its whole return."""
 
     algorithm: ClassVar[str] = "learners.algorithms.es:ES"
+    teams: ClassVar[str] = "jointly"
+    normalises: ClassVar[bool] = False  # observations do not travel
+    central_critic: ClassVar[bool] = False
     name: str = "es"
     batch: int = 128  # episodes for each update, at least
     lr: float = 0.05  # learning rate at the start
@@ -25,15 +27,6 @@ class ESConfig(AlgoConfig):
         AlgoConfig.__post_init__(self)  # super() does not work in a dataclass with slots
         if not 0 < self.sigma < 100 or self.weight_decay < 0 or self.batch < 2:
             raise ValueError("algo: sigma must be positive and below 100, weight_decay not negative, batch at least 2")
-
-    def refuse(self, policy: PolicyConfig) -> None:
-        """Raise ValueError if this algorithm cannot train such a network."""
-        AlgoConfig.refuse(self, policy)
-        if policy.normalise:
-            raise ValueError(
-                "policy.normalise=true needs observations, and algo=es learns from returns only: set "
-                "policy.normalise=false, or choose an actor-critic such as algo=ppo"
-            )
 
     @property
     def weight_noise(self) -> float:

@@ -1,5 +1,7 @@
 """Evolution strategies: the gradient against a slow loop, and what every algorithm promises."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -71,6 +73,15 @@ def test_equal_returns_teach_nothing():
     assert metrics["losses/rollbacks"] == 0
 
 
+def test_weights_decay_by_their_share_of_the_learning_rate():
+    fitness = replace(played(initial(POLICY, SPEC, 0)), returned=np.zeros(64))
+    algorithm = make(config=replace(CONFIG, weight_decay=0.5))
+    before = algorithm.flat()
+    algorithm.update(batch(fitness), np.random.default_rng(0))
+    shrunk = np.where(table().part, before * np.float32(1 - 0.05 * 0.5), before)
+    np.testing.assert_allclose(algorithm.flat(), shrunk, atol=1e-7)
+
+
 def test_it_learns_and_leaves_alone_what_does_not_act():
     algorithm, rng = make(), np.random.default_rng(0)
     start = algorithm.flat()
@@ -131,3 +142,42 @@ def test_groups_freeze_layers():
     after = describe(POLICY, SPEC).views(algorithm.flat())
     np.testing.assert_array_equal(after["hidden_0.weight"], before["hidden_0.weight"])
     assert not np.array_equal(after["policy.weight"], before["policy.weight"])
+
+
+class ThreadGroup:
+    """The group of one of two ranks that are threads; `told` holds what both say in a round."""
+
+    size, device, board = 2, torch.device("cpu"), None
+
+    def __init__(self, rank, barrier, told):
+        self.rank, self.barrier, self.told = rank, barrier, told
+
+    def gather(self, text):
+        self.told[self.rank] = text
+        self.barrier.wait(60)
+        both = tuple(self.told)
+        self.barrier.wait(60)
+        return both
+
+    def mean(self, tensor, weight):
+        both = self.gather((tensor.clone(), weight))
+        return tensor.copy_(sum(one * share for one, share in both) / sum(share for _, share in both))
+
+    def total(self, number):
+        return sum(self.gather(number))
+
+
+@pytest.mark.parametrize("first", [32, 50])
+def test_two_ranks_take_the_step_of_one_that_has_all_episodes(first):
+    torch.set_num_threads(1)
+    flat = initial(POLICY, SPEC, 0)
+    whole, fitness = make(), played(flat)
+    whole.update(batch(fitness), np.random.default_rng(0))
+    barrier, told = threading.Barrier(2), [None, None]
+    ranks = [make_algorithm(CONFIG, POLICY, SPEC, flat, ThreadGroup(rank, barrier, told)) for rank in range(2)]
+    shares = [fitness.lanes(0, first), fitness.lanes(first, 64)]
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda rank: ranks[rank].update(batch(shares[rank]), np.random.default_rng(0)), range(2)))
+    np.testing.assert_array_equal(ranks[0].flat(), ranks[1].flat())
+    np.testing.assert_allclose(ranks[0].flat(), whole.flat(), atol=1e-6)
+    assert ranks[0].decisions == ranks[1].decisions == whole.decisions

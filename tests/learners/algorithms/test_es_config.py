@@ -7,7 +7,7 @@ from learners.algorithms.es_config import ESConfig
 
 
 def test_a_network_that_normalises_is_refused():
-    with pytest.raises(ValueError, match="learns from returns only"):
+    with pytest.raises(ValueError, match="cannot normalise observations"):
         ESConfig().refuse(PolicyConfig(normalise=True))
 
 
