@@ -6,9 +6,11 @@ rank. The other ranks train copies of their own on the same player's decisions, 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import safetensors.numpy
 
 from league.metrics import player_metric
@@ -17,7 +19,9 @@ from learners.notice_board import Board
 from learners.trainee import Trainee
 from learners.weight_exchange import WeightExchange
 
+Arrays = dict[str, npt.NDArray[Any]]
 COUNT = "<i8"
+KINDS = ("start", "published", "trained", "steps", "weights")  # of notes about one incarnation
 
 
 class PublishedHead(msgspec.Struct, frozen=True):
@@ -27,12 +31,12 @@ class PublishedHead(msgspec.Struct, frozen=True):
     decisions: int
 
 
-def pack(head: PublishedHead, arrays: dict[str, np.ndarray]) -> bytes:  # type: ignore[type-arg]
+def pack(head: PublishedHead, arrays: Arrays) -> bytes:
     """Return a note."""
     return safetensors.numpy.save(arrays, metadata={"head": msgspec.json.encode(head).decode()})
 
 
-def unpack(note: bytes) -> tuple[PublishedHead, dict[str, np.ndarray]]:  # type: ignore[type-arg]
+def unpack(note: bytes) -> tuple[PublishedHead, Arrays]:
     """Return the head and the arrays of a note."""
     size = int.from_bytes(note[:8], "little")
     metadata = msgspec.json.decode(note[8 : 8 + size])["__metadata__"]
@@ -65,6 +69,8 @@ class ApartTrainee(Trainee):
             self.algorithm.restore(arrays)
             self.version, self.decisions, self.weights = head.version, head.decisions, self.algorithm.flat()
         self._exchange = self.exchange(self.algorithm.flat())
+        for kind in KINDS:  # a rank that is late may still read what the last incarnation wrote
+            self.board.erase(f"{kind}/{self.player}/{self.incarnation - 2}")
 
     def learn(self, between: Callable[[], None]) -> bool:
         """Train on the oldest batch, and share; True: there is a new version, which only rank 0 makes."""

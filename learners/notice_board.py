@@ -31,6 +31,9 @@ class Board(Protocol):
     def wait(self, name: str, rank: int) -> bytes:
         """Return the newest note of a rank, when there is one."""
 
+    def erase(self, name: str) -> None:
+        """Remove the note of this rank, if there is one."""
+
     def raise_flag(self, name: str) -> None:
         """Raise a flag for all ranks; it stays raised."""
 
@@ -59,9 +62,7 @@ class StoreBoard:
         self._store.set(f"{name}/{self.rank}", f"{number} {len(chunks)}")
         mine.append((number, len(chunks)))
         while len(mine) > 2:
-            old, count = mine.pop(0)
-            for place in range(count):
-                self._store.delete_key(f"{name}/{self.rank}/{old}/{place}")
+            self._delete(name, *mine.pop(0))
 
     def newer(self, name: str, rank: int) -> bytes | None:
         """Return the newest note of a rank, if this process has not read it yet."""
@@ -83,6 +84,18 @@ class StoreBoard:
             self._read.pop((name, rank), None)
             if (note := self.newer(name, rank)) is not None:
                 return note
+
+    def erase(self, name: str) -> None:
+        """Remove the note of this rank, if there is one."""
+        notes = self._written.pop(name, [])
+        if notes:
+            self._store.delete_key(f"{name}/{self.rank}")
+        for number, chunks in notes:
+            self._delete(name, number, chunks)
+
+    def _delete(self, name: str, number: int, chunks: int) -> None:
+        for place in range(chunks):
+            self._store.delete_key(f"{name}/{self.rank}/{number}/{place}")
 
     def raise_flag(self, name: str) -> None:
         """Raise a flag for all ranks; it stays raised."""

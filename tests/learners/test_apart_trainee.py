@@ -96,6 +96,19 @@ def test_all_go_on_from_the_checkpoint_of_rank_0(stores, play):
     np.testing.assert_array_equal(other.algorithm.flat(), leader.weights)
 
 
+def test_notes_of_old_incarnations_are_erased(stores, play):
+    both = stores()
+    keys = both[0].group.board._store.keys
+    sizes = []
+    for incarnation in range(5):
+        for store in both:
+            trainee = store.begin(Assignment(player="hero", incarnation=incarnation))
+            trainee.offer(play(trainee.weights, lanes=16, incarnation=incarnation), "session")
+            trainee.learn(lambda: None)
+        sizes.append(len(keys))
+    assert sizes[1] == sizes[2] == sizes[4]
+
+
 def test_an_update_that_is_rolled_back_reaches_nobody(stores, play):
     leader, other = (store.begin(HERO) for store in stores())
     before = other.algorithm.flat()

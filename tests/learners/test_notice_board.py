@@ -31,6 +31,17 @@ def test_old_notes_leave_the_store():
     assert len(store.keys) == 3, "two notes and the announcement"
 
 
+def test_an_erased_note_leaves_nothing():
+    store = DictStore()
+    first, second = boards(2, store)
+    for note in (b"one", b"two", b"three"):
+        first.write("weights", note)
+    first.erase("weights")
+    first.erase("never written")
+    assert store.keys == {}
+    assert second.newer("weights", 0) is None
+
+
 def test_a_reader_that_is_overtaken_gets_nothing_then_the_newest(monkeypatch):
     monkeypatch.setattr(notice_board, "CHUNK", 2)
     store = DictStore()
