@@ -66,6 +66,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "c51": "learners.algorithms.c51_config:C51Config",
         "qr_dqn": "learners.algorithms.qr_dqn_config:QRDQNConfig",
         "rainbow": "learners.algorithms.rainbow_config:RainbowConfig",
+        "es": "learners.algorithms.es_config:ESConfig",
         "vdn": "learners.algorithms.vdn_config:VDNConfig",
         "qmix": "learners.algorithms.qmix_config:QMIXConfig",
     },

@@ -13,7 +13,7 @@ from league.ids import PlayerId
 from league.metrics import SECONDS, UPDATES_PER_SECOND, WAIT_SHARE, WRITE_FAILURES
 from league.wire.messages import Assignment, Roster
 from league.wire.ports import Client, Server
-from learners.agreement import agree, share_rosters
+from learners.agreement import agree, pass_on, share_rosters
 from learners.candidate_writer import CandidateWriter, Measure
 from learners.intake import Intake
 from learners.progress_reporter import UNKNOWN, LearnerAddresses, ProgressReporter, Trained
@@ -78,6 +78,7 @@ class Learner:
         received = [message for message, _ in self.coordinator.receive(0) if isinstance(message, Roster)]
         for roster in share_rosters(self.store.group, received):
             self._reconcile(roster)
+        pass_on(self.store.group, received)
         if self._stopped:
             return False
         self._writer.write_due(self._trainees.values())
@@ -148,7 +149,7 @@ class Learner:
         if agreed.buffer_moved and buffer is not None:
             self._addresses = replace(self._addresses, buffers=self.store.group.gather(buffer.address))
         for trainee, version in zip(trainees, agreed.versions, strict=True):
-            if trainee.advance(version):
+            if trainee.advance(version) or trainee.follow():
                 self._intake.publish(trainee)
         if agreed.stop:
             self._finish()

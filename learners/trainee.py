@@ -64,13 +64,21 @@ class Trainee(FedPlayer):
             self._roll_back(why)
             return False
         self.in_a_row = 0
+        self.accept(weights, self.group.total(len(lag)))
+        return True
+
+    def accept(self, weights: FloatArray, decisions: int) -> None:
+        """Make a version of weights that were trained on so many decisions."""
         self.version += 1
         self.weights = weights
         if self.average is not None:
             self.average.add(weights)
-        self.decisions += self.group.total(len(lag))
+        self.decisions += decisions
         self.batcher.expire(self.version)
-        return True
+
+    def follow(self) -> bool:
+        """Take over a newer version of another rank; False: there is none. In step, ranks make versions together."""
+        return False
 
     def _roll_back(self, why: str) -> None:
         """Count a rollback; the last good version stays."""

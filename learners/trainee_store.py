@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,18 @@ import torch
 from league.ids import Hash, derive_seed
 from league.per_player import PerPlayer
 from league.policies.layout import FloatArray, PolicyConfig, describe, initial, plain_policy, policy_from
+from league.policies.perturbation import NoiseTable, fixed_part, perturbed_part
 from league.spec import EnvSpec
 from league.store.snapshots import Manifest, SnapshotStore
 from league.wire.messages import Assignment, Candidate
 from learners.algorithms.algorithm import Algorithm, make_algorithm
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
+from learners.apart_trainee import ApartTrainee
 from learners.batcher import Batcher
 from learners.checkpoint import REMEDY, Checkpoint, CheckpointError, load, save
 from learners.config import LearnerConfig
-from learners.distributed import ALONE, Group
+from learners.distributed import ALONE, Alone, Group
 from learners.player_settings import PlayerSettings
 from learners.remote_replay import RemoteReplay, RemoteTrainee
 from learners.replay import LocalReplay
@@ -29,6 +32,7 @@ from learners.replay_files import KeptReplay, ReplayFiles, told_size
 from learners.trainee import Trainee
 from learners.weight_average import WeightAverage
 from learners.weight_check import WeightCheck
+from learners.weight_exchange import make_exchange
 
 log = logging.getLogger("ludus.learner")
 
@@ -66,12 +70,12 @@ class TraineeStore:
             policy = plain_policy(self.players[assignment.player].policy)
             checkpoint.refuse_other(self._algorithm(assignment.player), policy, self.spec.signature)
             if checkpoint.incarnation == assignment.incarnation:
-                return self._resume(checkpoint)
+                return _begun(self._resume(checkpoint))
             decisions = max(decisions, checkpoint.decisions)
         trainee = self._trainee(assignment, self._start(assignment))
         trainee.decisions, trainee.parent, trainee.began = decisions, assignment.start, spent
         trainee.cpu_seconds = checkpoint.cpu_seconds if checkpoint is not None else 0.0  # of earlier incarnations
-        return trainee
+        return _begun(trainee)
 
     def write(self, trainee: Trainee) -> Candidate:
         """Write a candidate, then the checkpoint that names it."""
@@ -143,7 +147,9 @@ class TraineeStore:
     def _trainee(self, assignment: Assignment, flat: FloatArray) -> Trainee:
         player, incarnation = assignment.player, assignment.incarnation
         algo, policy = self.players[player].algo, self.players[player].policy
-        algorithm = self.algorithm(algo, policy, self.spec, flat, self.group)
+        board = self.group.board
+        among = self.group if board is None else Alone(device=self.group.device)  # whom it computes with, in step
+        algorithm = self.algorithm(algo, policy, self.spec, flat, among)
         share = -(-algo.batch // self.group.size)
         parts = (self.seed, "train", player, incarnation, *((self.group.rank,) if self.group.rank else ()))
         common: dict[str, Any] = {
@@ -153,12 +159,17 @@ class TraineeStore:
             "weights": algorithm.flat(),
             "memory": policy.state_size,
             "state": policy.sees_state,
+            "noise": NoiseTable(perturbed_part(policy, self.spec)).offsets if algo.weight_noise else 0,
             "batcher": Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
             "rng": np.random.default_rng(derive_seed(*parts)),
-            "group": self.group,
+            "group": among,
             "weight_check": WeightCheck(policy, self.spec, self.config),
             "average": WeightAverage(self.config.ema, describe(policy, self.spec)) if self.config.ema else None,
         }
+        if board is not None:
+            key, fixed = f"{player}/{incarnation}", fixed_part(policy, self.spec)
+            exchange = partial(make_exchange, self.config.share, board, key, fixed=fixed)
+            return ApartTrainee(**common, board=board, exchange=exchange)
         if self.remote_replay is None or not self.players[player].replays:
             return Trainee(**common)
         return RemoteTrainee(**common, replay=self.remote_replay())
@@ -217,6 +228,13 @@ class TraineeStore:
             spent=trainee.spent,
             cpu_seconds=trainee.cpu_seconds,
         )
+
+
+def _begun(trainee: Trainee) -> Trainee:
+    """Let ranks that do not wait begin alike."""
+    if isinstance(trainee, ApartTrainee):
+        trainee.begin()
+    return trainee
 
 
 def _candidate(trainee: Trainee, snapshot: Hash) -> Candidate:

@@ -33,7 +33,7 @@ from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from coordinator.replica import Replica
 from coordinator.service import Service
-from launch.config.config import Config, bound_settings, policies_of
+from launch.config.config import Config, bound_settings, policies_of, settings_of
 from launch.config.env_spec import read_spec
 from launch.topology.parts import key_holders, learner_names, topology
 from league.per_player import PerPlayer
@@ -147,6 +147,7 @@ class Composition:
             inference_client=InferenceClient(session, env.spec, actors, learner_client.live, sockets.connect)
             if central
             else None,
+            sigmas=settings_of(self.config, self.allow, env.spec.roles).map(lambda player: player.algo.weight_noise),
         )
 
     def learner(self, index: int, session: str, sockets: LearnerSockets, group: "Group | None" = None) -> "Learner":

@@ -132,6 +132,11 @@ class AlgoConfig:
         )
 
     @property
+    def weight_noise(self) -> float:
+        """The deviation of the noise on the weights in each training episode; 0: it learns from decisions instead."""
+        return 0.0
+
+    @property
     def anneals(self) -> str:
         """The setting that requires an anneal, if any."""
         return "lr_schedule=linear" if self.lr_schedule == "linear" else ""
