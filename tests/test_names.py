@@ -63,11 +63,16 @@ COVERED = {
     "league/wire/ports.py": "tests/conformance/test_ports.py",
     "learners/algorithms/a2c_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/appo_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/ddpg_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/discrete_sac_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/dqn_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/impala_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/mmd_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/qmix_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/rnad_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/sac_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/td3_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/off_policy_config.py": "tests/learners/algorithms/test_off_policy.py",
     "learners/algorithms/vdn_config.py": "tests/learners/algorithms/test_config.py",
 }
 

@@ -9,7 +9,7 @@ is sent as one frame and stored as one array:
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
@@ -35,8 +35,9 @@ GROUP = "ludus.policies"  # of networks on the contract of league.policies.netwo
 ACTIVATIONS = ("tanh", "relu")
 GATES = {"none": 0, "gru": 3, "lstm": 4}  # of each kind of memory
 STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors in a memory: an lstm has its output and its cell
-CRITICS = ("shared", "central", "state")
-HEADS = ("logits", "values")
+CRITICS = ("shared", "central", "state", "none")
+DEVIATIONS = ("constant", "state")
+HEADS = ("logits", "values", "actions")
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
 MOST_LAYERS, LARGEST_LAYER = 1000, 1 << 20  # of a built-in network, and its units: a file may claim anything
 LARGEST = 1e8  # bound of logits and means: whatever the weights, a legal action is above ILLEGAL
@@ -61,14 +62,18 @@ class PolicyConfig:
     agent_id: bool = False  # one-hot input: which agent of its seat it acts for
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
-    critic: str = "shared"  # the actor's layers, or its own: "central" sees all agents of the seat, "state" the game
-    head: str = "logits"  # the outputs for each option: "logits", or "values" (algo=dqn, vdn, qmix)
+    critic: str = (
+        "shared"  # "shared" layers; its own: "central" sees the seat, "state" the game; "none": in the learner
+    )
+    head: str = "logits"  # outputs: "logits" and means; "values" of options (dqn, vdn, qmix); "actions" (ddpg, td3)
+    deviation: str = "constant"  # of continuous numbers, with head=logits: "constant", or an output in each "state"
     epsilon: float = 0.05  # head=values: probability that a frozen player acts at random, so that games differ
     kwargs: dict[str, Any] = field(default_factory=dict)  # settings of structured, entities or package:Class
 
     def __post_init__(self) -> None:
         """Raise ValueError for unknown names and impossible sizes."""
-        for key, known in (("activation", ACTIVATIONS), ("memory", tuple(GATES)), ("critic", CRITICS), ("head", HEADS)):
+        known_of = {"activation": ACTIVATIONS, "memory": tuple(GATES), "critic": CRITICS, "head": HEADS}
+        for key, known in (known_of | {"deviation": DEVIATIONS}).items():
             if getattr(self, key) not in known:
                 raise ValueError(f"policy.{key}: unknown {getattr(self, key)!r}. Known: {', '.join(known)}.")
         self._check_name()
@@ -82,7 +87,7 @@ class PolicyConfig:
         layers = max(len(self.hidden), len(self.filters), self.blocks)
         if layers > MOST_LAYERS or max(sizes) > LARGEST_LAYER:
             raise ValueError(f"policy: at most {MOST_LAYERS} layers of at most {LARGEST_LAYER:,} units are possible")
-        if self.normalise and self.head == "values":
+        if self.normalise and self.head != "logits":
             raise ValueError(
                 "policy.normalise=true needs policy.head=logits: use an actor-critic such as algo=ppo, or "
                 "policy.normalise=false"
@@ -135,6 +140,16 @@ class PolicyConfig:
         return STATES[self.memory] * self.memory_size
 
     @property
+    def valued(self) -> bool:
+        """Whether the outputs say what each option is worth: then play is epsilon-greedy."""
+        return self.head == "values"
+
+    @property
+    def oversees(self) -> bool:
+        """Whether the critic sees more than its agent: it then has layers of its own."""
+        return self.critic in ("central", "state")
+
+    @property
     def sees_state(self) -> bool:
         """Whether the critic sees the state of the whole game."""
         return self.critic == "state"
@@ -153,6 +168,7 @@ class PolicyConfig:
 
 
 FIELDS = frozenset(item.name for item in fields(PolicyConfig))
+LATER = ("kwargs", "deviation")  # fields that a manifest leaves out at their defaults
 
 
 def policy_from(plain: Mapping[str, Any]) -> PolicyConfig:
@@ -168,13 +184,13 @@ def policy_from(plain: Mapping[str, Any]) -> PolicyConfig:
 
 
 def plain_policy(config: PolicyConfig) -> dict[str, Any]:
-    """Return the config as a manifest holds it: without `kwargs` if there are none.
+    """Return the config as a manifest holds it: without fields that most networks do not use.
 
     >>> policy_from(plain_policy(PolicyConfig(hidden=[8]))).hidden
     [8]
     """
-    plain = asdict(config)
-    return plain if config.kwargs else {key: value for key, value in plain.items() if key != "kwargs"}
+    plain, usual = asdict(config), PolicyConfig()
+    return {key: value for key, value in plain.items() if key not in LATER or value != getattr(usual, key)}
 
 
 class MadeNetwork(Protocol):
@@ -274,6 +290,11 @@ def team_size(spec: EnvSpec) -> int:
     return max(len(seat.agents) for seat in spec.seats)
 
 
+def output_size(config: PolicyConfig, spec: EnvSpec) -> int:
+    """Return how many numbers a network outputs: of each option, the mean of each number, and maybe its deviation."""
+    return spec.actions + spec.continuous * (2 if config.deviation == "state" and config.head == "logits" else 1)
+
+
 def overview(config: PolicyConfig, spec: EnvSpec) -> int:
     """Return the input size of a separate critic, without the agent id."""
     if config.critic == "central":
@@ -304,6 +325,24 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
             width = units
         return width
 
+    width = _convolve(config, spec, add)
+    width = stack("hidden", width + (team_size(spec) if config.agent_id else 0))
+    if config.recurrent:
+        gates = GATES[config.memory] * config.memory_size
+        add("memory_input", gates, width)
+        add("memory_state", gates, config.memory_size)
+        width = config.memory_size
+    add("policy", output_size(config, spec), width)
+    if config.oversees:
+        width = stack("critic", overview(config, spec) + team_size(spec))
+    if config.critic != "none":
+        add("value", 1, width)
+    added = beside_layers(config, spec)
+    return Layout(shapes | added, frozenset(added) - {"log_std"})
+
+
+def _convolve(config: PolicyConfig, spec: EnvSpec, add: Callable[[str, int, int], None]) -> int:
+    """Add the convolutions of a network; return how many numbers follow on them, or on the observation itself."""
     width = spec.observation.size
     if config.name == "board_conv":
         places, patch = patches_shape(spec.observation.shape, config.kernel)
@@ -312,35 +351,29 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
     for convolution in config.convolutions(spec):
         add(convolution.name, convolution.channels, convolution.patch)
         width = math.prod(convolution.output)
-    width = stack("hidden", width + (team_size(spec) if config.agent_id else 0))
-    if config.recurrent:
-        gates = GATES[config.memory] * config.memory_size
-        add("memory_input", gates, width)
-        add("memory_state", gates, config.memory_size)
-        width = config.memory_size
-    add("policy", spec.actions + spec.continuous, width)
-    if config.critic != "shared":
-        width = stack("critic", overview(config, spec) + team_size(spec))
-    add("value", 1, width)
-    added = beside_layers(config, spec)
-    return Layout(shapes | added, frozenset(added) - {"log_std"})
+    return width
 
 
 def beside_layers(config: PolicyConfig, spec: EnvSpec) -> dict[str, tuple[int, ...]]:
     """Return the shapes of parameters outside of layers; only `log_std` is trained, the learner sets the others."""
     shapes: dict[str, tuple[int, ...]] = {}
-    if spec.continuous:
+    if spec.continuous and config.head == "logits" and config.deviation == "constant":
         shapes["log_std"] = (spec.continuous,)
     if config.normalise:
         shapes |= normalising.shapes(spec.observation.size)
-    if config.head == "values":
-        _refuse_parts(spec)
+    if config.head != "logits":
+        _refuse_parts(config.head, spec)
         shapes["exploration"] = (2,)  # see league.policies.exploration
     return shapes
 
 
-def _refuse_parts(spec: EnvSpec) -> None:
-    if not spec.single:
+def _refuse_parts(head: str, spec: EnvSpec) -> None:
+    if head == "actions" and spec.action_kind != "continuous":
+        raise ValueError(
+            f"policy.head=actions: the network outputs continuous numbers, but the actions of {spec.name!r} are "
+            f"{spec.action_kind}. Use algo=ppo."
+        )
+    if head == "values" and not spec.single:
         raise ValueError(
             f"policy.head=values: values are learned for the options of one choice, but an action of {spec.name!r} has "
             f"choices {list(spec.heads)} and {spec.continuous} continuous numbers. Use algo=ppo."
@@ -368,6 +401,8 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
             view[:] = (1, 0)  # uniform over legal actions, in all slots
         elif name == "memory_input.bias" and config.memory == "lstm":
             view[config.memory_size : 2 * config.memory_size] = 1  # forget little at first
+        elif name == "policy.bias":
+            view[spec.actions + spec.continuous :] = LOG_STD  # if the deviation is an output
     return flat
 
 

@@ -6,7 +6,8 @@ the cells of a replay. Legend of shapes: B decisions of a minibatch, N options.
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,7 @@ class Loss(NamedTuple):
     loss: Tensor
     error: Tensor  # [B] value minus target
     value: Tensor  # [B] of the action taken
+    metrics: Mapping[str, Tensor] = MappingProxyType({})  # more of them, by name
 
 
 class ValueNetwork(nn.Module):
@@ -148,7 +150,7 @@ class ValueLearning(ABC):
         self.replay.insert(steps, batch.decisions)
 
     def _train(self, source: ReplaySource, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
-        collected: list[tuple[float, float, float]] = []
+        collected: list[dict[str, float]] = []
         while not self._group.maximum(np.array([not source.due()], np.int64))[0]:  # until one rank has no more
             sample = source.sample(rng)
             collected.append(self._gradient_step(source, sample))
@@ -162,8 +164,8 @@ class ValueLearning(ABC):
         if self.network.policy.has_buffers:
             self._update_buffers(sample)
         self._check_finite(source, sample)
-        loss, error, value = np.mean(collected, axis=0).tolist()
-        means = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
+        names = dict.fromkeys(name for step in collected for name in step)
+        means = {name: float(np.mean([step[name] for step in collected if name in step])) for name in names}
         return means | {GRADIENT_STEPS: float(len(collected))}
 
     @torch.no_grad()
@@ -179,8 +181,8 @@ class ValueLearning(ABC):
         self.network.policy.update_buffers(self.observed(data.seen))
         self._group.mean(self.network.policy.flat.data, len(data.action))
 
-    def _gradient_step(self, source: ReplaySource, sample: Sample) -> tuple[float, float, float]:
-        """Take one gradient step; return the loss, the mean error and the mean value."""
+    def _gradient_step(self, source: ReplaySource, sample: Sample) -> dict[str, float]:
+        """Take one gradient step; return the loss, the mean error, the mean value, and what the loss adds."""
         found = self.loss(minibatch(sample, sample.weights(self.config.beta(self.decisions)), self._device))
         self._optimizer.zero_grad(set_to_none=True)
         found.loss.backward()
@@ -191,7 +193,9 @@ class ValueLearning(ABC):
             raise NotFiniteError("errors" if bad.any() else "loss or gradient")
         self._groups.step(self._optimizer, self.network.policy.flat)
         source.prioritise(sample.index, error)
-        return float(found.loss.detach()), float(error.mean()), float(found.value.double().mean())
+        means = {"losses/td_error": float(error.mean()), "losses/value": float(found.value.double().mean())}
+        more = {name: float(metric) for name, metric in found.metrics.items()}
+        return {"losses/td_loss": float(found.loss.detach())} | means | more
 
     def _clip_gradient(self, loss: Tensor) -> bool:
         """Average the gradient over all ranks and clip its norm; False: it or the loss is not finite."""
