@@ -359,6 +359,11 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
             f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at learner, or use one with a "
             f"replay: {', '.join(able_to('replays'))}"
         )
+    if config.collector.inference == "central" and any(player.algo.weight_noise for player in settings):
+        raise ConfigError(
+            "collector.inference=central: algo=es plays each episode with other weights, and an inference process has "
+            "only those of the learner. Set collector.inference=local"
+        )
     for player in settings:
         if not player.algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time
             load(player.algo.algorithm)

@@ -148,10 +148,10 @@ class LoadedPlayer:
 
     def value(self, observation: Any, mask: Any = None, *, agent: Hashable = None) -> float:
         """Return what the network expects the agent to earn from here on, discounted. The memory stays as it is."""
-        sees_mask = self._config.head == "values" or self._actor.foreign
+        sees_mask = self._config.valued or self._actor.foreign
         batch = self._batch({agent: observation}, {agent: mask}, need_mask=sees_mask)
         memory, places, beside = self._recalled(batch), self._places(batch), self._beside(batch)
-        if self._config.head == "values":
+        if self._config.valued:
             outputs = self._actor.outputs(batch.observation, places, memory, beside)
             return float(np.where(batch.mask, bounded(outputs), ILLEGAL).max())
         if isinstance(self._actor, HasValues):

@@ -126,6 +126,20 @@ class FlatPolicy(nn.Module, ABC):
     def update_buffers(self, seen: Observed) -> None:
         """Update the running statistics of a network that has any, after an update of its weights."""
 
+    def blank(self) -> Tensor:
+        """Return one empty observation."""
+        return torch.zeros(1, *self._spec.observation.shape)
+
+    def encoded(self, observation: Tensor) -> Tensor:
+        """Return the features that convolutions find in pictures [B, F], for losses that train these alone."""
+        raise ValueError(f"policy.name={self._config.name} has no convolutions that can be trained alone")
+
+    def sample_noise(self, rng: np.random.Generator, rows: int = 1) -> None:
+        """Sample noise for the next passes, if it is a noisy network: the same for all decisions, or for each row."""
+
+    def drop_noise(self) -> None:
+        """Make the next passes without noise."""
+
     def explore(self, epsilon: float, spread: float) -> None:
         """Set the exploration rates of actors with these weights: see league.policies.exploration."""
         with torch.no_grad():

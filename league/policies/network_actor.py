@@ -122,6 +122,17 @@ class NetworkActor(ABC):
         zeros at the first decision of an episode; it is updated in place. Built-in networks do not look at `beside`.
         """
 
+    def explore(
+        self,
+        observation: npt.NDArray[Any],
+        rng: np.random.Generator,
+        place: Places | None = None,
+        memory: FloatArray | None = None,
+        beside: Bystanders | None = None,
+    ) -> FloatArray:
+        """Return the outputs that a player acts on: those of a live noisy network have fresh noise in each row."""
+        return self.outputs(observation, place, memory, beside)
+
     def act(
         self,
         observation: npt.NDArray[Any],
@@ -136,9 +147,10 @@ class NetworkActor(ABC):
 
         `share` is the position of each row's slot, from 0 (the first) to 1 (the last): exploration rates may differ.
         """
-        outputs = self.outputs(observation, place, memory, Bystanders(mask, team))
         if self.greedy:
+            outputs = self.outputs(observation, place, memory, Bystanders(mask, team))
             return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
+        outputs = self.explore(observation, rng, place, memory, Bystanders(mask, team))
         return choose_actions(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
 
     def probabilities(self, outputs: FloatArray, mask: Flags) -> npt.NDArray[np.float64]:

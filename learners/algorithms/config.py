@@ -11,11 +11,12 @@ A config class names its algorithm, which only a learner loads:
 It also declares what its algorithm handles, in class variables; those that it leaves out are as in AlgoConfig.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from league.policies.layout import Layout, PolicyConfig, team_size
 from league.spec import ACTIONS, EnvSpec
@@ -23,6 +24,9 @@ from learners.algorithms.abilities import able_to
 
 SCHEDULES = ("constant", "linear")
 MAGNETS = ("none", "uniform", "copy")
+DIVERGENCES = ("reverse", "forward")
+HASH = re.compile(r"[0-9a-f]{64}")  # of a snapshot
+PLAYER_FILES = ("magnet", "expert")  # fields that may name a player's file, of which a run keeps a copy
 
 
 @dataclass(kw_only=True, slots=True)
@@ -137,6 +141,11 @@ class AlgoConfig:
         )
 
     @property
+    def weight_noise(self) -> float:
+        """The deviation of the noise on the weights in each training episode; 0: it learns from decisions instead."""
+        return 0.0
+
+    @property
     def anneals(self) -> str:
         """The setting that requires an anneal, if any."""
         return "lr_schedule=linear" if self.lr_schedule == "linear" else ""
@@ -153,6 +162,16 @@ class AlgoConfig:
         if spent is None:
             raise ValueError(f"algo={self.name} anneals over decisions only: give algo.anneal_decisions")
         return spent
+
+
+Algo = TypeVar("Algo", bound=AlgoConfig)
+
+
+def with_paths(config: Algo, snapshots: Path) -> Algo:
+    """Return a config with paths in place of the hashes of snapshots, which a run has in this folder."""
+    named = {name: str(getattr(config, name, "")) for name in PLAYER_FILES}
+    found = {name: str(snapshots / f"{text}.safetensors") for name, text in named.items() if HASH.fullmatch(text)}
+    return replace(config, **found) if found else config
 
 
 @dataclass(kw_only=True, slots=True)
