@@ -353,11 +353,12 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
                 load(REHEARSE)(policy, spec, config.collector.slots)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
-    if config.learner.replay_in == "buffer" and not any(player.replays for player in settings):
+    asked = {"replay_in=buffer": config.learner.replay_in == "buffer", "keep_replay=true": config.learner.keep_replay}
+    for setting in (name for name, on in asked.items() if on and not any(player.replays for player in settings)):
         raise ConfigError(
-            "learner.replay_in=buffer: no player learns from a replay (algo is "
-            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at learner, or use one with a "
-            f"replay: {', '.join(able_to('replays'))}"
+            f"learner.{setting}: no player learns from a replay (algo is "
+            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at its default, or use one "
+            f"with a replay: {', '.join(able_to('replays'))}"
         )
     if config.collector.inference == "central" and any(player.algo.weight_noise for player in settings):
         raise ConfigError(
