@@ -95,12 +95,13 @@ def make_algorithm(
     allow: Collection[str] = (),
     snapshots: Path | None = None,
 ) -> Algorithm:
-    """Return the algorithm of a config; raise ValueError if it cannot train such a network.
+    """Return the algorithm of a config; raise ValueError if it cannot train such a network for such a game.
 
     The config class names its algorithm, and was allowed when it was resolved: no second check is needed. Players that
     the config names by hash are in the folder `snapshots`.
     """
     config = config if snapshots is None else with_paths(config, snapshots)
+    config.refuse_game(spec, group.size)
     config.refuse(policy)
     made = load(config.algorithm)
     if isinstance(config, DAggerConfig):

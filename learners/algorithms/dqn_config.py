@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from learners.algorithms.replay_config import ReplayConfig
+from learners.algorithms.value_config import ValueConfig
 
 
 @dataclass(kw_only=True, slots=True)
-class DQNConfig(ReplayConfig):
+class DQNConfig(ValueConfig):
     """Deep Q-networks: double, duelling, n-step, prioritised; with epsilon_spread over many slots, Ape-X."""
 
     algorithm: ClassVar[str] = "learners.algorithms.dqn:DQN"
@@ -19,6 +19,6 @@ class DQNConfig(ReplayConfig):
 
     def __post_init__(self) -> None:
         """Refuse a config that cannot train."""
-        ReplayConfig.__post_init__(self)
+        ValueConfig.__post_init__(self)
         if self.burn_in < 0 or not 0 <= self.peak <= 1:
             raise ValueError("algo.burn_in must not be negative, algo.peak must be between 0 and 1")

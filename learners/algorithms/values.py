@@ -33,7 +33,7 @@ class Minibatch(NamedTuple):
     """Decisions sampled from a replay, as tensors."""
 
     seen: Tensors  # [B, ...] each: the inputs of the network
-    action: Tensor  # [B], or [B, agents]
+    action: Tensor  # [B], or [B, agents], or float [B, parts] if an action is no single choice
     reward: Tensor  # [B] summed over up to n steps
     discount: Tensor  # [B] of the value that follows
     after: Tensors  # [B, ...] the inputs that follow
@@ -46,9 +46,10 @@ def minibatch(sample: Sample, weight_B: npt.NDArray[np.float32], device: torch.d
     def tensor(array: npt.NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(device)
 
+    action = tensor(sample.action)
     return Minibatch(
         seen={name: tensor(array) for name, array in sample.seen.items()},
-        action=tensor(sample.action).long(),
+        action=action if action.is_floating_point() else action.long(),
         reward=tensor(sample.reward),
         discount=tensor(sample.discount),
         after={name: tensor(array) for name, array in sample.after.items()},
@@ -128,10 +129,16 @@ class ValueLearning(ABC):
             source.fresh()
             return {ROLLBACKS: 1.0}
         self.decisions += self._group.total(source.fresh())
-        epsilon = self.config.exploration(self.decisions)
-        self.network.policy.explore(epsilon, self.config.epsilon_spread)
-        counted = {"reuse": source.reuse, "replay": float(source.size), "charts/epsilon": epsilon}
+        counted = {"reuse": source.reuse, "replay": float(source.size), **self._explore()}
         return metrics | counted | {ROLLBACKS: 0.0, LEARNING_RATE: learning_rate}
+
+    def _explore(self) -> dict[str, float]:
+        """Set how collectors explore with the new weights; return it as a metric."""
+        if not self.config.explores:
+            return {}
+        rate = self.config.exploration(self.decisions)
+        self.network.policy.explore(rate, self.config.spread)
+        return {f"charts/{self.config.explores}": rate}
 
     def _insert(self, batch: Batch) -> None:
         steps = self.config.steps_of(batch.segments)
@@ -147,7 +154,7 @@ class ValueLearning(ABC):
             collected.append(self._gradient_step(source, sample))
             self._gradient_steps += 1
             if self._gradient_steps % self.config.target_steps == 0:
-                self.target.load_state_dict(self.network.state_dict())
+                self._follow()
             between()
         if not collected:
             between()
@@ -158,6 +165,12 @@ class ValueLearning(ABC):
         loss, error, value = np.mean(collected, axis=0).tolist()
         means = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
         return means | {GRADIENT_STEPS: float(len(collected))}
+
+    @torch.no_grad()
+    def _follow(self) -> None:
+        """Move the target network towards the network."""
+        for behind, ahead in zip(self.target.parameters(), self.network.parameters(), strict=True):
+            behind.lerp_(ahead, self.config.tau)
 
     @torch.no_grad()
     def _update_buffers(self, sample: Sample) -> None:

@@ -167,7 +167,7 @@ def test_minibatches_have_about_as_many_decisions_as_they_should():
 def test_a_team_that_replays_ticks_cannot_remember():
     from learners.algorithms.vdn_config import VDNConfig
 
-    with pytest.raises(ValueError, match=r"algo=vdn replays ticks one by one.*policy\.memory=none"):
+    with pytest.raises(ValueError, match=r"algo=vdn trains no network with a memory.*policy\.memory=none.* dqn"):
         VDNConfig().refuse(GRU)
     DQNConfig().refuse(GRU)
 

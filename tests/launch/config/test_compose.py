@@ -255,9 +255,9 @@ def test_default_is_the_connect_four_league_of_three_minutes():
     assert [name for name, player in config.league.players.items() if not player.bot] == ["main"]
     with_exploiters = compose(["league=alphastar"]).league.players
     kinds = {name: (player.kind, player.rate) for name, player in with_exploiters.items()}
-    assert kinds["main"] == ("main", 0.75)
-    assert kinds["main_exploiter"] == ("main_exploiter", 0.2)
-    assert kinds["league_exploiter"] == ("league_exploiter", 0.05)
+    assert kinds["main"] == ("main", 0.6)
+    assert kinds["main_exploiter"] == ("main_exploiter", 0.3)
+    assert kinds["league_exploiter"] == ("league_exploiter", 0.1)
     assert {name: player.anchor for name, player in config.league.players.items() if player.bot} == {
         "random": 0.0,
         "one_ply": 562.0,
