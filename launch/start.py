@@ -21,6 +21,7 @@ from collectors.envs.watched import silent
 from coordinator.opening import check_seats
 from launch.config.changes import Change, differences
 from launch.config.config import Config, ConfigError, settings_of, stored, to_plain
+from launch.config.data_sets import check_imitation
 from launch.config.env_spec import check_rules
 from launch.config.foreign import refuse_foreign
 from launch.config.start_weights import check_weights, copy_weights, find_weights, with_hashes
@@ -347,6 +348,7 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
                 _check_span(player.algo, config)
             policy = bind(player.policy, spec, allow)
             player.algo.refuse(policy)  # once more: only its code says whether it has a memory
+            check_imitation(player.algo, config.env, spec, allow)
             assign_groups(player.algo.groups, describe(policy, spec))
             if isinstance(policy, BoundPolicy) and policy not in checked:
                 checked.append(policy)

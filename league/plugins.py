@@ -56,6 +56,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "appo": "learners.algorithms.appo_config:APPOConfig",
         "bc": "learners.algorithms.bc_config:BCConfig",
         "dagger": "learners.algorithms.dagger_config:DAggerConfig",
+        "happo": "learners.algorithms.happo_config:HAPPOConfig",
         "impala": "learners.algorithms.impala_config:IMPALAConfig",
         "mmd": "learners.algorithms.mmd_config:MMDConfig",
         "ppo": "learners.algorithms.ppo_config:PPOConfig",

@@ -174,15 +174,23 @@ def with_paths(config: Algo, snapshots: Path) -> Algo:
     return replace(config, **found) if found else config
 
 
+def is_player_file(text: str) -> bool:
+    """Whether a setting names a player's file: one that is there, one of the zoo, or by its hash one of the run."""
+    return text.startswith("zoo:") or HASH.fullmatch(text) is not None or Path(text).is_file()
+
+
 @dataclass(kw_only=True, slots=True)
 class ActorCriticConfig(AlgoConfig):
     """The settings that actor-critic algorithms have in common."""
 
     entropy: float = 0.01  # weight of the entropy bonus at the start
     entropy_final: float | None = None  # its weight at the end of the anneal; None: constant
-    magnet: str = "none"  # policy to stay near: "uniform"; "copy" of the own weights; a snapshot file; "none"
+    magnet: str = "none"  # policy to stay near: "uniform"; "copy" of the own weights; a player's file; "none"
     magnet_coef: float = 0.0  # weight of the KL divergence from the magnet at the start
     magnet_final: float | None = None  # its weight at the end of the anneal; None: constant
+    magnet_divergence: str = (
+        "reverse"  # "reverse": KL(policy || magnet); "forward": KL(magnet || policy), for a teacher
+    )
     magnet_every: int = 100  # updates after which a copy is refreshed
     value_coef: float = 0.5  # weight of the value loss
     normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch
@@ -199,16 +207,20 @@ class ActorCriticConfig(AlgoConfig):
             raise ValueError("algo: entropy, entropy_final and value_coef must not be negative")
         if min(self.magnet_coef, self.magnet_final or 0.0) < 0 or self.magnet_every < 1:
             raise ValueError("algo: magnet_coef and magnet_final must not be negative, magnet_every at least 1")
+        if self.magnet_divergence not in DIVERGENCES:
+            raise ValueError(
+                f"algo.magnet_divergence: unknown {self.magnet_divergence!r}. Known: {', '.join(DIVERGENCES)}."
+            )
         if self.magnet == "none" and (self.magnet_coef or self.magnet_final):
             raise ValueError("algo.magnet_coef has no effect with algo.magnet=none. Set algo.magnet=uniform or copy.")
 
     def refuse(self, policy: PolicyConfig) -> None:
         """Raise ValueError if this algorithm cannot train such a network, or its magnet is a file that is missing."""
         AlgoConfig.refuse(self, policy)
-        if self.magnet not in MAGNETS and not Path(self.magnet).is_file():
+        if self.magnet not in MAGNETS and not is_player_file(self.magnet):
             raise ValueError(
-                f"algo.magnet: {self.magnet!r} is neither {', '.join(MAGNETS)} nor a snapshot file "
-                "(RUN/snapshots/HASH.safetensors)"
+                f"algo.magnet: {self.magnet!r} is neither {', '.join(MAGNETS)} nor the file of a player "
+                "(ludus pack RUN PLAYER, or RUN/snapshots/HASH.safetensors)"
             )
 
     @property

@@ -25,6 +25,7 @@ from learners.algorithms.dagger_config import DAggerConfig
 from learners.algorithms.ddpg_config import DDPGConfig
 from learners.algorithms.discrete_sac_config import DiscreteSACConfig
 from learners.algorithms.dqn_config import DQNConfig
+from learners.algorithms.happo_config import HAPPOConfig
 from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.mmd_config import MMDConfig
 from learners.algorithms.ppo_config import PPOConfig
@@ -47,6 +48,7 @@ CONFIGS = {
     "appo": APPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
     "bc": BCConfig(data="games", lessons=192, minibatch=64, lr=1e-2),
     "dagger": DAggerConfig(expert="expert", capacity=256, lessons=192, minibatch=64, lr=1e-2),
+    "happo": HAPPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
     "impala": IMPALAConfig(batch=256, minibatch=64, lr=1e-2),
     "mmd": MMDConfig(batch=256, minibatch=64, lr=3e-3, epochs=3, magnet_coef=0.02),
     "ppo": PPOConfig(batch=256, minibatch=64, lr=3e-3, epochs=3),
