@@ -47,6 +47,7 @@ class Runs:
         with self._lock:
             if name not in self._feeds:
                 self._feeds[name] = RunFeed(self.run(name), self._allow)
+                self._feeds[name].past = lambda: self._histories.get(name)
             return self._feeds[name]
 
     def history(self, name: str) -> History:

@@ -13,8 +13,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 
 from launch.viewers.view import View, Watcher, catch_up, following, may_answer, read_rules
 from league.errors import LudusError
@@ -129,12 +127,3 @@ class Follower:
             self.view = view
             self._changed(view)
         self._read = newest
-
-
-def free_bytes(path: Path) -> int | None:
-    """Return how much room is left where a run lies; None if that is unknown."""
-    import shutil
-
-    with suppress(OSError):
-        return shutil.disk_usage(path).free
-    return None

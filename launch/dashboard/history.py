@@ -11,15 +11,18 @@ it, and what is read already can be seen meanwhile.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from launch.config.track import TrackConfig
 from launch.dashboard.follower import Follower
+from launch.viewers.alarms import RatingPoint
 from launch.viewers.curves import CurveRow, Curves
 from launch.viewers.view import View
 from league.events import CandidateWritten, Event, PlayerFrozen, PlayerReset, ResultCounted, TicketVoided
 from league.ids import PlayerId
+from league.metrics import ELO, MARGIN
 from league.state import LeagueState
 from league.store.ledger import Measured
 from league.store.run_directory import RunDirectory
@@ -173,6 +176,18 @@ class History:
         upto = self.chronicle.next
         found = {name: one.json(since) for name in names if (one := self.chronicle.series.get(name)) is not None}
         return {"next": upto, "complete": self.complete, "series": found}
+
+    def trails(self, players: Sequence[str]) -> dict[str, list[RatingPoint]]:
+        """Return how the ratings of some players went, as far as it is known."""
+        series, found = self.chronicle.series, {}
+        for player in players:
+            scale = ELO if f"{ELO}{player}" in series else MARGIN
+            columns = [series.get(f"{scale}{player}{end}") for end in ("", "_low", "_high")]
+            mid = columns[0]
+            if mid is not None and all(one is not None and len(one.values) == len(mid.values) for one in columns):
+                rows = zip(mid.env_steps, *(one.values for one in columns if one is not None), strict=False)
+                found[player] = [RatingPoint(*row) for row in rows]
+        return found
 
     def tree(self, state: LeagueState) -> dict[str, Any]:
         """Return who was frozen from whom and when, which exploiter broke whom, and who was reset."""

@@ -10,15 +10,22 @@ they take.
 """
 
 import hashlib
+import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from launch.config.config import stored
-from launch.dashboard.follower import Follower, free_bytes
+from launch.dashboard.follower import Follower
+from launch.dashboard.history import History
 from launch.dashboard.score_matrix import Order, cell_json, ordered, pack, score_cells
 from launch.dashboard.standing_rows import StandingRows, standing_rows
+from launch.viewers.alarms import find_alarms
 from launch.viewers.explaining import explain_json
+from launch.viewers.live import signs_of
 from launch.viewers.tables import appraisal_of, footnotes, is_cooperative, status_json
 from launch.viewers.view import View, ViewError, find_player
 from league.appraisal import Appraisal
@@ -30,11 +37,29 @@ from league.ticket import Purpose
 
 REFIT_SECONDS = 2.0  # between two fits of the ratings, at least,
 REFIT_FACTOR = 10.0  # and so many times as long as the last one took
+REPLAYS = 16  # episodes that are kept
 TABLES = ("evaluate", "train")
 
 
 class NotReady(ViewError):  # noqa: N818  (the condition is the name)
     """A run that is not read yet, or cannot be; the message says which."""
+
+
+class Replays:
+    """The episodes that were played again last; each is played by one process at a time."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, name: str, play: Callable[[], bytes]) -> bytes:
+        """Return what is known of an episode, or play it."""
+        with self._lock:
+            if name not in self._known:
+                self._known[name] = play()
+                while len(self._known) > REPLAYS:
+                    self._known.popitem(last=False)
+            return self._known[name]
 
 
 class RunFeed:
@@ -47,6 +72,8 @@ class RunFeed:
         self.version = 0  # rises with each new status
         self.rows, self.notes = StandingRows(), list[str]()
         self.league: dict[str, Any] = {}  # what does not change while a run is followed
+        self.replays = Replays()
+        self.past: Callable[[], History | None] = lambda: None  # what is known of the past, if somebody looks at it
         self._follower = Follower(run, self._take)
         self._appraisal: Appraisal | None = None
         self._fitted: tuple[object, ...] = ()
@@ -83,17 +110,21 @@ class RunFeed:
         if not self.league:
             self.league = _league_json(self.run, view)
         self._refit(view.state)
-        status = status_json(view) | {
-            "seq": view.seq,
-            "standings": self.rows.version,
-            "free": free_bytes(self.run.root),
-        }
+        status = status_json(view) | {"seq": view.seq, "standings": self.rows.version}
+        status["alarms"] = self._alarms(view)
         status["workers"] = [
             {"name": worker.name, "role": worker.role.value, "age": worker.age, "metrics": worker.metrics}
             for worker in view.workers
         ]
         if status != self.status:
             self.status, self.version = status, self.version + 1
+
+    def _alarms(self, view: View) -> list[dict[str, str]]:
+        past = self.past()
+        trails = {} if past is None else past.trails([player.id for player in view.state.mains()])
+        signs = signs_of(view, trails, self.run.root)
+        found: list[dict[str, str]] = msgspec.to_builtins(find_alarms(view.state, signs))
+        return found
 
     def _refit(self, state: LeagueState) -> None:
         """Fit the ratings if there is anything new to fit, and it is time."""

@@ -22,13 +22,21 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from launch.dashboard.dashboard_runs import Runs
+from launch.dashboard.match_replay import ReplayOrder, replay_apart
+from launch.dashboard.match_search import ENDINGS, PURPOSES, MatchFilter, find_match, search_matches, sides_of
 from launch.dashboard.run_feed import TABLES, NotReady, RunFeed
 from launch.dashboard.status_stream import status_events
+from launch.matches.playing import parse_match
+from launch.viewers.view import ViewError
 from league.errors import LudusError
+from league.events import ResultCounted
+from league.state import LeagueState
 
 STATIC = Path(str(files("launch.dashboard"))) / "static"
 ORDERS = ("rating", "kind", "cluster")
 JSON = "application/json"
+MOST_MATCHES = 200  # in one answer
+MOST_OPEN = 200  # tickets under way in one answer
 NOT_READY = 202  # accepted, and not done: browsers log what is 400 or more as an error
 
 
@@ -52,6 +60,9 @@ def make_site(runs: Runs) -> Starlette:
         Route(f"{one}/curves", _curves),
         Route(f"{one}/tree", _tree),
         Route(f"{one}/why", _why),
+        Route(f"{one}/open", _open),
+        Route(f"{one}/matches", _matches),
+        Route(f"{one}/replay", _replay),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     handlers: dict[Any, Callable[..., Any]] = {LudusError: _explain_error, HTTPException: _http_error}
@@ -172,3 +183,72 @@ async def _tree(request: Request) -> Response:
     feed, history = _feed(request), runs.history(request.path_params["run"])
     history.look()
     return answer(await run_in_threadpool(feed.reading_state, history.tree))
+
+
+# --- matches -------------------------------------------------------------------------------------------------
+
+
+async def _open(request: Request) -> Response:
+    """Answer with the tickets under way."""
+    return answer(await run_in_threadpool(_feed(request).reading_state, _open_tickets))
+
+
+def _open_tickets(state: LeagueState) -> dict[str, Any]:
+    newest = list(state.open.values())[-MOST_OPEN:]
+    tickets = [
+        {
+            "ticket": ticket.number,
+            "purpose": ticket.purpose.value,
+            "players": [entry.player for entry in ticket.entries],
+            "episodes": ticket.episodes,
+            "attempt": ticket.attempt,
+        }
+        for ticket in reversed(newest)
+    ]
+    return {"count": len(state.open), "tickets": tickets}
+
+
+async def _matches(request: Request) -> Response:
+    """Answer with the newest matches that fit, and from where to search on."""
+    feed, asked = _feed(request), request.query_params
+    known = await run_in_threadpool(feed.reading_state, sides_of)
+    wanted = MatchFilter(
+        player=asked.get("player", ""),
+        against=asked.get("against", ""),
+        purpose=_one_of(request, "purpose", PURPOSES),
+        ending=_one_of(request, "ending", ENDINGS),
+        longest=_number(request, "longest"),
+    )
+    before = _number(request, "before") if "before" in asked else None
+    limit = min(MOST_MATCHES, max(1, _number(request, "limit", 50)))
+    return answer(await run_in_threadpool(search_matches, feed.run, wanted, before, limit, known["sides"]))
+
+
+async def _replay(request: Request) -> Response:
+    """Answer with a recorded episode, position by position."""
+    feed, asked = _feed(request), request.query_params
+    known = await run_in_threadpool(feed.reading_state, sides_of)
+    number, episode = parse_match(asked.get("match", ""))
+    seq = _number(request, "seq") if "seq" in asked else None
+    body = await run_in_threadpool(_replayed, feed, (number, episode), seq, known["seed"])
+    return Response(body, media_type=JSON)
+
+
+def _replayed(feed: RunFeed, match: tuple[int, int | None], seq: int | None, seed: int) -> bytes:
+    found = find_match(feed.run, match[0], seq)
+    if not isinstance(found.event, ResultCounted):
+        raise ViewError(f"ticket {match[0]} is void, nobody played it to its end: {found.event.why}")
+    kept = [i for i, episode in enumerate(found.event.episodes) if episode.actions]
+    if match[1] not in (None, *kept) or not kept:
+        raise ViewError(f"this episode of ticket {match[0]} was not recorded; recorded are: {kept or 'none'}")
+    episode = kept[0] if match[1] is None else match[1]
+    order = ReplayOrder(
+        run=str(feed.run.root),
+        ticket=found.ticket,
+        attempt=found.event.attempt,
+        episode=episode,
+        recorded=found.event.episodes[episode],
+        seed=seed,
+        allow=feed.allow,
+    )
+    return feed.replays.get(f"{match[0]}.{episode}", lambda: replay_apart(order))

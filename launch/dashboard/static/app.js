@@ -4,10 +4,14 @@ import { link, parse } from "./address.js";
 import { useJson, useStatus } from "./api.js";
 import { html, render, useEffect, useRef, useState } from "./html.js";
 import { Curves } from "./pages/curves.js";
+import { Family } from "./pages/family.js";
+import { Machines } from "./pages/machines.js";
+import { Matches } from "./pages/matches.js";
 import { Overview } from "./pages/overview.js";
 import { Payoff } from "./pages/payoff.js";
 import { Runs } from "./pages/runs.js";
 import { Standings } from "./pages/standings.js";
+import { Why } from "./pages/why.js";
 import { Notice } from "./parts.js";
 import { applyTheme, chooseTheme, chosenTheme } from "./theme.js";
 
@@ -16,6 +20,10 @@ const PAGES = {
   standings: ["Standings", Standings],
   payoff: ["Payoff", Payoff],
   curves: ["Curves", Curves],
+  family: ["Family tree", Family],
+  why: ["Why", Why],
+  machines: ["Machines", Machines],
+  matches: ["Matches", Matches],
 };
 const THEMES = { system: "As the system", light: "Light", dark: "Dark" };
 

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from launch.dashboard.follower import Follower, free_bytes
+from launch.dashboard.follower import Follower
 from league.store.run_directory import RunDirectory
 
 
@@ -64,8 +64,3 @@ def test_a_damaged_ledger_says_so(run, follow, patiently):
     follower, _, _ = follow(run)
     patiently(lambda: follower.problem, 10, "the problem")
     assert "ledger" in follower.problem
-
-
-def test_room_on_the_disk(tmp_path):
-    assert free_bytes(tmp_path) > 0
-    assert free_bytes(tmp_path / "nothing") is None
