@@ -8,7 +8,7 @@ True
 
 SMALLEST, LARGEST = 2, 26  # cells of a side
 LETTERS = 6  # different pieces at most, beside empty cells: more is prose
-EMPTY = ".-_ "
+EMPTY = ".-_+ "
 
 
 def board_of(text: str) -> list[list[str]] | None:

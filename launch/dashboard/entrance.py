@@ -91,7 +91,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def refusal(visit: Visit, names: Collection[str]) -> str:
+def refusal(visit: Visit, names: Collection[str], methods: Collection[str] = READING) -> str:
     """Return why a request is refused whoever sends it, "" if it is not."""
     name = _name(visit.host)
     if name is None or name not in {*names, visit.local}:
@@ -100,8 +100,10 @@ def refusal(visit: Visit, names: Collection[str]) -> str:
         return "requests of other sites are refused"
     if visit.site is not None and visit.site not in OWN_SITE:
         return "requests of other sites are refused"
-    if visit.method not in READING:
+    if visit.method not in methods:
         return "everything here is only read"
+    if visit.method not in READING and visit.origin is None:
+        return "requests that change something say which page they come from"
     return ""
 
 
@@ -122,8 +124,8 @@ def _name(host: str | None) -> str | None:
 class Entrance:
     """The outermost part of the site: refuses, exchanges the token for a cookie, sets headers."""
 
-    def __init__(self, site: ASGIApp, own: Pass, names: Collection[str]) -> None:
-        self._site, self._pass, self._names = site, own, names
+    def __init__(self, site: ASGIApp, own: Pass, names: Collection[str], methods: Collection[str] = READING) -> None:
+        self._site, self._pass, self._names, self._methods = site, own, names, methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -152,7 +154,9 @@ class Entrance:
             origin=headers.get("origin"),
             site=headers.get("sec-fetch-site"),
         )
-        if why := refusal(visit, self._names) or ("" if len(headers.getlist("host")) == 1 else "one Host, please"):
+        if why := refusal(visit, self._names, self._methods) or (
+            "" if len(headers.getlist("host")) == 1 else "one Host, please"
+        ):
             await PlainTextResponse(f"{why}\n", 403)(scope, receive, send)
         elif self._pass.fits(_cookie(headers, self._pass.cookie)):
             await self._site(scope, receive, send)
@@ -161,7 +165,9 @@ class Entrance:
             answer.set_cookie(self._pass.cookie, self._pass.token, httponly=True, samesite="strict", path="/")
             await answer(scope, receive, send)
         else:
-            why = "this address needs its token: open the address that `ludus dashboard` printed when it started"
+            why = (
+                "this address needs its token: open the address that this server (ludus dashboard, ludus play) printed"
+            )
             await PlainTextResponse(f"{why}\n", 403)(scope, receive, send)
 
 

@@ -6,13 +6,16 @@ serve(Runs(folder=Path("runs")), Place(), print)
 import asyncio
 import errno
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from launch.dashboard.dashboard_runs import Runs
-from launch.dashboard.entrance import Entrance, Pass, is_loopback, is_wildcard, own_names
+from launch.dashboard.entrance import READING, Entrance, Pass, is_loopback, is_wildcard, own_names
+from launch.dashboard.play_site import PLAYING, make_play_site
+from launch.dashboard.play_table import PlayTable
 from launch.dashboard.site import make_site
 from launch.terminal.spinner import hushed
 from league.errors import InputError
@@ -20,6 +23,10 @@ from league.errors import InputError
 HOST, PORT = "127.0.0.1", 8420
 GOODBYE_SECONDS = 1  # that open streams have to end
 STOP_SECONDS = 0.2  # between two looks whether it is time to stop
+
+
+Notify = Callable[[str], None]
+Stopped = Callable[[], bool]
 
 
 class DashboardError(InputError):
@@ -32,11 +39,12 @@ class Place:
 
     host: str = HOST
     port: int | None = None
+    usual: int = PORT
 
 
 def listen(place: Place) -> socket.socket:
     """Return a socket that listens; raise DashboardError if the port is taken."""
-    wanted = [place.port] if place.port is not None else [PORT, 0]
+    wanted = [place.port] if place.port is not None else [place.usual, 0]
     for port in wanted:
         try:
             return _bound(place.host, port)
@@ -67,13 +75,26 @@ def address(host: str, listener: socket.socket, token: str) -> str:
     return f"http://{name}:{listener.getsockname()[1]}/?token={token}"
 
 
-def serve(runs: Runs, place: Place, notify: Callable[[str], None], stopped: Callable[[], bool] = lambda: False) -> None:
-    """Serve until an interrupt, or until it is time to stop."""
+def serve(runs: Runs, place: Place, notify: Notify, stopped: Stopped = lambda: False) -> None:
+    """Serve the dashboard until an interrupt, or until it is time to stop."""
+    serve_site(make_site(runs), READING, place, "dashboard", notify, stopped)
+
+
+def serve_table(
+    table: PlayTable, opponent: str, name: str, place: Place, notify: Notify, stopped: Stopped = lambda: False
+) -> None:
+    """Serve a table to play at until an interrupt, or until it is time to stop."""
+    serve_site(make_play_site(table, opponent, name), PLAYING, place, "play", notify, stopped)
+
+
+def serve_site(
+    site: ASGIApp, methods: Collection[str], place: Place, what: str, notify: Notify, stopped: Stopped
+) -> None:
+    """Serve a site behind its entrance, which admits these methods; print its address once."""
     own = Pass.new()
     with listen(place) as listener, hushed():
-        site = Entrance(make_site(runs), own, own_names(place.host))
         config = uvicorn.Config(
-            site,
+            Entrance(site, own, own_names(place.host), methods),
             log_level="warning",
             access_log=False,  # it would have the token
             server_header=False,
@@ -81,9 +102,9 @@ def serve(runs: Runs, place: Place, notify: Callable[[str], None], stopped: Call
             timeout_graceful_shutdown=GOODBYE_SECONDS,
         )
         server = uvicorn.Server(config)
-        notify(f"dashboard: {address(place.host, listener, own.token)}")
+        notify(f"{what}: {address(place.host, listener, own.token)}")
         if not is_loopback(place.host):
-            notify("everybody who has this address can read these runs, and the traffic is not encrypted")
+            notify("everybody who has this address can use it, and the traffic is not encrypted")
         asyncio.run(_serve(server, listener, stopped))
 
 

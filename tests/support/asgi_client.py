@@ -7,12 +7,12 @@ from types import SimpleNamespace
 SERVER = ("127.0.0.1", 8420)
 
 
-def ask(app, path, headers=(), method="GET", query="", most=None):
+def ask(app, path, headers=(), method="GET", query="", most=None, body=b""):
     """Return status, headers and body of an answer; of a stream, the first `most` pieces."""
-    return asyncio.run(_ask(app, path, headers, method, query, most))
+    return asyncio.run(_ask(app, path, headers, method, query, most, body))
 
 
-async def _ask(app, path, headers, method, query, most):
+async def _ask(app, path, headers, method, query, most, body):
     given = [(name.lower().encode(), value.encode()) for name, value in headers]
     if not any(name == b"host" for name, _ in given):
         given.append((b"host", b"127.0.0.1:8420"))
@@ -26,7 +26,7 @@ async def _ask(app, path, headers, method, query, most):
         nonlocal asked
         if not asked:
             asked = True
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.request", "body": body, "more_body": False}
         await enough.wait()
         return {"type": "http.disconnect"}
 

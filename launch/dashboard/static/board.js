@@ -2,7 +2,7 @@
 
 import { html } from "./html.js";
 
-const EMPTY = ".-_ ";
+const EMPTY = ".-_+ ";
 
 // cells: rows of single characters. `legal` are actions that may be clicked: a cell, or a column of the board.
 export function Board({ cells, legal = [], actions = 0, play = null, chances = {} }) {
