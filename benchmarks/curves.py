@@ -170,7 +170,7 @@ class Practice:
         """Return the mean return of these weights as a frozen player: of the first episode in each slot."""
         views = describe(self.policy, self.env.spec).views(flat)
         if "exploration" in views:
-            views["exploration"][:] = (self.policy.epsilon, 0)
+            views["exploration"][:] = (self.policy.epsilon if self.policy.valued else 0, 0)
         for name in views:
             if NOISE in name:
                 views[name][:] = 0  # as a frozen player

@@ -65,6 +65,8 @@ COVERED = {
     "learners/algorithms/a2c_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/appo_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/c51_config.py": "tests/learners/algorithms/test_c51.py",
+    "learners/algorithms/ddpg_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/discrete_sac_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/dqn_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/impala_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/mmd_config.py": "tests/learners/algorithms/test_config.py",
@@ -73,6 +75,9 @@ COVERED = {
     "learners/algorithms/rainbow_config.py": "tests/learners/algorithms/test_rainbow.py",
     "learners/algorithms/return_distributions.py": "tests/learners/algorithms/test_c51.py",
     "learners/algorithms/rnad_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/sac_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/td3_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/off_policy_config.py": "tests/learners/algorithms/test_off_policy.py",
     "learners/algorithms/vdn_config.py": "tests/learners/algorithms/test_config.py",
 }
 

@@ -227,6 +227,8 @@ def _bytes(card: PlayerCard, agent: str) -> tuple[bytes, bytes]:
 
 def value_network(config: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> NumpyActor:
     """Return a network whose only output is the value: the same layers, with the value head for a policy head."""
+    if config.critic == "none":
+        raise ActingError("its critic stayed with its learner (policy.critic=none), so it has no values")
     if config.critic != "shared":
         raise ActingError(
             f"its critic sees more than one agent (policy.critic={config.critic}), so an observation alone has no value"

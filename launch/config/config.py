@@ -91,6 +91,7 @@ class Config:
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     launch: LaunchConfig = field(default_factory=LaunchConfig)
     track: TrackConfig = field(default_factory=TrackConfig)
+    dashboard: bool = False  # serve the league in a browser while it runs; the address is printed
 
     def __post_init__(self) -> None:
         """Refuse a name that cannot be the name of a directory, or means something else."""

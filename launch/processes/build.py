@@ -164,7 +164,7 @@ class Composition:
             spec=self.spec,
             players=self.players,
             seed=self.config.seed,
-            algorithm=partial(make_algorithm, allow=self.allow),
+            algorithm=partial(make_algorithm, allow=self.allow, snapshots=self.run.snapshots),
             group=group or ALONE,
             config=self.config.learner,
             replay_files=self._replay_files((group or ALONE).rank, "learner"),

@@ -52,7 +52,7 @@ def run(
     config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = (), as_json: bool = False
 ) -> int:
     """Run a league until it is over or interrupted; either way it can be resumed."""
-    table = LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json)
+    table = LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json, folder=run.root)
     over = finished(run)
     if over is not None:
         state = over.state

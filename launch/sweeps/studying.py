@@ -25,6 +25,7 @@ from launch.sweeps.summary import PRUNED, SweptLeague, conclude, exit_file, outc
 from launch.sweeps.sweeping import league_command, new_directory, plan, split, start
 from launch.viewers.view import View, open_view
 from league.errors import LudusError
+from league.ids import derive_seed
 from league.store.files import publish
 from league.store.run_directory import SWEEPS, RunDirectory
 
@@ -234,14 +235,13 @@ def open_study(asked: StudySettings, place: Path) -> Any:
     pruner: optuna.pruners.BasePruner = optuna.pruners.NopPruner()
     if asked.pruner == "median":
         pruner = optuna.pruners.MedianPruner(asked.n_startup_trials, asked.warmup)
-    return optuna.create_study(
-        storage=storage,
-        study_name=place.name,
-        sampler=optuna.samplers.TPESampler(seed=asked.seed, n_startup_trials=asked.n_startup_trials),
-        pruner=pruner,
-        direction=asked.direction,
-        load_if_exists=True,
+    found = optuna.create_study(
+        storage=storage, study_name=place.name, pruner=pruner, direction=asked.direction, load_if_exists=True
     )
+    # With the same seed again a study that goes on would suggest what it tried first.
+    seed = derive_seed(asked.seed, "study", len(found.get_trials(deepcopy=False))) % (1 << 32)
+    found.sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=asked.n_startup_trials)
+    return found
 
 
 def publish_code(file: Path, code: int) -> None:

@@ -64,9 +64,9 @@ class Judged(NamedTuple):
 class Answers:
     """The raw outputs of a network for B decisions."""
 
-    outputs: Tensor  # [B, N + continuous] unmasked: of each option, then the mean of each Gaussian
+    outputs: Tensor  # [B, ...] unmasked: of each option, the mean of each Gaussian, and maybe its deviation
     value: Tensor  # [B]
-    log_std: Tensor | None = None  # [continuous] of the Gaussians
+    log_std: Tensor | None = None  # [continuous] of the Gaussians, unless it is an output
     memory: Tensor | None = None  # [B, M] after each decision; None without one
     extras: Mapping[str, Tensor] = field(default_factory=dict)
 

@@ -185,7 +185,9 @@ class TorchPolicy(FlatPolicy):
         return torch.cat((output_gate.sigmoid() * cell.tanh(), cell), dim=-1)
 
     def _value(self, x: Tensor, seen: Observed, parameters: dict[str, Tensor]) -> Tensor:
-        if self._config.critic != "shared":
+        if self._config.critic == "none":
+            return x.new_zeros(len(x))
+        if self._config.oversees:
             joint = seen.joint if seen.joint is not None else self._alone(seen)
             scale = 1.0 if self._config.sees_state else self._scale
             x = torch.cat((joint.flatten(1).float() * scale, self._agent_ids(seen)), dim=1)

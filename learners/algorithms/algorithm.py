@@ -100,8 +100,8 @@ def make_algorithm(
     The config class names its algorithm, and was allowed when it was resolved: no second check is needed. Players that
     the config names by hash are in the folder `snapshots`.
     """
-    config.refuse_game(spec, group.size)
     config = config if snapshots is None else with_paths(config, snapshots)
+    config.refuse_game(spec, group.size)
     config.refuse(policy)
     made = load(config.algorithm)
     if isinstance(config, DAggerConfig):

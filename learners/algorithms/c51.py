@@ -33,11 +33,13 @@ def c51_loss(logits_BNK: Tensor, worth_BN: Tensor, judged_BNK: Tensor, atom_K: T
 
 
 def projected(return_BK: Tensor, chance_BK: Tensor, atom_K: Tensor) -> Tensor:
-    """Return the chances of atoms: each return shares its chance between the two atoms around it (equation 7)."""
-    gap = atom_K[1] - atom_K[0]
-    inside_BK = return_BK.clamp(atom_K[0], atom_K[-1])
-    share_BKJ = (1 - (inside_BK[:, :, None] - atom_K).abs() / gap).clamp(0, 1)
-    return (chance_BK[:, :, None] * share_BKJ).sum(1)
+    """Return the chances of atoms: each return shares its chance between the two atoms around it (algorithm 1)."""
+    last = len(atom_K) - 1
+    place_BK = ((return_BK - atom_K[0]) / (atom_K[1] - atom_K[0])).clamp(0, last)
+    below_BK = place_BK.long()
+    share_BK = place_BK - below_BK
+    found_BK = torch.zeros_like(chance_BK).scatter_add_(1, below_BK, chance_BK * (1 - share_BK))
+    return found_BK.scatter_add_(1, (below_BK + 1).clamp(max=last), chance_BK * share_BK)
 
 
 class C51(DistributionLearning):

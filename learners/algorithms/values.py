@@ -6,7 +6,8 @@ the cells of a replay. Legend of shapes: B decisions of a minibatch, N options.
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +65,7 @@ class Loss(NamedTuple):
     loss: Tensor
     error: Tensor  # [B] value minus target, or what else priorities are made of
     value: Tensor  # [B] of the action taken
+    metrics: Mapping[str, Tensor] = MappingProxyType({})  # more of them, by name
 
 
 class ValueNetwork(nn.Module):
@@ -157,7 +159,7 @@ class ValueLearning(ABC):
         self.replay.insert(steps, batch.decisions)
 
     def _train(self, source: ReplaySource, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
-        collected: list[tuple[float, float, float, float]] = []
+        collected: list[dict[str, float]] = []
         while not self._group.maximum(np.array([not source.due()], np.int64))[0]:  # until one rank has no more
             sample = source.sample(rng)
             collected.append(self._gradient_step(source, sample, rng))
@@ -171,10 +173,8 @@ class ValueLearning(ABC):
         if self.network.policy.has_buffers:
             self._update_buffers(sample)
         self._check_finite(source, sample)
-        loss, error, value, contrast = np.mean(collected, axis=0).tolist()
-        means = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
-        if self.config.curl:
-            means["losses/curl"] = contrast
+        names = dict.fromkeys(name for step in collected for name in step)
+        means = {name: float(np.mean([step[name] for step in collected if name in step])) for name in names}
         return means | {GRADIENT_STEPS: float(len(collected))}
 
     @torch.no_grad()
@@ -190,10 +190,8 @@ class ValueLearning(ABC):
         self.network.policy.update_buffers(self.observed(data.seen))
         self._group.mean(self.network.policy.flat.data, len(data.action))
 
-    def _gradient_step(
-        self, source: ReplaySource, sample: Sample, rng: np.random.Generator
-    ) -> tuple[float, float, float, float]:
-        """Take one gradient step; return the loss, the mean error, the mean value, and the loss of CURL."""
+    def _gradient_step(self, source: ReplaySource, sample: Sample, rng: np.random.Generator) -> dict[str, float]:
+        """Take one gradient step; return the loss, the mean error, the mean value, and what the losses add."""
         for each in (self.network, self.target):
             each.policy.sample_noise(rng)
         data = minibatch(sample, sample.weights(self.config.beta(self.decisions)), self._device)
@@ -208,8 +206,11 @@ class ValueLearning(ABC):
             raise NotFiniteError("errors" if bad.any() else "loss or gradient")
         self._groups.step(self._optimizer, self.network.policy.flat)
         source.prioritise(sample.index, error)
-        value = float(found.value.double().mean())
-        return float(found.loss.detach()), float(error.mean()), value, float(contrast.detach())
+        means = {"losses/td_error": float(error.mean()), "losses/value": float(found.value.double().mean())}
+        more = {name: float(metric) for name, metric in found.metrics.items()}
+        if self.config.curl:
+            more["losses/curl"] = float(contrast.detach())
+        return {"losses/td_loss": float(found.loss.detach())} | means | more
 
     def _contrast(self, data: Minibatch, rng: np.random.Generator) -> Tensor:
         """Return the loss of CURL for the observations of a minibatch; 0 without it."""

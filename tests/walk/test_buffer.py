@@ -55,6 +55,10 @@ def test_the_same_seed_gives_the_same_league_wherever_replays_are(league, overri
     ("overrides", "message"),
     [
         (["algo=ppo"], "learner.replay_in=buffer: no player learns from a replay (algo is ppo)"),
+        (
+            ["algo=ppo", "learner.replay_in=learner", "learner.keep_replay=true"],
+            "learner.keep_replay=true: no player learns from a replay (algo is ppo)",
+        ),
         (["learner.replay_in=shelf"], "learner.replay_in: unknown 'shelf'; choose one of learner, buffer"),
     ],
 )

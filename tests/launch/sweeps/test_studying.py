@@ -67,7 +67,19 @@ def test_a_league_below_the_median_is_pruned_after_its_warmup(tmp_path):
     assert not poor.should_prune(), "too early to judge"
     poor.report(0.1, 40)
     assert poor.should_prune()
-    assert len(open_study(StudySettings(), tmp_path).trials) == 5, "the journal has them"
+    again = open_study(StudySettings(), tmp_path)
+    assert len(again.trials) == 5, "the journal has them"
+
+
+def test_a_study_that_goes_on_suggests_other_values(tmp_path):
+    """The sampler starts again with every process; it must not start with the same numbers."""
+    found = []
+    for _ in range(4):
+        begun = open_study(StudySettings(), tmp_path)
+        trial = begun.ask()
+        found.append(trial.suggest_float("algo.lr", 0.0, 1.0))
+        begun.tell(trial, 0.5)
+    assert len(set(found)) == 4
 
 
 def run(place, *words, check=True):
@@ -93,7 +105,7 @@ def test_a_study_plays_its_trials_goes_on_by_name_and_is_compared(tmp_path):
         assert one["figures"]["elo/main"]["value"] == pytest.approx(value)
         view = read_offline(RunDirectory(tmp_path / "runs" / one["name"]))
         assert spent(view) == 100
-    command = [sys.executable, "-m", "launch", "compare", str(place), "--games", "20", "--json"]
+    command = [sys.executable, "-m", "launch", "compare", str(place), "--games", "20", "--probe-steps", "0"]
     compared = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert compared.returncode == 0, compared.stderr
     assert "lr=" in compared.stdout
@@ -123,7 +135,8 @@ def test_a_trial_that_does_worse_is_ended_early_and_an_interrupted_study_goes_on
     command = [sys.executable, "-m", "launch", "run", "-m", "hydra/sweeper=optuna", *TINY, SPACE, *words, long]
     command += ["hydra.sweeper.n_trials=5", "hydra.sweeper.pruner=none"]
     studies = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    patiently(lambda: len(list((tmp_path / "runs").glob("long.*/snapshots/*.safetensors"))) > 1, 90, "another league")
+    pattern = "long.*/snapshots/*.safetensors"  # of two leagues: the one that was pruned, and the one that plays
+    patiently(lambda: len({file.parent for file in (tmp_path / "runs").glob(pattern)}) == 2, 90, "another league")
     os.killpg(studies.pid, signal.SIGINT)
     _, said = studies.communicate(timeout=60)
     assert studies.returncode == 130, said
