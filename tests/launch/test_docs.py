@@ -38,7 +38,7 @@ def commands():
     """Return every `ludus ...` line of every fenced block, and the line after it: its answer, if the page shows one."""
     found = []
     for page in PAGES:
-        lines = "\n".join(fenced(page, "")).splitlines()
+        lines = re.sub(r"\\\n\s*", "", "\n".join(fenced(page, ""))).splitlines()
         for line, answer in pairwise([*lines, ""]):
             if re.match(r"(\$ )?(\w+=\S+ )?ludus ", line):
                 words = shlex.split(line.removeprefix("$ "), comments=True)
