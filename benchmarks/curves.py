@@ -30,7 +30,7 @@ from launch.config.compose import compose
 from launch.config.config import bound_settings
 from league.ids import derive_seed
 from league.per_player import PerPlayer
-from league.policies.layout import FloatArray, PolicyConfig, describe, initial
+from league.policies.layout import NOISE, FloatArray, PolicyConfig, describe, initial
 from league.ticket import Entry
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.config import AlgoConfig
@@ -170,7 +170,10 @@ class Practice:
         """Return the mean return of these weights as a frozen player: of the first episode in each slot."""
         views = describe(self.policy, self.env.spec).views(flat)
         if "exploration" in views:
-            views["exploration"][:] = (self.policy.epsilon, 0)
+            views["exploration"][:] = (self.policy.epsilon if self.policy.valued else 0, 0)
+        for name in views:
+            if NOISE in name:
+                views[name][:] = 0  # as a frozen player
         self.actors.update_live(HERO, 0, flat)
         first = {}
         while len(first) < self.env.slots:

@@ -21,6 +21,7 @@ from collectors.envs.watched import silent
 from coordinator.opening import check_seats
 from launch.config.changes import Change, differences
 from launch.config.config import Config, ConfigError, settings_of, stored, to_plain
+from launch.config.data_sets import check_imitation
 from launch.config.env_spec import check_rules
 from launch.config.foreign import refuse_foreign
 from launch.config.start_weights import check_weights, copy_weights, find_weights, with_hashes
@@ -347,17 +348,19 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
                 _check_span(player.algo, config)
             policy = bind(player.policy, spec, allow)
             player.algo.refuse(policy)  # once more: only its code says whether it has a memory
+            check_imitation(player.algo, config.env, spec, allow)
             assign_groups(player.algo.groups, describe(policy, spec))
             if isinstance(policy, BoundPolicy) and policy not in checked:
                 checked.append(policy)
                 load(REHEARSE)(policy, spec, config.collector.slots)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
-    if config.learner.replay_in == "buffer" and not any(player.replays for player in settings):
+    asked = {"replay_in=buffer": config.learner.replay_in == "buffer", "keep_replay=true": config.learner.keep_replay}
+    for setting in (name for name, on in asked.items() if on and not any(player.replays for player in settings)):
         raise ConfigError(
-            "learner.replay_in=buffer: no player learns from a replay (algo is "
-            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at learner, or use one with a "
-            f"replay: {', '.join(able_to('replays'))}"
+            f"learner.{setting}: no player learns from a replay (algo is "
+            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at its default, or use one "
+            f"with a replay: {', '.join(able_to('replays'))}"
         )
     if config.collector.inference == "central" and any(player.algo.weight_noise for player in settings):
         raise ConfigError(

@@ -22,6 +22,7 @@ class LearnerConfig:
     max_growth: float = 100.0  # after which the largest weight is so many times that of the last version (at least 1)
     ema: float = 0.0  # candidates are averages of versions, each weighs this share of the next one; 0: the newest one
     replay_in: str = "learner"  # where replays are: "learner" inside it; "buffer" in a process beside it
+    keep_replay: bool = False  # write replays with checkpoints: after a restart players go on with what they had
 
     def __post_init__(self) -> None:
         """Refuse values with which it would never report or write, and unknown devices."""
