@@ -12,7 +12,6 @@ import pytest
 from torch.distributed import TCPStore
 
 from launch.config.config import algo_class
-from league.plugins import resolve
 from league.policies.layout import PolicyConfig, initial
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.ppo import PPO
