@@ -75,7 +75,7 @@ def test_two_ranks_learn_what_one_learns_from_the_whole_batch(two_ranks, play, f
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["dqn", "discrete_sac"])
+@pytest.mark.parametrize("name", ["dqn", "c51", "qr_dqn", "discrete_sac"])
 def test_two_ranks_learn_what_one_learns_from_the_whole_replay(two_ranks, play, fresh, spec, name):
     """A minibatch that is as large as the replay has every decision once, so both draw the same in all."""
     algo = {"batch": 128, "minibatch": 128, "replay": 160, "warmup": 1, "samples_per_insert": 4.0, "lr": 1e-2}
