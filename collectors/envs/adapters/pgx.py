@@ -40,6 +40,9 @@ SHARING = {
 """Settings of JAX for a process that is not alone on a machine."""
 
 
+FEWEST = 8  # worlds that a game is compiled for: trials and checks, which have one to eight slots, compile it once
+
+
 def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **options: Any) -> "PgxRows":
     """Return a batch of slots of the game that `id` names; see the module's docstring."""
     game = find_game(id)
@@ -75,17 +78,18 @@ class PgxRows(NativeGame):
     def __init__(self, spec: EnvSpec, game: PgxGame, slots: int, max_steps: int | None, device: str) -> None:
         super().__init__(spec, slots)
         self._game, self._max_steps, self._device = game, max_steps, device
+        self._width = max(slots, FEWEST)  # how many worlds there are; nobody plays in those beyond the slots
         self._program: Program | None = None  # until it is compiled
         self._worlds: Worlds | None = None
         self._ended: Worlds | None = None  # the worlds as the last step left them, if some of `_worlds` began again
         self._shown: Seen | None = None  # by JAX, and below the same for numpy
-        self._observation: npt.NDArray[Any] = np.zeros((slots, *spec.observation.shape), spec.observation.dtype)
-        self._legal = np.zeros((slots, spec.actions), np.bool_)
-        self._marks = np.zeros((0, slots), np.int8)
-        self._numbers = np.zeros((0, slots), np.float32)
-        self._starting = np.zeros(slots, np.bool_)  # in games with chance: the next look begins these
+        self._observation: npt.NDArray[Any] = np.zeros((0, *spec.observation.shape), spec.observation.dtype)
+        self._legal = np.zeros((0, spec.actions), np.bool_)
+        self._marks = np.zeros((0, self._width), np.int8)
+        self._numbers = np.zeros((0, self._width), np.float32)
+        self._starting = np.zeros(self._width, np.bool_)  # in games with chance: the next look begins these
         self._begun = True  # whether there are none of these
-        self._keys = np.zeros((slots, 2), np.uint32)
+        self._keys = np.zeros((self._width, 2), np.uint32)
 
     def prepare(self) -> str:
         """Compile the game, unless this process has done it; return a line that says how long that took, or ""."""
@@ -96,7 +100,7 @@ class PgxRows(NativeGame):
         from collectors.envs.adapters.pgx_program import PgxOrder, compile_program
 
         chance, dtype = self._game.chance, self.spec.observation.dtype
-        order = PgxOrder(self.spec.name, self.slots, chance, dtype, self._max_steps, self._device)
+        order = PgxOrder(self.spec.name, self._width, chance, dtype, self._max_steps, self._device)
         self._program = compile_program(order)
         self._show(*self._program.first)
         seconds = time.perf_counter() - began
@@ -131,14 +135,14 @@ class PgxRows(NativeGame):
         assert self._program is not None
         # Copies, as JAX may go on reading what it got.
         self._show(*self._program.begin(self._worlds, self._shown, self._starting, self._keys.copy()))
-        self._starting, self._begun = np.zeros(self.slots, np.bool_), True
+        self._starting, self._begun = np.zeros(self._width, np.bool_), True
 
     def rows(self) -> Rows:
         """Return the agent that moves in each slot."""
         if not self._begun:
             self._begin()
         slots, marks = self._playing, self._marks
-        if len(slots) == self.slots:
+        if len(slots) == self._width:
             return Rows(
                 slot=slots.copy(),
                 agent=marks[MOVER].astype(np.intp),
@@ -168,7 +172,7 @@ class PgxRows(NativeGame):
         if not in_range(moves, self.spec.actions) or np.count_nonzero(self._legal.take(place)) < len(slots):
             raise illegal(self.spec.name, moves, slots, self._legal[slots])
         assert self._program is not None
-        everywhere = np.full(self.slots, -1, np.int32)
+        everywhere = np.full(self._width, -1, np.int32)
         everywhere[slots] = moves
         self._show(*self._program.step(self._worlds, self._shown, everywhere))
         over = slots[self._marks[OVER].view(np.bool_).take(slots)]

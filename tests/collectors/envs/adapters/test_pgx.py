@@ -137,13 +137,13 @@ def test_an_illegal_action_is_named_with_the_legal_ones():
 def test_free_worlds_stand_at_the_start_of_an_episode():
     env = begin(make(5, GAME), 1)
     for action in (0, 3, 1, 4, 2):  # the first agent wins
-        assert env._marks[MOVER, 1:].tolist() == [0] * 4
+        assert not env._marks[MOVER, 1:].any()
         env.rows()
         ends = env.step(np.array([action]))
     assert ends.over.tolist() == [0]
     assert ends.reward.tolist() == [1, -1]
-    assert env._marks[FIRST].tolist() == [1] * 5
-    assert env._numbers[REWARD].tolist() == [0] * 5
+    assert env._marks[FIRST].all()
+    assert not env._numbers[REWARD].any()
     assert not env._observation.any()
 
 
