@@ -77,11 +77,13 @@ def batch_maker(name: str, allow: Collection[str] = ()) -> Callable[..., Environ
     return maker
 
 
-def takes(maker: Any, argument: str) -> bool:
-    """Whether a class or function has an argument of this name."""
+def takes(maker: Any, argument: str, or_any: bool = False) -> bool:
+    """Whether a class or function has an argument of this name; or takes any name, if that is enough."""
     if inspect.ismodule(maker):
         return False  # such as pong_v3 of PettingZoo: it has a function that makes the environment
     try:
-        return argument in inspect.signature(maker).parameters
+        arguments = inspect.signature(maker).parameters
     except (TypeError, ValueError) as error:  # no class or function, or one that Python cannot look into
         raise NoEnvironmentError(f"{maker!r} is no class or function that makes an environment") from error
+    any_name = any(one.kind == inspect.Parameter.VAR_KEYWORD for one in arguments.values())
+    return argument in arguments or (or_any and any_name)
