@@ -177,6 +177,11 @@ class History:
         found = {name: one.json(since) for name in names if (one := self.chronicle.series.get(name)) is not None}
         return {"next": upto, "complete": self.complete, "series": found}
 
+    def courses(self, names: Sequence[str]) -> dict[str, tuple[list[int], list[float]]]:
+        """Return some curves over env steps."""
+        series = self.chronicle.series
+        return {name: (list(one.env_steps), list(one.values)) for name in names if (one := series.get(name))}
+
     def trails(self, players: Sequence[str]) -> dict[str, list[RatingPoint]]:
         """Return how the ratings of some players went, as far as it is known."""
         series, found = self.chronicle.series, {}

@@ -13,7 +13,7 @@ import pytest
 
 from launch.config.config import Config, to_plain
 from launch.dashboard.dashboard_runs import Runs
-from launch.dashboard.serving import Place, serve
+from launch.dashboard.serving import ServerPlace, serve
 from launch.viewers.reading import Matches
 from launch.viewers.tables import standings_json
 from launch.viewers.view import read_offline
@@ -58,7 +58,7 @@ def folder(played, tmp_path_factory):
 def address(folder, patiently):
     """Return the address of a dashboard over that folder."""
     lines, stop = [], threading.Event()
-    thread = threading.Thread(target=serve, args=(Runs(folder=folder), Place(port=0), lines.append, stop.is_set))
+    thread = threading.Thread(target=serve, args=(Runs(folder=folder), ServerPlace(port=0), lines.append, stop.is_set))
     thread.start()
     yield patiently(lambda: lines and lines[0].removeprefix("dashboard: "), 10, "the address")
     stop.set()
@@ -258,7 +258,9 @@ def test_a_dashboard_that_is_started_again_asks_for_its_new_address(browser, fol
     page = context.new_page()
     for start in range(2):
         stop, lines = threading.Event(), []
-        thread = threading.Thread(target=serve, args=(Runs(folder=folder), Place(port=port), lines.append, stop.is_set))
+        thread = threading.Thread(
+            target=serve, args=(Runs(folder=folder), ServerPlace(port=port), lines.append, stop.is_set)
+        )
         thread.start()
         addresses.append(
             patiently(lambda lines=lines: lines and lines[0].removeprefix("dashboard: "), 10, "the address")

@@ -189,7 +189,7 @@ def test_the_report_tells_every_last_candidate_with_its_interval(state):
 
 def test_the_commands_of_the_report_are_commands(state):
     commands = next_commands(state, "first")
-    assert len(commands) == 5
+    assert len(commands) == 6
     for command in commands:
         parsed = build_parser().parse_args(command.partition("#")[0].split()[1:])
         assert parsed.run == "first"
@@ -212,5 +212,5 @@ def test_the_commands_of_the_report_are_allowed_what_the_run_was(state):
 def test_a_league_without_results_has_a_report():
     state = LeagueState(LeagueConfig())
     assert candidate_lines(state) == ["no main has met an anchor since its last candidate"]
-    assert next_commands(state, "empty") == ["ludus standings empty", "ludus verify empty"]
+    assert next_commands(state, "empty") == ["ludus standings empty", "ludus verify empty", "ludus dashboard empty"]
     final_report(state, "empty", screen(terminal=False))
