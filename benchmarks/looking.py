@@ -103,7 +103,7 @@ def pages(run: RunDirectory, address: str) -> dict[str, float]:
         page.locator(".standings tbody tr").first.wait_for()
         first = 1000 * (time.perf_counter() - began)
         page.goto(f"{address.partition('?')[0]}#/{quote(run.name)}/payoff")
-        page.wait_for_function("Number(document.querySelector('canvas.heatmap')?.dataset.players) > 0")
+        page.wait_for_function("() => Number(document.querySelector('canvas.heatmap')?.dataset.players) > 0")
         rate = float(page.evaluate(PAN))
         browser.close()
     return {"first_content_ms": first, "pan_frames_per_second": rate}

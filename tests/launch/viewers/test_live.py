@@ -214,3 +214,15 @@ def test_a_league_without_results_has_a_report():
     assert candidate_lines(state) == ["no main has met an anchor since its last candidate"]
     assert next_commands(state, "empty") == ["ludus standings empty", "ludus verify empty", "ludus dashboard empty"]
     final_report(state, "empty", screen(terminal=False))
+
+
+def test_alarms_are_printed_once_when_they_ring(view):
+    console, now = screen(terminal=False), [0.0]
+    view.state.voids, view.live = 2, True
+    table = LiveTable("first", plain=True, console=console, clock=lambda: now[0])
+    for _ in range(4):
+        table.show(view)
+        now[0] += 60.0
+    printed = console.file.getvalue()
+    assert printed.count("alarm: 2 tickets are void.") == 1
+    assert "ludus check-env" in printed
