@@ -6,6 +6,7 @@ serve(Runs(folder=Path("runs")), ServerPlace(), print)
 import asyncio
 import errno
 import socket
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from launch.terminal.spinner import hushed
 from league.errors import InputError
 
 HOST, PORT = "127.0.0.1", 8420
+SWITCH_SECONDS = 0.0005  # for which a thread that reads a run may keep one that answers waiting
 BACKLOG = 128  # connections that wait to be accepted
 GOODBYE_SECONDS = 1  # that open streams have to end
 STOP_SECONDS = 0.2  # between two looks whether it is time to stop
@@ -102,6 +104,7 @@ def serve_site(
 ) -> None:
     """Serve a site behind its entrance, which admits these methods; print its address once."""
     own = Pass.new()
+    sys.setswitchinterval(SWITCH_SECONDS)
     with listen(place) as listener, hushed():
         config = uvicorn.Config(
             Entrance(site, own, own_names(place.host), methods),
