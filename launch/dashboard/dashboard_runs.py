@@ -86,8 +86,10 @@ class Runs:
 
     def close(self) -> None:
         """Stop to follow all of them."""
-        for one in (*self._feeds.values(), *self._histories.values()):
-            one.close()
+        for feed in self._feeds.values():
+            feed.close()
+        for history in self._histories.values():
+            history.close()
 
 
 def _mark(run: RunDirectory) -> object:

@@ -81,7 +81,7 @@ class PlayTable:
         self._run, self._allow, self._config = run, tuple(allow), stored(run)
         self._changed = threading.Condition()
         self._now = GameProgress()
-        self._given: int | type[Exception] | None = None  # the move, or why there is none
+        self._given: list[int | type[Exception]] = []  # the move that is asked for, or why there is none
         self._kept: list[tuple[Actions, bool]] = []  # the actions of each tick, and whether the human chose one
         self._forced: list[Actions] = []  # those of the game before something was undone
         self._opponent: Mind | None = None
@@ -95,7 +95,7 @@ class PlayTable:
         entry = find_entry(open_view(self._run).state, opening.opponent)
         with self._changed:
             self._now = GameProgress(rated=opening.rated, over=False)
-            self._given, self._kept, self._forced = None, [], []
+            self._given, self._kept, self._forced = [], [], []
         self._thread = threading.Thread(target=self._play, args=(opening, entry), daemon=True, name="game")
         self._thread.start()
         return self._wait()
@@ -160,7 +160,7 @@ class PlayTable:
     # --- between the page and the thread ---------------------------------------------------------------------
 
     def _give(self, what: int | type[Exception]) -> None:
-        self._given, self._now.turn = what, None
+        self._given, self._now.turn = [what], None
         self._changed.notify_all()
 
     def _wait(self) -> dict[str, Any]:
@@ -242,15 +242,14 @@ class PlayTable:
         legal = np.flatnonzero(rows.mask[row]).tolist()
         chances, value = self._considered(rows, row, legal)
         with self._changed:
-            self._given = None
+            self._given.clear()
             self._now.turn = spec.agents[rows.agent[row]], legal
             self._now.chances, self._now.value = chances, value
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._given is not None)
-            given = self._given
+            self._changed.wait_for(lambda: self._given)
+            given = self._given.pop()
         if isinstance(given, type):
             raise given
-        assert given is not None  # it was waited for
         return given
 
     def _considered(self, rows: Rows, row: int, legal: list[int]) -> tuple[dict[int, float], float | None]:
