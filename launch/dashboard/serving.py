@@ -108,7 +108,7 @@ def serve_site(
     with listen(place) as listener, hushed():
         config = uvicorn.Config(
             Entrance(site, own, own_names(place.host), methods),
-            log_level="warning",
+            log_level="critical",  # the site logs its own errors; streams that are cut off at the end are none
             access_log=False,  # it would have the token
             server_header=False,
             ws="none",

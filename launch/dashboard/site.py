@@ -6,6 +6,7 @@ Every answer comes from a feed that all visitors share; what takes longer than a
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -33,6 +34,8 @@ from launch.viewers.view import ViewError
 from league.errors import LudusError
 from league.events import ResultCounted
 from league.state import LeagueState
+
+log = logging.getLogger("ludus.dashboard")
 
 STATIC = Path(str(files("launch.dashboard"))) / "static"
 ORDERS = ("rating", "kind", "cluster")
@@ -69,7 +72,11 @@ def make_site(runs: Runs) -> Starlette:
         Route(f"{one}/replay", _replay),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    handlers: dict[Any, Callable[..., Any]] = {LudusError: _explain_error, HTTPException: _http_error}
+    handlers: dict[Any, Callable[..., Any]] = {
+        LudusError: _explain_error,
+        HTTPException: _http_error,
+        Exception: _log_error,
+    }
     site = Starlette(routes=routes, lifespan=closing, exception_handlers=handlers)
     site.state.runs = runs
     return site
@@ -95,6 +102,11 @@ def _explain_error(request: Request, error: Exception) -> Response:
 def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return answer({"problem": error.detail}, error.status_code)
+
+
+def _log_error(request: Request, error: Exception) -> Response:
+    log.error("%s cannot be answered", request.url.path, exc_info=error)
+    return answer({"problem": f"the dashboard failed ({type(error).__name__}): its output says where"}, 500)
 
 
 def _feed(request: Request) -> RunFeed:
