@@ -44,9 +44,6 @@ BACKEND_KEYS = (
 )
 """The settings that only environments of other projects have."""
 
-NOT_ELSEWHERE = ("args", "max_steps", "cast", "reward_weights", "compat")
-"""Those of them that an environment in another Python does not have."""
-
 
 @dataclass(kw_only=True, slots=True)
 class VariantConfig:
@@ -128,9 +125,6 @@ class EnvConfig:
             raise ValueError(f"env.python_seconds must be a positive number, got {self.python_seconds}")
         if self.python:
             self.python = absolute(self.python)
-            lacking = [key for key in NOT_ELSEWHERE if getattr(self, key)]
-            if lacking:
-                raise ValueError(f"env.{lacking[0]} does not work with env.python yet; wrap the environment there")
 
     def options(self) -> dict[str, Any]:
         """Return the arguments of the environment's constructor, or of its backend, without the number of slots."""

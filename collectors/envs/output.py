@@ -49,9 +49,9 @@ class EnvOutput:
         """Whether this thread is inside the block; what others print goes where it should."""
         return threading.get_ident() == self._owner
 
-    def add(self, text: str) -> None:
-        """Count what was printed, and keep it if it is among the first."""
-        self.characters += len(text)
+    def add(self, text: str, more: int = 0) -> None:
+        """Count what was printed, and keep it if it is among the first; `more` characters followed."""
+        self.characters += len(text) + more
         self.lines += text.count("\n")
         if len(self.text) < KEPT:
             self.text += text[: KEPT - len(self.text)]

@@ -57,10 +57,23 @@ def _add_variant(parser: ArgumentParser) -> None:
     parser.add_argument("--variant", metavar="NAME", help="only games in this variant of the environment")
 
 
-def _standings(arguments: Namespace) -> int:
-    from launch.viewers.reading import standings
+def _add_standings(parser: ArgumentParser) -> None:
+    _add_variant(parser)
+    parser.add_argument(
+        "--cost", action="store_true", help="learning players with their algorithms, and what was spent on each"
+    )
 
-    return standings(find_run(arguments), arguments.json, arguments.variant)
+
+def _standings(arguments: Namespace) -> int:
+    from launch.viewers.reading import standings, standings_with_costs
+    from league.errors import InputError
+
+    run = find_run(arguments)
+    if arguments.cost and arguments.variant is not None:
+        raise InputError("--cost counts all training, so --variant does not go with it: leave one of them out")
+    if arguments.cost:
+        return standings_with_costs(run, arguments.json)
+    return standings(run, arguments.json, arguments.variant)
 
 
 def _payoff(arguments: Namespace) -> int:
@@ -163,7 +176,7 @@ INSPECTING = (
         help="show the ratings with their intervals",
         example="ludus standings first --json",
         handle=_standings,
-        add_arguments=_add_variant,
+        add_arguments=_add_standings,
     ),
     CliCommand(
         name="payoff",

@@ -151,6 +151,13 @@ def settings_of(config: Config, allow: Collection[str] = (), roles: Sequence[str
     return PerPlayer(PlayerSettings(policies.default, algo), own)
 
 
+def algorithm_names(config: Config, roles: Sequence[str] = ()) -> PerPlayer[str]:
+    """Return the name of every player's algorithm; none of them is loaded."""
+    common = str(config.algo["name"])
+    own = {name: str(keys.get("name", common)) for name, (keys, _) in _overrides(config, "algo", roles).items()}
+    return PerPlayer(common, own)
+
+
 def bound_settings(config: Config, spec: EnvSpec, allow: Collection[str]) -> PerPlayer[PlayerSettings]:
     """Return the settings of every player with the code of its network; raise if that cannot be made for this game."""
     found = settings_of(config, allow, spec.roles)

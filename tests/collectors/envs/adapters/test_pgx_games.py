@@ -51,7 +51,7 @@ def test_the_table_lists_every_game_with_its_shape():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("id", [id for id, game in GAMES.items() if not game.deals])
+@pytest.mark.parametrize("id", [id for id, game in GAMES.items() if not game.chance])
 def test_games_that_deal_nothing_begin_alike(id):
     """Only who is who differs, for which the adapter has its own numbers."""
     import jax

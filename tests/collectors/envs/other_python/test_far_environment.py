@@ -254,10 +254,10 @@ def test_checks_compare_with_the_loop_and_the_tests_of_that_python():
     ("id", "kwargs", "match"),
     [
         ("odd_envs:Sized", {"colour": 1}, r"Add env.kwargs.size=VALUE"),
-        ("odd_envs:Wordy", {}, r"has the space Text.*env.wrappers"),
+        ("odd_envs:Wordy", {}, r"agent 'walker_0' has the observation space Text.*env.wrappers"),
         ("odd_envs:Twins", {}, r"names 'walker_0' 2 times"),
         ("odd_envs:Nobody", {}, r"possible_agents is missing or empty"),
-        ("odd_envs:np", {}, r"not callable"),
+        ("odd_envs:np", {}, r"is a module without a function parallel_env, env or raw_env"),
         ("odd_envs:dict", {}, r"odd_envs has no dict"),
         ("no_such_games:Env", {}, r"No module named 'no_such_games'.*env.python="),
         ("json:JSONDecoder", {}, r"expected a PettingZoo environment \(AEC or Parallel\), got a JSONDecoder"),
