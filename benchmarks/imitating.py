@@ -35,7 +35,7 @@ from learners.expert import Expert
 CARTPOLE = EnvConfig(name="gymnasium", id="CartPole-v1")
 NETWORK = PolicyConfig(hidden=[64, 64])
 PPO = PPOConfig(batch=1024, minibatch=128, epochs=8, lr=1e-3, entropy=0.0, normalise_values=True)
-EPISODES = 100  # that a clone plays
+EPISODES = 50  # that a clone plays
 
 
 class Controller:
