@@ -1009,7 +1009,7 @@ def use_older_names(renamed: Plain) -> None:
     conversions = importlib.import_module("pettingzoo.utils.conversions")
     selector = sys.modules.get("pettingzoo.utils.agent_selector")
     if hasattr(selector, "AgentSelector") and not callable(getattr(utils, "agent_selector", None)):
-        selector.__class__ = CallableModule  # type: ignore[union-attr]
+        selector.__class__ = CallableModule
     for old, new in renamed.items():
         for module in (utils, conversions):
             if not hasattr(module, old) and hasattr(conversions, new):
