@@ -12,7 +12,8 @@ from league.policies.return_heads import atom_returns
 
 def atoms_of(config: PolicyConfig, device: torch.device) -> Tensor:
     """Return the returns that atoms stand for: [K]."""
-    return torch.as_tensor(atom_returns(config), device=device)
+    atoms_K: Tensor = torch.as_tensor(atom_returns(config), device=device)
+    return atoms_K
 
 
 def options_of(config: PolicyConfig, outputs: Tensor, state: Tensor) -> Tensor:
