@@ -12,13 +12,12 @@ from league.policies.return_heads import atom_returns
 
 def atoms_of(config: PolicyConfig, device: torch.device) -> Tensor:
     """Return the returns that atoms stand for: [K]."""
-    atoms_K: Tensor = torch.as_tensor(atom_returns(config), device=device)
-    return atoms_K
+    return torch.from_numpy(atom_returns(config)).to(device)
 
 
 def options_of(config: PolicyConfig, outputs: Tensor, state: Tensor) -> Tensor:
     """Return logits of atoms, or quantiles, of each option [B, N, K], from the policy head and the state's [B, K]."""
-    each = outputs.unflatten(1, (-1, config.atoms))
+    each: Tensor = outputs.unflatten(1, (-1, config.atoms))
     return state[:, None] + each - each.mean(dim=1, keepdim=True) if config.duelling else each
 
 
