@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -40,8 +41,11 @@ class CandidateWriter:
     def write_due(self, trainees: Iterable[Trainee]) -> None:
         """Write the candidates that are due."""
         for trainee in trainees:
-            if self._agreed(lambda trainee=trainee: self.clock() >= self._retry_at and self._due(trainee)):
+            if self._agreed(partial(self._is_time, trainee)):
                 self._write_on_all(trainee)
+
+    def _is_time(self, trainee: Trainee) -> bool:
+        return self.clock() >= self._retry_at and self._due(trainee)
 
     def write_last(self, trainee: Trainee) -> None:
         """Write the newest version, unless its candidate is there; log a failure even if an earlier one was."""

@@ -19,7 +19,8 @@ def atom_returns(config: PolicyConfig) -> FloatArray:
     >>> atom_returns(PolicyConfig(head="atoms", atoms=3, support=[-1, 1])).tolist()
     [-1.0, 0.0, 1.0]
     """
-    return np.linspace(*config.support, config.atoms, dtype=np.float32)
+    low, high = config.support
+    return np.linspace(low, high, config.atoms).astype(np.float32)
 
 
 def expected_returns(config: PolicyConfig, outputs: FloatArray, state: FloatArray | None) -> FloatArray:

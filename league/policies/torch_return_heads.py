@@ -12,7 +12,7 @@ from league.policies.return_heads import atom_returns
 
 def atoms_of(config: PolicyConfig, device: torch.device) -> Tensor:
     """Return the returns that atoms stand for: [K]."""
-    return torch.from_numpy(atom_returns(config)).to(device)
+    return torch.as_tensor(atom_returns(config), device=device)
 
 
 def options_of(config: PolicyConfig, outputs: Tensor, state: Tensor) -> Tensor:

@@ -42,7 +42,9 @@ def test_every_algorithm_gets_its_share_of_env_steps_and_a_rating(tmp_path):
     _, rows = costs(run)
     assert len(rows) == 8
     steps = [row.env_steps for row in rows]
-    lead = LEAD * config.league.episodes * 9 / len(rows)  # of tickets that may be under way, in which episodes have up to 9 steps
+    lead = (
+        LEAD * config.league.episodes * 9 / len(rows)
+    )  # of tickets that may be under way, in which episodes have up to 9 steps
     assert max(steps) - min(steps) <= lead
     assert all(row.low < row.rating < row.high for row in rows)
     assert all(row.cpu_seconds > 0 and row.decisions > 0 for row in rows)

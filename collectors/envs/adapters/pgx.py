@@ -133,6 +133,8 @@ class PgxRows(NativeGame):
     def _begin(self) -> None:
         """Begin the episodes that were noted."""
         assert self._program is not None
+        assert self._worlds is not None
+        assert self._shown is not None
         # Copies, as JAX may go on reading what it got.
         self._show(*self._program.begin(self._worlds, self._shown, self._starting, self._keys.copy()))
         self._starting, self._begun = np.zeros(self._width, np.bool_), True
@@ -172,6 +174,8 @@ class PgxRows(NativeGame):
         if not in_range(moves, self.spec.actions) or np.count_nonzero(self._legal.take(place)) < len(slots):
             raise illegal(self.spec.name, moves, slots, self._legal[slots])
         assert self._program is not None
+        assert self._worlds is not None
+        assert self._shown is not None
         everywhere = np.full(self._width, -1, np.int32)
         everywhere[slots] = moves
         self._show(*self._program.step(self._worlds, self._shown, everywhere))
@@ -202,8 +206,10 @@ class PgxRows(NativeGame):
         """Return what agents see at the end, where it is read: if their episode was truncated."""
         if not np.count_nonzero(late):
             return np.zeros((len(slot), *self.spec.observation.shape), self.spec.observation.dtype)
+        worlds = self._ended or self._worlds
         assert self._program is not None
-        views: npt.NDArray[Any] = np.asarray(self._program.views(self._ended or self._worlds))
+        assert worlds is not None
+        views: npt.NDArray[Any] = np.asarray(self._program.views(worlds))
         return views[slot, agent]
 
     def render(self, slot: int) -> str:

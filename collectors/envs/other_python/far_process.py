@@ -51,6 +51,10 @@ class FarProcess:
     """A process of another Python with the far side of an environment."""
 
     def __init__(self, python: str) -> None:
+        if Path(python).is_dir():
+            raise FarSideError(
+                f"env.python={python} is a directory. Give the program in it, such as {python}/bin/python"
+            )
         self._python = python
         self._near, far = socket.socketpair()
         self.memory = _shared_file()

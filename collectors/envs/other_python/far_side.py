@@ -20,6 +20,7 @@ import sys
 if __name__ == "__main__" and sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
     del sys.path[0]  # the neighbours of this file are no modules of the game
 
+import contextlib
 import ctypes
 import faulthandler
 import importlib
@@ -1008,7 +1009,7 @@ def use_older_names(renamed: Plain) -> None:
     conversions = importlib.import_module("pettingzoo.utils.conversions")
     selector = sys.modules.get("pettingzoo.utils.agent_selector")
     if hasattr(selector, "AgentSelector") and not callable(getattr(utils, "agent_selector", None)):
-        selector.__class__ = CallableModule  # type: ignore[union-attr]
+        selector.__class__ = CallableModule
     for old, new in renamed.items():
         for module in (utils, conversions):
             if not hasattr(module, old) and hasattr(conversions, new):
@@ -1196,7 +1197,7 @@ def own_complaints(build: Callable[[], Any], cycles: int = 100) -> list[tuple[st
             inside = frame.filename.startswith(os.path.dirname(str(own.__file__)))
             crashed = inside and not isinstance(error, AssertionError)
             place = f" ({os.path.basename(frame.filename)}:{frame.lineno})" if crashed or not inside else ""
-            what = f"{type(error).__name__}: {error}".strip().rstrip(":")
+            what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
             found.append((f"PettingZoo's {name}: {what[:LARGEST_TEXT]}{place}", crashed))
     return found
 
@@ -1212,6 +1213,7 @@ class FarSide:
         self.build: Any = None
         self.first: Any = None
         self.games: Any = None
+        self.pid = os.getpid()
 
     def serve(self) -> None:
         """Carry out orders until one closes, or the near side is gone."""
@@ -1226,6 +1228,9 @@ class FarSide:
                 place = traceback.extract_tb(error.__traceback__)[-1]
                 answer = {"error": str(error)[:LARGEST_TEXT], "type": type(error).__name__}
                 answer.update(place=f"{place.filename}:{place.lineno}", line=place.line or "")
+            if os.getpid() != self.pid:  # the game forked a process that came back from its call
+                os._exit(70)
+            flush()
             self.send(json.dumps(answer).encode() if answer else b"")
 
     def close(self) -> None:
@@ -1252,6 +1257,14 @@ class FarSide:
         """Map the shared memory."""
         self.games = FarGames(self.build, self.first, order, mmap.mmap(self.memory, order["size"]))
         self.first = None
+        return {}
+
+    def do_build(self, order: Plain) -> Plain:
+        """Build the environment of a slot; one that fails fails again when its episode begins, and is a fault then."""
+        try:
+            self.games.at(order["slot"])
+        except (Exception, SystemExit):
+            traceback.print_exc()
         return {}
 
     def do_start(self, order: Plain) -> Plain:
@@ -1301,6 +1314,13 @@ class FarSide:
     def send(self, data: bytes) -> None:
         """Send a frame."""
         self.channel.sendall(struct.pack("<I", len(data)) + data)
+
+
+def flush() -> None:
+    """Write what the game printed, so that it can be counted; a game may have closed its output."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
 
 
 def end_with(parent: int, lifeline: int, hard: bool) -> None:
