@@ -11,6 +11,7 @@ their output, and it is emptied whenever somebody looks.
 """
 
 import ctypes
+import fcntl
 import os
 import sys
 import tempfile
@@ -99,6 +100,13 @@ def _descriptor(stream: Any) -> int:
 
 
 def _unnamed_file() -> int:
-    """Return the descriptor of a file without a name, to which everybody appends."""
-    with tempfile.TemporaryFile("a+b") as file:
-        return os.dup(file.fileno())
+    """Return the descriptor of a file without a name, to which everybody appends: it can be emptied at any time."""
+    with tempfile.TemporaryFile() as file:
+        descriptor = os.dup(file.fileno())
+    append_to(descriptor)
+    return descriptor
+
+
+def append_to(descriptor: int) -> None:
+    """Let everybody who has this file append to it, wherever its end is."""
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_APPEND)

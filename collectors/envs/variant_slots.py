@@ -150,15 +150,8 @@ class VariantSlots:
         numbers = self._busy()
         found = [self._widened(number, self._envs[number].rows()) for number in numbers]
         self._taken = [(number, len(rows)) for number, rows in zip(numbers, found, strict=True)]
-        return Rows(
-            slot=_joined([rows.slot for rows in found]),
-            agent=_joined([rows.agent for rows in found]),
-            observation=_joined([rows.observation for rows in found]),
-            mask=_joined([rows.mask for rows in found]),
-            reward=_joined([rows.reward for rows in found]),
-            first=_joined([rows.first for rows in found]),
-            state=_joined_states([rows.state for rows in found]),
-        )
+        arrays = _columns(found, "slot", "agent", "observation", "mask", "reward", "first")
+        return Rows(**arrays, state=_joined_states([rows.state for rows in found]))
 
     def step(self, actions: npt.NDArray[Any]) -> Ends:
         """Take one action for each row that `rows` returned last, in the same order."""
@@ -276,6 +269,11 @@ def _joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
 
 
+def _columns(found: Sequence[Rows] | Sequence[Ends], *names: str) -> dict[str, npt.NDArray[Any]]:
+    """Return these arrays of all variants, joined, by name."""
+    return {name: _joined([getattr(one, name) for one in found]) for name in names}
+
+
 def _joined_states(states: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
     known = [state for state in states if state is not None]
     return _joined(known) if known else None
@@ -284,12 +282,7 @@ def _joined_states(states: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any
 def _joined_ends(found: Sequence[Ends], agents: int) -> Ends:
     """Return the END rows of several variants as one; none of them has ranks: those come from a referee."""
     return Ends(
-        slot=_joined([ends.slot for ends in found]),
-        agent=_joined([ends.agent for ends in found]),
-        reward=_joined([ends.reward for ends in found]),
-        truncated=_joined([ends.truncated for ends in found]),
-        observation=_joined([ends.observation for ends in found]),
-        over=_joined([ends.over for ends in found]),
+        **_columns(found, "slot", "agent", "reward", "truncated", "observation", "over"),
         faults=tuple(fault for ends in found for fault in ends.faults),
         idle=tuple(paid for ends in found for paid in ends.idle),
         late=tuple(paid for ends in found for paid in ends.late),

@@ -8,8 +8,8 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import TextIO
 
@@ -66,7 +66,7 @@ class BuildProgress:
     def __call__(self, built: int, slots: int, left: float) -> None:
         """Note that one more was built."""
         self.count += 1
-        if self._clock() - self._told >= BUILD_SECONDS:
+        if built > 1 and self._clock() - self._told >= BUILD_SECONDS:  # after the first nothing is known
             self._told = self._clock()
             log.info("%d of %d slots built, about %.0f s left", built, slots, left)
 
@@ -93,7 +93,7 @@ def run_collector(context: ProcessContext) -> int:
     building = BuildProgress(time.monotonic)
     watchdog.progress = lambda: building.count
     watchdog.start()
-    with others, Endpoints(run, f"collector-{index}", config.launch.transport, SEGMENTS_LIMIT) as endpoints:
+    with caught(others), Endpoints(run, f"collector-{index}", config.launch.transport, SEGMENTS_LIMIT) as endpoints:
         build = Composition(config, run, time.monotonic, context.allow, built=building)
         sockets = CollectorSockets(endpoints.coordinator(), endpoints.connect)
         with closing(build.collector(index, secrets.token_hex(8), sockets)) as collector:
@@ -104,6 +104,17 @@ def run_collector(context: ProcessContext) -> int:
                     log.info("threads and processes of the environment: %s", news)
     end_soon()
     return 0
+
+
+@contextmanager
+def caught(others: EnvOutput) -> Iterator[None]:
+    """Catch what threads print until this process ends; an error shows where it belongs."""
+    others.__enter__()
+    try:
+        yield
+    except BaseException:
+        others.__exit__()
+        raise
 
 
 def end_soon() -> None:

@@ -56,6 +56,9 @@ def test_a_child_that_lives_on_prints_into_the_file(capfd):
     ready, told = os.pipe()
     go, begun = os.pipe()
     with output:
+        os.write(1, b"x")
+    output.text, output.characters = "", 0
+    with output:
         child = os.fork()
         if not child:
             os.read(go, 1)
@@ -66,8 +69,9 @@ def test_a_child_that_lives_on_prints_into_the_file(capfd):
     os.read(ready, 1)
     os.waitpid(child, 0)
     with output:
-        pass
-    assert output.text == "much later\n"
+        os.write(1, b"after\n")
+    assert output.text == "much later\nafter\n"
+    assert output.characters == 17, "the file was emptied, and nobody left a hole in it"
     assert capfd.readouterr().out == ""
     for descriptor in (ready, told, go, begun):
         os.close(descriptor)
