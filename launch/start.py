@@ -258,7 +258,7 @@ def try_config(config: Config, allow: Collection[str] = (), progress: Notify = s
     try:
         _check_against(config, env.spec, allow)
         players = _founders(config, env.spec.roles)
-        return _ending(try_environment(env, players, config.league, allow, config.env))
+        return _ending(try_environment(env, players, config.league, allow, config.env, config.collector.slots))
     finally:
         env.close()
 
@@ -274,7 +274,13 @@ def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tr
     """Try foreign code in another process; None if that is not needed, or its error has to be raised here."""
     if is_ours(config.env.name) and config.env.outcome is None:
         return None
-    order = Try(env=config.env, slots=TRIAL_SLOTS, league=config.league, allow=tuple(allow))
+    order = Try(
+        env=config.env,
+        slots=TRIAL_SLOTS,
+        league=config.league,
+        allow=tuple(allow),
+        wanted=config.collector.slots,
+    )
     who = config.env.id or config.env.name
     answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="), progress)
     return None if answer is None else msgspec.json.decode(answer, type=Tried)
@@ -355,11 +361,17 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
                 load(REHEARSE)(policy, spec, config.collector.slots)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
-    if config.learner.replay_in == "buffer" and not any(player.replays for player in settings):
+    asked = {"replay_in=buffer": config.learner.replay_in == "buffer", "keep_replay=true": config.learner.keep_replay}
+    for setting in (name for name, on in asked.items() if on and not any(player.replays for player in settings)):
         raise ConfigError(
-            "learner.replay_in=buffer: no player learns from a replay (algo is "
-            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at learner, or use one with a "
-            f"replay: {', '.join(able_to('replays'))}"
+            f"learner.{setting}: no player learns from a replay (algo is "
+            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at its default, or use one "
+            f"with a replay: {', '.join(able_to('replays'))}"
+        )
+    if config.collector.inference == "central" and any(player.algo.weight_noise for player in settings):
+        raise ConfigError(
+            "collector.inference=central: algo=es plays each episode with other weights, and an inference process has "
+            "only those of the learner. Set collector.inference=local"
         )
     for player in settings:
         if not player.algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time

@@ -53,6 +53,7 @@ ROLLBACKS = "losses/rollbacks"  # updates that were undone: a weight or a loss w
 REFUSED_WEIGHTS = "losses/refused_weights"
 LEARNING_RATE = "charts/learning_rate"
 NASH_CONV = "league/nash_conv"  # of its newest candidate: what best responses in both seats gain over it
+CPU_SECONDS = "cpu_seconds"  # of its learner, in updates of this player since it was founded
 LAG_MEAN, LAG_P95, LAG_MAX = "lag_mean", "lag_p95", "lag_max"
 
 # --- curves --------------------------------------------------------------------------------------------------
@@ -63,6 +64,7 @@ WAIT = "wait/"  # prefix of the curves of WAIT_SHARE
 
 ELO, MARGIN = "elo/", "margin/"  # what the rating of a player begins with: in points of Elo, or in units of return
 RETURN_CURVE, OVER_MEDIAN = "return/", "over_median/"  # mean return, and value over replacement, where they are kept
+VARIANT = "variant/"  # what the curves of one variant begin with: variant/NAME/elo/PLAYER
 NASH_ENTROPY = "league/nash_entropy"  # nats: the logarithm of how many players the Nash mixture spreads over
 CYCLE_STRENGTH = "league/cycle_strength"  # share of the cyclic part, 0 to 1
 MISFIT = "league/misfit"  # chi-square of the ratings for each degree of freedom

@@ -12,8 +12,8 @@ from typing import Any, cast
 from collectors.envs.adapters.compat import use_older_names
 from collectors.envs.adapters.wrapping import Build, wrap
 from collectors.envs.known import plain
-from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name
-from collectors.envs.other_python.far_order import PYTHON_SECONDS, FarOrder, allow_program, opening_of
+from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name, takes
+from collectors.envs.other_python.far_order import PYTHON_SECONDS, FarOrder, Form, allow_program, opening_of
 from collectors.envs.output import EnvOutput
 from collectors.envs.payments import Payments
 from collectors.envs.rows import Environment
@@ -57,8 +57,13 @@ def plan_exactly(name: str, options: Mapping[str, Any], allow: Sequence[str] = (
     """Return how to build the environment that a config names, with the options of its constructor or backend."""
     if name in BACKENDS:
         return _plan_backend(name, dict(options), allow)
-    maker = batch_maker(name, allow)
-    return Plan(lambda slots: maker(slots=slots, **options))
+    maker, limit = batch_maker(name, allow), options.get("max_steps", 0)
+    if limit and not takes(maker, "max_steps", or_any=True):
+        raise ValueError(
+            f"env.max_steps: {name} takes no 'max_steps'. A batch of slots truncates its episodes itself: give it that "
+            "argument"
+        )
+    return Plan(lambda slots: maker(slots=slots, **options), max_steps=limit if isinstance(limit, int) else 0)
 
 
 def with_variants(variants: Sequence[Variant], plans: Sequence[Plan]) -> Plan:
@@ -105,10 +110,13 @@ def _plan_backend(name: str, options: dict[str, Any], allow: Sequence[str]) -> P
         weights=tuple(taken["reward_weights"] or ()),
         output=output,
     )
-    if compat:
-        use_older_names()
-    with output:  # some print when they are imported
-        made = _elsewhere(python, seconds, order) if python else ADAPTERS[name].plan(order)
+    if python:
+        made = _elsewhere(python, seconds, order, bool(compat))
+    else:
+        if compat:
+            use_older_names()
+        with output:  # some print when they are imported
+            made = ADAPTERS[name].plan(order)
     return replace(made, output=output, max_steps=options.get("max_steps") or 0)
 
 
@@ -128,12 +136,16 @@ class Order:
 
     def given(self, build: Build) -> Build:
         """Add the positional arguments; only code that is named as package.module:function takes any."""
-        if not self.args:
-            return build
-        if ":" not in self.id:
+        return partial(build, *self.checked_args()) if self.args else build
+
+    def checked_args(self) -> Sequence[Any]:
+        """Return the positional arguments; raise if the environment takes none, or if they may lead to a file."""
+        if self.args and ":" not in self.id:
             raise ValueError("env.args is only for environments that are named as package.module:function")
-        plain(package_of(self.id), "env.args", {str(place): value for place, value in enumerate(self.args)}, self.allow)
-        return partial(build, *self.args)
+        if self.args:
+            given = {str(place): value for place, value in enumerate(self.args)}
+            plain(package_of(self.id), "env.args", given, self.allow)
+        return self.args
 
     def wrap(self, build: Build, *kinds: type) -> Build:
         """Put the wrappers on."""
@@ -156,21 +168,32 @@ class Backend:
             raise PluginError(f"cannot load {order.id!r}: {error}. Install it: pip install '{install}'") from error
 
 
-def _elsewhere(python: str, seconds: float, order: Order) -> Plan:
+def _elsewhere(python: str, seconds: float, order: Order, compat: bool) -> Plan:
     """Return the plan of a PettingZoo environment that another Python plays."""
-    from collectors.envs.other_python.far_environment import FarChecks, FarEnvironment
+    from collectors.envs.other_python.far_environment import FarChecks, FarEnvironment, FarProcesses
 
     allow_program(python, order.allow)
-    opening = opening_of(order.id, order.kwargs, order.wrappers, order.allow)
-    seating = {key: value for key, value in order.options.items() if key in ("seats", "roles", "sides")}
-    state, fresh = bool(order.options.get("state")), order.options.get("fresh")
-    far = FarOrder(python, order.id, opening, seconds, state, fresh, seating)
-    checks = FarChecks(far)
+    form = Form(order.checked_args(), order.cast, order.weights, compat)
+    options = order.options
+    far = FarOrder(
+        python=python,
+        id=order.id,
+        opening=opening_of(order.id, order.kwargs, order.wrappers, order.allow, form),
+        seconds=seconds,
+        state=bool(options.get("state")),
+        fresh=options.get("fresh"),
+        max_steps=options.get("max_steps") or 0,
+        seating={key: value for key, value in options.items() if key in ("seats", "roles", "sides")},
+    )
+    processes = FarProcesses(far)
+    checks = FarChecks(far, processes)
     return Plan(
-        build=lambda slots: FarEnvironment(far, slots),
+        build=lambda slots: FarEnvironment(far, slots, order.output, processes),
         returns=checks.returns,
         complaints=checks.complaints,
         spaces=checks.spaces,
+        outside=checks.outside,
+        payments=checks.payments,
     )
 
 

@@ -16,10 +16,15 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from collectors.envs.build_pace import BuildPace
 from collectors.envs.rows import (
     BoolArray,
+    BuildsSlots,
+    BuildTold,
+    Compiles,
     Ends,
     Environment,
+    HasGuesses,
     HasInfos,
     HasPicture,
     HasRenderModes,
@@ -203,6 +208,25 @@ class VariantSlots:
             state=None if ends.state is None or self.spec.state is None else _padded(ends.state, self.spec.state.shape),
             present=present,
         )
+
+    def prepare(self) -> str:
+        """Compile the variants that have to be."""
+        told = [env.prepare() for env in self._envs if isinstance(env, Compiles)]
+        return "; ".join(filter(None, told))
+
+    def build_slots(self, tell: BuildTold) -> float:
+        """Build every slot of every variant; return the seconds for one slot of all variants."""
+        building = [env for env in self._envs if isinstance(env, BuildsSlots)]
+        pace = BuildPace(len(building) * self.slots, tell)
+        for env in building:
+            env.build_slots(lambda *_: pace.built())
+        return len(building) * pace.seconds
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about the seats and sides of the largest variant."""
+        whole = max(self._envs, key=lambda env: len(env.spec.agents))
+        return whole.guesses if isinstance(whole, HasGuesses) else ()
 
     def infos(self, slot: int) -> dict[str, Mapping[str, Any]]:
         """Return the last info of each agent of the episode that ended in a slot."""

@@ -20,7 +20,9 @@ def solve(env: EnvConfig, by: str, iterations: int, *, as_json: bool = False, al
     try:
         tree = enumerate_game(env, whole=True, allow=allow)
     except TooLargeError as error:
-        raise InputError(f"{error.sizes}: solving needs the tree of whole episodes. Learn it instead: ludus run") from error
+        raise InputError(
+            f"{error.sizes}: solving needs the tree of whole episodes. Learn it instead: ludus run"
+        ) from error
     if not as_json:
         sys.stdout.write(f"{tree.name}: {tree.size:,} positions, {len(tree.sets):,} information sets; {by}\n")
     for iteration, nash_conv in nash_convs(tree, by, iterations):

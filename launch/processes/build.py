@@ -24,7 +24,7 @@ from collectors.actors import Actors
 from collectors.collector import Collector
 from collectors.config import TURNS
 from collectors.envs.config import make_environment
-from collectors.envs.rows import Compiles, Environment
+from collectors.envs.rows import BuildsSlots, BuildTold, Compiles, Environment
 from collectors.envs.turns import TurnTakingEnvironment
 from collectors.inference_client import InferenceClient
 from collectors.journal import Journal
@@ -33,7 +33,7 @@ from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from coordinator.replica import Replica
 from coordinator.service import Service
-from launch.config.config import Config, bound_settings, policies_of
+from launch.config.config import Config, bound_settings, policies_of, settings_of
 from launch.config.env_spec import read_spec
 from launch.topology.parts import key_holders, learner_names, topology
 from league.per_player import PerPlayer
@@ -49,6 +49,7 @@ from league.wire.messages import Candidate
 from league.wire.ports import Client, Server
 from learners.buffer import Buffer
 from learners.player_settings import PlayerSettings
+from learners.replay_files import ReplayFiles
 
 if TYPE_CHECKING:
     from learners.candidate_writer import Measure
@@ -87,6 +88,7 @@ class Composition:
     clock: Clock
     allow: Collection[str] = ()
     inline: bool = False  # all parts are stepped in one process, so nothing is requested ahead or done in halves
+    built: BuildTold = lambda built, slots, left: None  # called after each environment of a collector that is built
 
     @cached_property
     def spec(self) -> EnvSpec:
@@ -146,6 +148,7 @@ class Composition:
             inference_client=InferenceClient(session, env.spec, actors, learner_client.live, sockets.connect)
             if central
             else None,
+            sigmas=settings_of(self.config, self.allow, env.spec.roles).map(lambda player: player.algo.weight_noise),
         )
 
     def learner(self, index: int, session: str, sockets: LearnerSockets, group: "Group | None" = None) -> "Learner":
@@ -165,6 +168,7 @@ class Composition:
             algorithm=partial(make_algorithm, allow=self.allow, snapshots=self.run.snapshots),
             group=group or ALONE,
             config=self.config.learner,
+            replay_files=self._replay_files((group or ALONE).rank, "learner"),
         )
         return Learner(
             name=f"learner-{index}",
@@ -217,7 +221,14 @@ class Composition:
             clock=self.clock,
             rank=index % self.config.launch.ranks,
             ranks=self.config.launch.ranks,
+            replay_files=self._replay_files(index % self.config.launch.ranks, "buffer"),
+            keep_every=-(-self.config.learner.candidate_decisions // self.config.launch.ranks),
         )
+
+    def _replay_files(self, rank: int, where: str) -> ReplayFiles | None:
+        """Return where a rank keeps its replays; None if it does not, or if they are in another process."""
+        config = self.config.learner
+        return ReplayFiles(self.run.replays_of, rank) if config.keep_replay and config.replay_in == where else None
 
     def _environment(self, turns: int) -> Environment:
         """Return the slots of a collector; if they take turns, in as many environments."""
@@ -228,10 +239,12 @@ class Composition:
         return TurnTakingEnvironment([self._slots(share) for share in shares])
 
     def _slots(self, count: int) -> Environment:
-        """Return some slots, compiled if they have to be: in the first tick that would be taken for a hang."""
+        """Return some slots, built, and compiled if they have to be: in the first tick that would seem to be a hang."""
         env = make_environment(self.config.env, count, self.allow)
         if isinstance(env, Compiles) and (told := env.prepare()):
             log.info(told)
+        if isinstance(env, BuildsSlots):
+            env.build_slots(self.built)
         return env
 
 

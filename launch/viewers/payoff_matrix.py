@@ -10,10 +10,12 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from launch.viewers.tables import NAME, all_standings, appraisal_of, fitted, is_cooperative, limited, short
+from launch.viewers.return_columns import is_cooperative
+from launch.viewers.tables import NAME, all_standings, appraisal_of, fitted, limited, short
 from league.appraisal import Appraisal, worst_pairs
 from league.ids import PlayerId
 from league.payoff import Payoff
+from league.role_returns import role_returns
 from league.standings import Cell, CrossPlay, MeanReturn, PayoffTable, cross_play, payoff_table, returned
 from league.state import LeagueState
 
@@ -33,7 +35,8 @@ def payoff_json(state: LeagueState) -> dict[str, Any]:
     Each has players, and cells[row][column] with score, low, high, games (that still count) and all wins, draws and
     losses of the row player against the column player, and in a league by return its margin (mean, low, high a game);
     null where they have not met. Where a game is not zero-sum, or its roles differ, returned is what the row player
-    returned a game. Where two have not met, filled[row][column] of
+    returned a game, and roles[player][role] of `evaluate` has its mean return against all and over, its value over
+    replacement, each with mean, low, high and games. Where two have not met, filled[row][column] of
     `evaluate` has the score that ratings predict. Where team-mates play together, returns[row][column] has mean, low,
     high and games of the row player's side when it played with the column player. `league` has what describes all of
     it: misfit (chi-square for each degree of freedom), cycle_strength (share of the cyclic part), top_cycle (players),
@@ -48,6 +51,8 @@ def payoff_json(state: LeagueState) -> dict[str, Any]:
     }
     if appraisal is not None:
         plain["league"] = league_json(appraisal)
+    if state.keeps_returns:
+        plain["evaluate"]["roles"] = msgspec.to_builtins(role_returns(state.population, state.evaluation))
     if state.env is not None and (state.env.cooperative or len(set(state.env.sides)) < len(state.env.seats)):
         for name, payoff in tables.items():
             plain[name]["returns"] = msgspec.to_builtins(cross_play(players, payoff).cells)

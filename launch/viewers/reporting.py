@@ -26,7 +26,8 @@ from launch.viewers.drawing import (
 )
 from launch.viewers.live import candidate_lines, clock_time
 from launch.viewers.payoff_matrix import relevant
-from launch.viewers.tables import appraisal_of, footnotes, short, spread, standings_json, status_json
+from launch.viewers.return_columns import return_cells, return_heads
+from launch.viewers.tables import all_standings, appraisal_of, footnotes, short, spread, standing_json, status_json
 from launch.viewers.view import View, open_view
 from league.metrics import ELO, MARGIN
 from league.standings import payoff_table
@@ -153,18 +154,22 @@ def _summary(view: View) -> str:
 
 def _standings(story: Story) -> Iterator[str]:
     state = story.view.state
+    appraisal = appraisal_of(state)
     anchors = [player.id for player in state.population.anchors()]
     scale = "return" if state.evaluation.by_return else "Elo"
-    heads = ["#", "player", "kind", scale, "95 % interval", "online", "Nash", "games", *(f"v {a}" for a in anchors)]
+    heads = ["#", "player", "kind", scale, "95 % interval", *return_heads(state), "online", "Nash", "games"]
+    heads += [f"v {anchor}" for anchor in anchors]
     yield f"<table><tr>{''.join(f'<th>{escape(head)}</th>' for head in heads)}</tr>"
-    for row in standings_json(state):
+    for standing in all_standings(state, appraisal):
+        row = standing_json(state, standing)
         cells = [row["place"], row["player"], row["kind"], _number(row["rating"], row["by"]), _interval(row)]
+        cells += return_cells(state, standing)
         share = "-" if not row["nash"] else f"{row['nash']:.0%}"
         cells += [_number(row["online"]), share, short(row["games"]), *(_score(row, anchor) for anchor in anchors)]
         past = ' class="past"' if row["kind"] == "frozen" else ""
         yield f"<tr{past}>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
     yield "</table>"
-    for line in footnotes(state, appraisal_of(state)):
+    for line in footnotes(state, appraisal):
         yield f'<p class="dim">{escape(line)}</p>'
 
 

@@ -3,7 +3,6 @@
 Scores are shares of points, 0 to 1 in JSON and per cent on the terminal; every interval is one of 95 %.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from collectors.conformance import LIMIT, MANY
 from launch.viewers.exploit_notes import exploit_notes
 from launch.viewers.final_progress import final_json
 from launch.viewers.rating_notes import rating_notes
+from launch.viewers.return_columns import is_cooperative, return_cells, return_heads, returned_text, rounded
 from launch.viewers.view import View
 from league.appraisal import Appraisal, appraise
 from league.ids import PlayerId
@@ -30,7 +30,7 @@ from league.metrics import (
     player_of,
 )
 from league.player import Player
-from league.standings import MeanReturn, Standing, cooperative_standings, standings
+from league.standings import Standing, cooperative_standings, standings
 from league.state import LeagueState
 from league.wire.messages import Role, Worker
 
@@ -58,7 +58,7 @@ def candidate_scores(state: LeagueState, player: PlayerId) -> dict[PlayerId, tup
     return found
 
 
-def standings_json(state: LeagueState) -> list[dict[str, Any]]:
+def standings_json(state: LeagueState, appraisal: Appraisal | None = None) -> list[dict[str, Any]]:
     """Return the standings, the strongest first.
 
     place, player, kind; rating, low, high: with its interval, null where no games lead to an anchor; by: whether it is
@@ -70,12 +70,7 @@ def standings_json(state: LeagueState) -> list[dict[str, Any]]:
     mean, low, high and games. Where a game is not zero-sum, or its roles differ, returns has for each role that the
     player played its mean return, and over: its value over replacement, each with low, high and games.
     """
-    return [_standing_json(state, row) for row in all_standings(state)]
-
-
-def is_cooperative(state: LeagueState) -> bool:
-    """Whether all players are on one side in this league: then tables show returns instead of scores."""
-    return state.env is not None and state.env.cooperative
+    return [standing_json(state, row) for row in all_standings(state, appraisal)]
 
 
 def appraisal_of(state: LeagueState) -> Appraisal | None:
@@ -90,7 +85,8 @@ def all_standings(state: LeagueState, appraisal: Appraisal | None = None) -> lis
     return standings(state.population, state.evaluation, state.elo, appraisal or appraisal_of(state))
 
 
-def _standing_json(state: LeagueState, row: Standing) -> dict[str, Any]:
+def standing_json(state: LeagueState, row: Standing) -> dict[str, Any]:
+    """Return one row of `standings_json`."""
     plain: dict[str, Any] = msgspec.to_builtins(row)
     scores = candidate_scores(state, row.player)
     names = ("score", "low", "high", "games")
@@ -108,7 +104,7 @@ def standings_table(state: LeagueState, limit: int | None = None) -> Table:
     table.add_column("#", justify="right", min_width=2)
     table.add_column("player", no_wrap=True, overflow="ellipsis", min_width=10)
     table.add_column("kind", no_wrap=True)
-    for name in _heads(appraisal, roomy, state.keeps_returns):
+    for name in _heads(appraisal, roomy, return_heads(state)):
         table.add_column(name, justify="right", no_wrap=True)
     for anchor in anchors:
         name = fitted(anchor.id, ANCHOR)
@@ -121,12 +117,12 @@ def standings_table(state: LeagueState, limit: int | None = None) -> Table:
     return table
 
 
-def _heads(appraisal: Appraisal | None, roomy: bool, returns: bool) -> tuple[str, ...]:
+def _heads(appraisal: Appraisal | None, roomy: bool, heads: tuple[str, ...]) -> tuple[str, ...]:
     """Return the heads of the columns between the kind of a player and its scores against anchors."""
     if appraisal is None:
-        return "with itself", "with others", "games"
-    if returns:
-        return ("margin" if appraisal.fit.by == "return" else "Elo"), "mean return", "over median", "games"
+        return *heads, "games"
+    if heads:
+        return ("margin" if appraisal.fit.by == "return" else "Elo"), *heads, "games"
     return ("return" if appraisal.fit.by == "return" else "Elo"), *(["online"] * roomy), "Nash", "games"
 
 
@@ -158,7 +154,7 @@ def _standing_cells(state: LeagueState, row: Standing, roomy: bool) -> list[str 
     scores = candidate_scores(state, row.player)
     cells: list[str | Text] = [str(row.place), fitted(row.player), KINDS.get(row.kind) or fitted(row.kind)]
     if is_cooperative(state):
-        return [*cells, _returned(row.own), _returned(row.cross), short(row.games)]
+        return [*cells, *return_cells(state, row), short(row.games)]
     online = NOTHING if row.online is None else f"{row.online:z.0f}"
     if state.keeps_returns:
         cells += [_rating(row), *_role_cells(row), short(row.games)]
@@ -182,24 +178,13 @@ def _scored_anchors(state: LeagueState) -> list[Player]:
 def _role_cells(row: Standing) -> list[str | Text]:
     """Return what a player returned, and its value over replacement; nothing for one that played several roles."""
     found = list((row.returns or {}).values())
-    return [_rounded(found[0].mean), _rounded(found[0].over)] if len(found) == 1 else [NOTHING, NOTHING]
-
-
-def _rounded(found: MeanReturn | None) -> str | Text:
-    """Return a mean with as many decimals as its interval is worth."""
-    if found is None:
-        return NOTHING
-    if found.high is None:
-        return f"{found.mean:z.4g} ±?"
-    reach = found.high - found.mean
-    decimals = 2 if reach <= 0 else min(max(0, 1 - math.floor(math.log10(reach))), 6)
-    return f"{found.mean:z.{decimals}f} ±{reach:.2g}"
+    return [rounded(found[0].mean), rounded(found[0].over)] if len(found) == 1 else [NOTHING, NOTHING]
 
 
 def rating_text(row: Standing) -> str:
     """Return a rating, or in co-operation the mean return, as short text."""
     if row.own is not None or row.cross is not None:
-        return f"returns {_returned(row.cross or row.own)}"
+        return f"returns {returned_text(row.cross or row.own)}"
     scale = "Elo" if row.by == "outcome" else "return"
     return f"{scale} {_rating(row)}" if row.rating is not None else "no rating yet"
 
@@ -216,13 +201,6 @@ def _rating(row: Standing) -> str | Text:
 
 def _share(share: float | None) -> str | Text:
     return NOTHING if share is None or share < 0.005 else f"{share:.0%}"
-
-
-def _returned(found: MeanReturn | None) -> str | Text:
-    if found is None:
-        return NOTHING
-    reach = "?" if found.high is None else f"{found.high - found.mean:.2g}"
-    return f"{found.mean:z.4g} ±{reach}"
 
 
 # --- workers and throughput ----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ COLUMNS = {  # class variables of AlgoConfig with a column of their own
     "replays": "replay",
     "central_critic": "central critic",
     "normalises": "`policy.normalise`",
+    "torch_networks": "networks in torch",
     "ranks": "several ranks",
 }
 

@@ -64,6 +64,8 @@ class AlgoConfig:
     actions: ClassVar[tuple[str, ...]] = ACTIONS  # kinds of actions that it learns, of league.spec.ACTIONS
     remembers: ClassVar[bool] = True  # whether its network may have a memory
     teams: ClassVar[str] = "each agent"  # what learns in a seat of several agents: "each agent", "jointly"; "": no team
+    own_critics: ClassVar[bool] = False  # whether its critics are in the learner only: it needs policy.critic=none
+    torch_networks: ClassVar[bool] = True  # whether it trains networks on the contract of league.policies.network
     normalises: ClassVar[bool] = True  # whether it updates the statistics of policy.normalise
     central_critic: ClassVar[bool] = True  # whether it trains a critic that sees more than its agent
     replays: ClassVar[bool] = False  # whether it learns from a replay
@@ -93,13 +95,14 @@ class AlgoConfig:
     def refuse(self, policy: PolicyConfig) -> None:
         """Raise ValueError if this algorithm cannot train such a network."""
         if policy.head != self.head:
-            raise ValueError(
-                f"algo={self.name} needs policy.head={self.head}, not {policy.head}. (algo={self.name} sets it on the "
-                "command line; a player with its own algorithm needs it in its own policy.)"
-            )
+            raise self._misfit(f"head={self.head}, not {policy.head}")
+        if self.own_critics != (policy.critic == "none"):
+            raise self._misfit("critic=none" if self.own_critics else "critic=shared, not none")
         if policy.recurrent and not self.remembers:
             raise self._unable("trains no network with a memory", "policy.memory=none", "remembers")
-        if policy.critic != "shared" and not self.central_critic:
+        if not policy.ours and not self.torch_networks:
+            raise self._unable(f"cannot train the network {policy.name}", "a built-in policy", "torch_networks")
+        if policy.oversees and not self.central_critic:
             raise self._unable(
                 f"has no use for policy.critic={policy.critic}", "policy.critic=shared", "central_critic"
             )
@@ -125,11 +128,22 @@ class AlgoConfig:
         if ranks > 1 and not self.ranks:
             raise self._unable(f"cannot share its batches among {ranks} ranks", "launch.ranks=1", "ranks")
 
+    def _misfit(self, needed: str) -> ValueError:
+        return ValueError(
+            f"algo={self.name} needs policy.{needed}. (algo={self.name} sets it on the command line; a player with its "
+            "own algorithm needs it in its own policy.)"
+        )
+
     def _unable(self, why: str, remedy: str, ability: str, wanted: object = True) -> ValueError:
         others = f"use an algorithm that can: {', '.join(able_to(ability, wanted)) or 'none is installed'}"
         return ValueError(
             f"algo={self.name} {why}. " + (f"Set {remedy}, or {others}" if remedy else others.capitalize())
         )
+
+    @property
+    def weight_noise(self) -> float:
+        """The deviation of the noise on the weights in each training episode; 0: it learns from decisions instead."""
+        return 0.0
 
     @property
     def anneals(self) -> str:

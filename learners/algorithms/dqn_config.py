@@ -14,6 +14,7 @@ class DQNConfig(ValueConfig):
     remembers: ClassVar[bool] = True
     name: str = "dqn"
     duelling: bool = True  # separate heads for the value of a state and the advantage of each action
+    rescale: bool = False  # learn values on a scale on which large returns are closer to each other, as R2D2 does
     burn_in: int = 0  # with a memory: first ticks of a lane that only update the stored memory
     peak: float = 0.9  # with a memory: a lane's priority is this much of its largest error, and the rest of their mean
 

@@ -2,20 +2,19 @@
 
 import msgspec
 import pytest
+from hunting import HUNT, MEAN_OF_TIGER_A, SKILL, folded, founding, hunt_events, match
 
 from league.appraisal import appraise
 from league.events import CandidateWritten, LeagueFounded, PlayerAdded, ResultCounted, TicketIssued, decode, encode
 from league.ids import PlayerId
 from league.player import Player
 from league.role_returns import role_returns
-from league.rulebook import LeagueConfig
 from league.spec import Array, EnvSpec, Seat
 from league.standings import payoff_table, standings
-from league.state import LeagueState, apply
+from league.state import apply
 from league.store.fold import decode_fold, encode_fold
 from league.ticket import Entry, Episode, Purpose, Ticket
 
-HUNT = EnvSpec("hunt", ("t", "d"), (Seat((0,), "tiger"), Seat((1,), "deer")), Array((1,), "float32"), actions=2)
 DUEL = EnvSpec("duel", ("a", "b"), (Seat((0,)), Seat((1,))), Array((1,), "float32"), actions=2)
 TRIO = EnvSpec(
     "trio",
@@ -24,44 +23,20 @@ TRIO = EnvSpec(
     Array((1,), "float32"),
     actions=2,
 )
-SKILL = {"tiger_a": 2.0, "tiger_b": -1.0, "deer_a": 3.0, "deer_b": -2.0, "random": 0.0}
-
-
-def player(name):
-    role = name.partition("_")[0] if "_" in name else None
-    if role is None:
-        return Player(id=name, kind="scripted", bot="random", anchor=0.0)
-    return Player(id=name, kind="scripted", bot=name, role=role)
 
 
 def founded(env, names, payoff="return", returns=True):
-    state = LeagueState(LeagueConfig())
-    apply(state, LeagueFounded(seed=1, config="c", env=env, payoff=payoff, returns=returns))
-    for name in names:
-        apply(state, PlayerAdded(player=player(name)))
-    return state
+    return folded(founding(env, names, payoff, returns))
 
 
 def play(state, entries, *returns):
     """Play a ticket of evaluation: an episode for each list of returns of the entries."""
-    seats = tuple(Entry(PlayerId(name), bot="x") for name in entries)
-    episodes = tuple(
-        Episode(tuple(sum(other > mine for other in values) for mine in values), tuple(values), 3) for values in returns
-    )
-    ticket = Ticket(number=state.tickets + 1, purpose=Purpose.EVALUATE, entries=seats, episodes=len(episodes))
-    apply(state, TicketIssued(ticket=ticket))
-    apply(state, ResultCounted(ticket=ticket.number, attempt=0, episodes=episodes))
+    for event in match(state.tickets + 1, entries, *returns):
+        apply(state, event)
 
 
 def hunted(payoff="return"):
-    """Tigers return 50 and their skill, deer their skill less that of the tiger: the tiger always wins."""
-    state = founded(HUNT, SKILL, payoff)
-    for tiger in ("tiger_a", "tiger_b", "random"):
-        for deer in ("deer_a", "deer_b", "random"):
-            if tiger != deer:
-                mine, yours = 50 + SKILL[tiger] - SKILL[deer], SKILL[deer] - SKILL[tiger]
-                play(state, (tiger, deer), *[(mine + noise, yours - noise) for noise in (1.0, -1.0) * 20])
-    return state
+    return folded(hunt_events(payoff))
 
 
 def test_players_are_compared_within_their_role_against_the_same_opposition():
@@ -80,7 +55,7 @@ def test_players_are_compared_within_their_role_against_the_same_opposition():
         abs=1e-9,
     )
     tiger = found["tiger_a"]["tiger"]
-    assert tiger.mean.mean == pytest.approx(50 + 2 - (3 - 2 + 0) / 3)
+    assert tiger.mean.mean == pytest.approx(MEAN_OF_TIGER_A)
     assert tiger.mean.low < tiger.mean.mean < tiger.mean.high
     assert tiger.over.low < 2.0 < tiger.over.high
     assert tiger.mean.games == 120

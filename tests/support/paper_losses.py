@@ -107,3 +107,20 @@ def mean(numbers):
 def total(policy_terms, errors, lanes, config):
     entropy = mean([h for told in lanes for h in told.entropy])
     return -mean(policy_terms) + config.value_coef * 0.5 * mean(errors) - ENTROPY * entropy
+
+
+def es_ascent(noise, signs, returns, sigma):
+    """The gradient of evolution strategies, one episode and one weight at a time (Salimans et al. 2017, algorithm 1).
+
+    Returns are replaced by their ranks, from -0.5 to 0.5; equal returns share the mean of their ranks.
+    """
+    count = len(returns)
+    total = [0.0] * len(noise[0])
+    for episode in range(count):
+        below = sum(other < returns[episode] for other in returns)
+        equal = sum(other == returns[episode] for other in returns)
+        rank = below + (equal - 1) / 2
+        utility = rank / (count - 1) - 0.5
+        for weight in range(len(total)):
+            total[weight] += utility * signs[episode] * noise[episode][weight]
+    return [number / (count * sigma) for number in total]

@@ -30,13 +30,17 @@ def older_name(error: BaseException) -> str:
     >>> older_name(ImportError("cannot import name 'from_parallel' from 'pettingzoo.utils'"))
     'from_parallel'
     """
-    if isinstance(error, ImportError):
-        found = [name for name in RENAMED if f"cannot import name {name!r} from 'pettingzoo" in str(error)]
+    frames = traceback.extract_tb(error.__traceback__)
+    return _older_name(f"{type(error).__name__}: {error}", (frames[-1].line or "") if frames else "")
+
+
+def _older_name(text: str, line: str) -> str:
+    """Return the name that an error shows by its text, and by the line of code that raised it."""
+    if "ImportError: " in text:
+        found = [name for name in RENAMED if f"cannot import name {name!r} from 'pettingzoo" in text]
         return found[0] if found else ""
-    if isinstance(error, TypeError) and "'module' object is not callable" in str(error):
-        frames = traceback.extract_tb(error.__traceback__)
-        return "agent_selector" if frames and "agent_selector" in (frames[-1].line or "") else ""
-    return ""
+    called = "TypeError: 'module' object is not callable" in text
+    return "agent_selector" if called and "agent_selector" in line else ""
 
 
 def compat_remedy(error: BaseException | None) -> str:
@@ -46,6 +50,16 @@ def compat_remedy(error: BaseException | None) -> str:
             return COMPAT.format(old=old, new=RENAMED[old])
         error = error.__cause__
     return ""
+
+
+def older_remedy(text: str, line: str = "agent_selector") -> str:
+    """Return the same for an error that came as text: from another Python.
+
+    >>> older_remedy("reset raised TypeError: 'module' object is not callable (chess.py:9)")[:44]
+    'It was written for an older PettingZoo, in w'
+    """
+    old = _older_name(text, line)
+    return COMPAT.format(old=old, new=RENAMED[old]) if old else ""
 
 
 class _CallableModule(ModuleType):

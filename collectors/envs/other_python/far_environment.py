@@ -18,13 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.adapters.adapter import board
+from collectors.envs.adapters.compat import older_remedy
 from collectors.envs.adapters.pettingzoo import LEAKY, blueprint_of
+from collectors.envs.adapters.reference_tests import Complaint
 from collectors.envs.adapters.row_buffer import RowBuffer, Shapes, row_shapes
 from collectors.envs.adapters.seats import make_seats
 from collectors.envs.adapters.space_forms import space_of
+from collectors.envs.build_pace import BuildPace
 from collectors.envs.other_python.far_order import FarOrder
 from collectors.envs.other_python.far_process import Answer, FarProcess, FarSideError, FarSideLost
-from collectors.envs.rows import Ends, Idle, IntArray, Late, Rows
+from collectors.envs.output import EnvOutput
+from collectors.envs.payments import Payments
+from collectors.envs.rows import BuildTold, Ends, Idle, IntArray, Late, Rows
 from collectors.envs.slots import Index, check_actions, check_parts, check_start
 from league.agent_spaces import AgentSpaces, SpaceForm, size_of
 
@@ -58,23 +63,49 @@ class FarSpaces:
         return space_of(self.spaces[agent].action)
 
 
-def open_far_side(order: FarOrder) -> tuple[FarProcess, Answer]:
-    """Start the far side, and let it build one environment; return the process, and what the environment looks like."""
-    far = FarProcess(order.python)
-    try:
-        return far, far.ask({"do": "open", **order.opening}, LONGER * order.seconds)
-    except FarSideLost as error:
-        far.kill()
-        raise FarSideError(
-            f"the process of env.python={order.python} is lost: {error}. It needs Python 3.8 or newer with numpy, "
-            "pettingzoo and the game"
-        ) from error
-    except FarSideError as error:
-        far.kill()
-        raise FarSideError(f"{error} (in env.python={order.python})") from error
-    except BaseException:
-        far.kill()
-        raise
+class FarProcesses:
+    """The processes of one plan: a batch of slots that is closed leaves its own to the next one.
+
+    To start an interpreter and import a game takes a second, and a check builds eight batches. The last one ends with
+    this.
+    """
+
+    def __init__(self, order: FarOrder) -> None:
+        self._order = order
+        self._idle: list[FarProcess] = []
+        weakref.finalize(self, _kill_all, self._idle)
+
+    def take(self) -> tuple[FarProcess, Answer]:
+        """Return a process in which one environment was built, and what that looks like."""
+        order = self._order
+        far = self._idle.pop() if self._idle else FarProcess(order.python)
+        try:
+            return far, far.ask({"do": "open", **order.opening}, LONGER * order.seconds)
+        except FarSideLost as error:
+            far.kill()
+            raise FarSideError(
+                f"the process of env.python={order.python} is lost: {error}. It needs Python 3.8 or newer with numpy, "
+                "pettingzoo and the game"
+            ) from error
+        except FarSideError as error:
+            far.kill()
+            raise FarSideError(f"{error} (in env.python={order.python})") from error
+        except BaseException:
+            far.kill()
+            raise
+
+    def leave(self, far: FarProcess) -> None:
+        """Close the games of a process, and keep it for the next batch."""
+        try:
+            far.ask({"do": "leave"}, self._order.seconds)
+            self._idle.append(far)
+        except (FarSideLost, FarSideError, TypeError):
+            far.kill()
+
+
+def _kill_all(idle: list[FarProcess]) -> None:
+    for far in idle:
+        far.close()
 
 
 def _forms(name: str, agent: str, form: Answer) -> AgentSpaces:
@@ -90,10 +121,13 @@ def _forms(name: str, agent: str, form: Answer) -> AgentSpaces:
 class FarEnvironment:
     """An `Environment` whose games play in another Python."""
 
-    def __init__(self, order: FarOrder, slots: int) -> None:
+    def __init__(
+        self, order: FarOrder, slots: int, output: EnvOutput | None = None, processes: FarProcesses | None = None
+    ) -> None:
         self.slots = slots
-        self._order = order
-        far, self._described = open_far_side(order)
+        self._order, self._output = order, output or EnvOutput()
+        self._processes: FarProcesses | None = processes or FarProcesses(order)
+        far, self._described = self._processes.take()
         self._far: FarProcess | None = far
         try:
             seen = FarSpaces(order.id, self._described)
@@ -129,14 +163,18 @@ class FarEnvironment:
         self._arrays: Arrays = {
             name: np.ndarray(shape, dtype, memory, offset) for name, (offset, shape, dtype) in places.items()
         }
+        for array in self._arrays.values():
+            array[...] = 0
         self._buffer = RowBuffer(spec, self.slots, self._arrays)
         order = {"do": "seat", "arrays": places, "size": total, "heads": spec.heads, "single": single}
-        far.ask({**order, "fresh": self._fresh}, LONGER * self._order.seconds)
+        order |= {"fresh": self._fresh, "max_steps": self._order.max_steps}
+        far.ask(order, LONGER * self._order.seconds)
 
     def _living(self) -> FarProcess:
         """Return the far side; start another one if it was lost."""
         if self._far is None:
-            far, described = open_far_side(self._order)
+            assert self._processes is not None, "it is closed"
+            far, described = self._processes.take()
             if any(described[key] != self._described[key] for key in ("agents", "spaces", "state")):
                 far.kill()
                 raise FarSideError("its agents or spaces changed since the league began")
@@ -179,6 +217,20 @@ class FarEnvironment:
         self._drop_faulty()
         return None
 
+    def build_slots(self, tell: BuildTold) -> float:
+        """Build an environment for every slot; one that fails is a fault of its slot when that is started."""
+        if self._fresh:
+            return 0.0
+        pace = BuildPace(self.slots, tell)
+        for slot in range(self.slots):
+            if self._far is not None:
+                try:
+                    self._far.ask({"do": "build", "slot": slot}, LONGER * self._order.seconds)
+                except (FarSideLost, FarSideError, TypeError) as error:
+                    self._lose(error)
+            pace.built()
+        return pace.seconds
+
     def rows(self) -> Rows:
         """Return the rows of all agents that must act now."""
         self._index = self._buffer.index()
@@ -217,11 +269,15 @@ class FarEnvironment:
         infos = answer.get("infos", {})
         self._infos = {int(slot): of for slot, of in infos.items()}
         self._drop_faulty()
+        self._output.add(*self._far.take_printed())
+        if news := self._output.news():
+            log.info("the environment %s: %s", self.spec.name, news)
         return None
 
     def _note_faults(self, answer: Answer) -> None:
         for slot, reason in answer.get("faults", {}).items():
-            self._buffer.pending.faults[int(slot)] = f"{self.spec.name}: {reason}"
+            remedy = older_remedy(reason)
+            self._buffer.pending.faults[int(slot)] = f"{self.spec.name}: {reason}{remedy and f'. {remedy}'}"
 
     def _note_ends(self) -> None:
         """Note who ended in this tick, as the far side wrote it."""
@@ -295,40 +351,50 @@ class FarEnvironment:
         return None if self._far is None else self._far.pid
 
     def close(self) -> None:
-        """Close every environment, and end the far side."""
-        if self._far is not None:
-            self._far.close()
-            self._far = None
+        """Close every environment; the process ends with the last who may need it."""
+        if self._far is not None and self._processes is not None:
+            self._processes.leave(self._far)
+        self._far = self._processes = None
 
 
 class FarChecks:
     """What checks compare an environment of the far side with: its own loop, its own tests, its spaces."""
 
-    def __init__(self, order: FarOrder) -> None:
-        self._order = order
-        self._far: FarProcess | None = None  # one process for all episodes of a check
+    def __init__(self, order: FarOrder, processes: FarProcesses) -> None:
+        self._seconds, self._processes = LONGER * order.seconds, processes
 
     def _asked(self, order: Answer) -> Answer:
-        if self._far is None:
-            self._far, _ = open_far_side(self._order)
-            weakref.finalize(self, self._far.kill)
-        return self._far.ask(order, LONGER * self._order.seconds)
+        far, _ = self._processes.take()
+        try:
+            return far.ask(order, self._seconds)
+        finally:
+            self._processes.leave(far)
+
+    def _own(self, seed: int, ticks: Any) -> Answer:
+        """Play these actions in PettingZoo's own loop on the far side."""
+        return self._asked({"do": "returns", "seed": seed, "ticks": ticks})
 
     def returns(self, seed: int, ticks: Any) -> dict[str, float]:
-        """Play these actions in PettingZoo's own loop on the far side; return the return of each agent."""
-        return dict(self._asked({"do": "returns", "seed": seed, "ticks": ticks})["returns"])
+        """Return the return of each agent in PettingZoo's own loop."""
+        return dict(self._own(seed, ticks)["returns"])
 
-    def complaints(self) -> list[str]:
-        """Run PettingZoo's own tests on the far side; return the problems that they found."""
-        return list(self._asked({"do": "complaints"})["complaints"])
+    def payments(self, seed: int, ticks: Any) -> dict[str, Payments]:
+        """Return what each agent of an AEC environment got by each way to read its rewards."""
+        return {agent: Payments(*got) for agent, got in self._own(seed, ticks)["payments"].items()}
+
+    def outside(self, seed: int, ticks: Any) -> dict[str, str]:
+        """Return for each agent the first observation outside its space."""
+        return dict(self._own(seed, ticks)["outside"])
+
+    def complaints(self) -> list[Complaint]:
+        """Run PettingZoo's own tests on the far side; return what they found, and which of them failed themselves."""
+        return [Complaint(*one) for one in self._asked({"do": "complaints"})["complaints"]]
 
     def spaces(self) -> dict[str, tuple[str, str]]:
         """Return the observation and the action space of each agent, as text."""
-        far, described = open_far_side(self._order)
-        far.close()
-        return {
-            agent: (seen, acts) for agent, (seen, acts) in zip(described["agents"], described["texts"], strict=True)
-        }
+        far, seen = self._processes.take()
+        self._processes.leave(far)
+        return {agent: tuple(texts) for agent, texts in zip(seen["agents"], seen["texts"], strict=True)}
 
 
 def _seater(seating: Mapping[str, Any]) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from collectors.envs.adapters.compat import RENAMED
 from collectors.envs.adapters.wrapping import read_wrapper
 from collectors.envs.known import WRAPPERS, is_known, plain
 from league.plugins import PluginError, package_of
@@ -33,6 +34,7 @@ class FarOrder:
     seconds: float = PYTHON_SECONDS
     state: bool = False
     fresh: bool | None = None
+    max_steps: int = 0  # after which an episode is truncated; 0: the environment ends it
     seating: Mapping[str, Any] = field(default_factory=dict)  # seats, roles, sides
 
 
@@ -59,8 +61,22 @@ def allow_program(python: str, allow: Collection[str]) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a config asks to convert, and positional arguments."""
+
+    args: Sequence[Any] = ()
+    cast: bool = False
+    weights: Sequence[float] = ()
+    compat: bool = False
+
+
 def opening_of(
-    id: str, kwargs: Mapping[str, Any], wrappers: Sequence[Any], allow: Collection[str] = ()
+    id: str,
+    kwargs: Mapping[str, Any],
+    wrappers: Sequence[Any],
+    allow: Collection[str] = (),
+    form: Form = Form(),  # noqa: B008  (it is frozen)
 ) -> dict[str, Any]:
     """Return what the far side needs to build an environment; raise PluginError if this call does not allow it.
 
@@ -79,7 +95,11 @@ def opening_of(
         "module": module,
         "names": names,
         "known": known,
+        "args": list(form.args),
         "kwargs": dict(kwargs),
+        "cast": form.cast,
+        "weights": list(form.weights),
+        "compat": RENAMED if form.compat else {},
         "wrappers": [_wrapper(one, allow) for one in wrappers],
         "paths": [] if all(map(is_program, allow)) else [os.getcwd()],  # noqa: PTH109  (the path of modules is of texts)
     }

@@ -24,12 +24,14 @@ import weakref
 from pathlib import Path
 from typing import IO, Any, Self
 
+from collectors.envs.adapters.compat import older_remedy
 from league.errors import InputError
 
 FAR_SIDE = Path(__file__).with_name("far_side.py")
 HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")  # of this Python
 LARGEST_ANSWER = 1 << 28  # bytes
 LARGEST_LOG = 1 << 20  # bytes that a game may print before the file is emptied
+READ = 1 << 14  # bytes of it that are read after a tick
 CHECK_SECONDS = 0.5  # between two checks whether a process that answers nothing still lives
 STACK_SECONDS = 1.0  # for a process that hangs to write its stack
 END_SECONDS = 2.0  # to close the games
@@ -49,10 +51,15 @@ class FarProcess:
     """A process of another Python with the far side of an environment."""
 
     def __init__(self, python: str) -> None:
+        if Path(python).is_dir():
+            raise FarSideError(
+                f"env.python={python} is a directory. Give the program in it, such as {python}/bin/python"
+            )
         self._python = python
         self._near, far = socket.socketpair()
         self.memory = _shared_file()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as this)
+        self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (it lives as long as this)
+        self._taken = 0  # bytes of it that somebody counted
         watched, self._lifeline = os.pipe()
         passed = (far.fileno(), self.memory, watched)
         # The kernel takes the end of the thread that starts a process for the end of its parent.
@@ -89,7 +96,8 @@ class FarProcess:
 
     def share(self, size: int) -> mmap.mmap:
         """Return memory of this size that the far side can map, too."""
-        os.ftruncate(self.memory, size)
+        if os.fstat(self.memory).st_size < size:  # never less: somebody may still have the earlier memory mapped
+            os.ftruncate(self.memory, size)
         return mmap.mmap(self.memory, size)
 
     def ask(self, order: Answer, seconds: float) -> Answer:
@@ -107,7 +115,6 @@ class FarProcess:
         answer = self._answer("step", seconds)
         if "error" in answer:
             raise FarSideLost(f"it failed: {answer['type']}: {answer['error']} ({answer.get('place', '')})")
-        self._shorten_log()
         return answer
 
     def picture(self, slot: int, seconds: float) -> tuple[Answer, bytes] | None:
@@ -214,9 +221,21 @@ class FarProcess:
         self._log.seek(max(0, self._log.tell() - (1 << 14)))
         return self._log.read().decode(errors="replace").replace("\0", "")
 
-    def _shorten_log(self) -> None:
-        if os.fstat(self._log.fileno()).st_size > LARGEST_LOG:
-            os.ftruncate(self._log.fileno(), 0)
+    def take_printed(self) -> tuple[str, int]:
+        """Return the beginning of what was printed since the last call, and how many bytes more; keep the file small.
+
+        The end of the file stays, for errors.
+        """
+        size = os.fstat(self._log.fileno()).st_size
+        if size <= self._taken:
+            return "", 0
+        begin = os.pread(self._log.fileno(), READ, self._taken).decode(errors="replace")
+        more = max(0, size - self._taken - READ)
+        self._taken = size
+        if size > LARGEST_LOG:
+            os.ftruncate(self._log.fileno(), 0)  # the process appends to it
+            self._taken = 0
+        return begin, more
 
 
 def _end(process: subprocess.Popen[bytes], near: socket.socket, log: IO[bytes], memory: int, lifeline: int) -> None:
@@ -252,6 +271,8 @@ def _raised(answer: Answer) -> Exception:
     """Return the error of the far side as one of ours; a TypeError stays one, as its message shows how to fix it."""
     text, kind = str(answer["error"]), str(answer.get("type", ""))
     detail = text or f"it raised {kind} without a message"
+    if remedy := older_remedy(f"{kind}: {text}", str(answer.get("line", ""))):
+        return FarSideError(f"{kind}: {detail} ({answer.get('place', '')}). {remedy}")
     if kind == "TypeError":
         return TypeError(detail)
     return FarSideError(detail if kind in ("ValueError", "BrokenRule") else f"{kind}: {detail}")

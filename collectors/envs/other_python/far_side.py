@@ -20,18 +20,20 @@ import sys
 if __name__ == "__main__" and sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
     del sys.path[0]  # the neighbours of this file are no modules of the game
 
+import contextlib
 import ctypes
 import faulthandler
 import importlib
 import json
 import mmap
+import re
 import signal
 import socket
 import struct
 import threading
 import traceback
-from types import FunctionType
-from typing import Any, Callable, Dict, Iterator
+from types import FunctionType, ModuleType
+from typing import Any, Callable, Dict, Iterator, Mapping
 
 import numpy as np
 
@@ -54,6 +56,10 @@ Plain = Dict[str, Any]
 
 class BrokenRule(Exception):
     """The environment broke its own rules in one slot."""
+
+
+class UnfitSpace(Exception):
+    """A space without a fixed size."""
 
 
 # --- spaces, whether of gym or of gymnasium: their classes are known by name ---
@@ -108,10 +114,7 @@ def form_of(space: Any) -> Plain:
     if kind == "discrete":
         return {"space": kind, "n": int(space.n), "start": int(starts(space))}
     if not kind:
-        raise ValueError(
-            f"it has the space {space}, which has no fixed size. Wrap the environment so that it offers Box, Discrete, "
-            "MultiDiscrete, MultiBinary, Dict or Tuple (env.wrappers)"
-        )
+        raise UnfitSpace(space)
     form = {"space": kind, "shape": [int(length) for length in space.shape]}
     if kind == "multi_discrete":
         first = np.broadcast_to(starts(space), space.shape).reshape(-1).tolist()
@@ -119,6 +122,20 @@ def form_of(space: Any) -> Plain:
     if kind == "box":
         form.update(dtype=str(space.dtype), low=bound(space.low, -FAR), high=bound(space.high, FAR))
     return form
+
+
+def forms_of(agent: Any, seen: Any, acts: Any) -> Plain:
+    """Return the spaces of an agent as data."""
+    forms = {}
+    for kind, space, lacks in (("observation", seen, "size"), ("action", acts, "number of parts")):
+        try:
+            forms[kind] = form_of(space)
+        except UnfitSpace as unfit:
+            raise ValueError(
+                f"agent {agent!r} has the {kind} space {unfit}, which has no fixed {lacks}. Wrap the environment so "
+                "that it offers Discrete, MultiDiscrete, MultiBinary, Box, Tuple or Dict (env.wrappers)"
+            )
+    return forms
 
 
 def bound(values: Any, far: float) -> Any:
@@ -411,6 +428,8 @@ class Place:
     def pay(self, rewards: Any) -> None:
         """Add to the rewards of agents since their last decisions."""
         try:
+            if None in rewards.values():
+                raise TypeError
             if not any(rewards.values()):
                 return
             for agent, reward in rewards.items():
@@ -421,9 +440,7 @@ class Place:
                     else:
                         self.rewards[number] += reward
         except (TypeError, ValueError):
-            odd = [agent for agent, paid in rewards.items() if np.ndim(paid) or not is_number(paid)]
-            agent = (odd or list(rewards))[0]
-            raise BrokenRule(f"agent {agent!r}: its reward is {rewards[agent]!r}; give a number, e.g. float(reward)")
+            raise not_a_number(rewards)
 
     def pay_late(self, number: int, reward: float) -> None:
         """Pay an agent that has ended."""
@@ -472,6 +489,13 @@ class Place:
         self.ended[number] = self.table.listed[self.slot, number] = True
         self.infos[agent] = info
 
+    def cut(self, agent: Any, info: Any) -> None:
+        """Truncate an agent that must act now: the observation that is written already is its final one."""
+        number = self.find(agent)
+        self.ended[number] = True
+        self.table.ended[self.slot, number] = 2
+        self.infos[agent] = info
+
     def unended(self) -> list[Any]:
         """Return the agents that acted and have not ended."""
         states = zip(self.table.agents, self.acted.tolist(), self.ended)
@@ -496,9 +520,15 @@ class Place:
             row[...] = state
 
 
-def is_number(value: Any) -> bool:
-    """Return whether something is a number."""
-    return isinstance(value, (int, float, np.number))
+def not_a_number(rewards: Any) -> BrokenRule:
+    """Return an error that names the agent whose reward is no number."""
+    odd = [agent for agent, paid in rewards.items() if np.ndim(paid) or not isinstance(paid, (int, float, np.number))]
+    agent = (odd or list(rewards))[0]
+    reward, remedy = rewards[agent], "give a number, e.g. float(reward)"
+    if np.ndim(reward) == 1 and np.size(reward) > 1:
+        example = ",".join(["1"] * np.size(reward))
+        remedy = f"give a number, or a weight for each part of the vector: env.reward_weights=[{example}]"
+    return BrokenRule(f"agent {agent!r}: its reward is {reward!r}; {remedy}")
 
 
 def is_done(env: Any, agent: Any) -> bool:
@@ -559,11 +589,17 @@ class Turns:
         place.finish()
         return place.look_at_all(env)
 
-    def end(self, agent: Any) -> None:
+    def cut(self) -> None:
+        """End the episode here: agents that live are truncated."""
+        for agent in self.place.unended():
+            self.end(agent, True)
+        self.place.finish()
+
+    def end(self, agent: Any, here: bool = False) -> None:
         """End an agent. One with both flags reached a true end."""
         env = self.inner
         terminated, truncated = (bool(flags.get(agent, False)) for flags in flags_of(env))
-        cut = truncated and not terminated
+        cut = (here or truncated) and not terminated
         self.place.end(agent, cut, env.observe(agent) if cut else None, env.infos.get(agent, {}))
 
 
@@ -609,7 +645,7 @@ class Together:
 
     def __init__(self, env: Any, place: Place) -> None:
         whole = type(env).__name__ == "aec_to_parallel_wrapper" and type(env).__module__.startswith("pettingzoo.")
-        self.env, self.place = env, place
+        self.env, self.place, self.infos = env, place, {}  # type: Any, Place, Plain
         self.inner = Rounds(strip(env.aec_env)) if whole else env
 
     def begin(self, seed: int) -> None:
@@ -637,8 +673,15 @@ class Together:
         """Write the state of the whole; all else is written when the environment returns it."""
         self.place.look_at_all(self.inner)
 
+    def cut(self) -> None:
+        """End the episode here. All agents that live must act now: the observations that are written are final."""
+        for agent in self.place.unended():
+            self.place.cut(agent, self.infos.get(agent, {}))
+        self.place.finish()
+
     def write(self, live: list[Any], seen: Plain, infos: Plain) -> None:
         """Write the rows of agents that live; without any the episode is over."""
+        self.infos = infos
         if not live:
             return self.place.finish()
         for agent in live:
@@ -668,8 +711,9 @@ class FarGames:
     """The games of all slots."""
 
     def __init__(self, build: Callable[[], Any], first: Any, order: Plain, memory: Any) -> None:
-        self.build, self.spare, self.fresh = build, first, order["fresh"]
+        self.build, self.spare, self.fresh, self.most = build, first, order["fresh"], order["max_steps"]
         self.table = Table(first, order, memory)
+        self.steps: dict[int, int] = {}  # of each slot's episode
         self.games: dict[int, Any] = {}
         self.game = Together if is_parallel(first) else Turns
 
@@ -683,6 +727,7 @@ class FarGames:
                 game = self.at(slot)
                 game.begin(seed)
                 game.look()
+                self.steps[slot] = 0
             except (Exception, SystemExit) as error:
                 faults[slot] = reason("reset", error)
                 self.drop(slot)
@@ -703,6 +748,7 @@ class FarGames:
         for slot in moved:
             try:
                 self.games[slot].look()
+                self.cut(slot)
             except (Exception, SystemExit) as error:
                 faults[slot] = reason("step", error)
         for slot in faults:
@@ -710,6 +756,13 @@ class FarGames:
         over = [slot for slot in np.flatnonzero(table.over).tolist() if slot in self.games]
         infos = {slot: small(self.games[slot].place.infos) for slot in over if self.games[slot].place.has_infos()}
         return {"faults": faults, "infos": infos} if faults or infos else {}
+
+    def cut(self, slot: int) -> None:
+        """Truncate an episode that has reached the limit."""
+        self.steps[slot] += 1
+        if self.most and self.steps[slot] >= self.most and not self.table.over[slot]:
+            self.games[slot].cut()
+            self.table.ready[slot] = False
 
     def at(self, slot: int) -> Any:
         """Return the game of a slot, built if it is new."""
@@ -749,6 +802,8 @@ class FarGames:
         """Close every environment."""
         for slot in list(self.games):
             self.drop(slot)
+        if self.spare is not None:
+            self.spare.close()
 
 
 def by_slot(slots: list[int], agents: list[int], actions: list[Any]) -> Iterator[tuple[int, list[int], list[Any]]]:
@@ -794,6 +849,181 @@ def plain(value: Any, depth: int = 8) -> Any:
     return repr(value)[:100]
 
 
+# --- environments of another form: agents that are no texts, observations to cast, rewards that are vectors ---
+
+
+def agent_names(agents: list[Any]) -> dict[Any, str]:
+    """Return a name for each agent; texts keep theirs."""
+    found = {agent: agent if isinstance(agent, str) else agent_name(agent) for agent in agents}
+    if len(set(found.values())) == len(found):
+        return found
+    return {agent: f"agent_{place}" for place, agent in enumerate(found)}
+
+
+def agent_name(agent: Any) -> str:
+    """Return a name for an agent that is a number, a tuple or something else."""
+    parts = agent if isinstance(agent, tuple) else (getattr(agent, "name", agent),)
+    text = "_".join(re.sub(r"\W+", "_", str(part)).strip("_") for part in parts)
+    return text if text[:1].isalpha() else f"agent_{text}"
+
+
+def fitting(space: Any, seen: Any) -> Any:
+    """Return an observation in the dtype and shape of its space; raise BrokenRule if that would change its numbers."""
+    kind = kind_of(space)
+    if kind == "dict" and isinstance(seen, Mapping):
+        return {key: fitting(part, seen[key]) if key in seen else None for key, part in parts_of(space)}
+    if kind == "tuple" and isinstance(seen, (list, tuple)) and len(seen) == len(space.spaces):
+        return tuple(fitting(part, one) for (_, part), one in zip(parts_of(space), seen))
+    if kind in ("", "dict", "tuple"):
+        return seen
+    shape, dtype = tuple(space.shape or ()), np.dtype(space.dtype)
+    try:
+        given = np.asarray(seen)
+        array = given if given.dtype.kind in "biuf" else given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise BrokenRule(f"its observation {seen!r} holds something that is no number")
+    if array.size != size(shape):
+        raise BrokenRule(f"its observation has shape {array.shape}, but its space says {shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        cast = array.reshape(shape).astype(dtype)
+    if dtype.kind in "biu" and not np.array_equal(cast, array.reshape(shape)):
+        raise BrokenRule(f"its observation {seen!r} does not fit into {dtype}, the dtype of its space")
+    return int(cast) if kind == "discrete" else cast
+
+
+class Converted:
+    """An environment with named agents, fitting observations and single rewards; `converted` gives it its base."""
+
+    def __init__(self, env: Any, cast: bool, weights: list[float]) -> None:
+        self.env, self.cast, self.weights, self.parallel = env, cast, weights, is_parallel(env)
+        self.names = agent_names(list(env.possible_agents))
+        self.ids = {name: agent for agent, name in self.names.items()}
+        self.metadata, self.render_mode = getattr(env, "metadata", {}), getattr(env, "render_mode", None)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the environment has for each agent, under the agents' names."""
+        if name in ("env", "names", "ids", "cast", "weights", "parallel"):
+            raise AttributeError(name)
+        value = getattr(self.env, name)
+        if name in ("agents", "possible_agents"):
+            return [self.name(agent) for agent in value]
+        if name == "agent_selection":
+            return self.name(value)
+        if name in ("terminations", "truncations", "dones", "infos"):
+            return self.keyed(value)
+        return self.paid(value) if name in ("rewards", "_cumulative_rewards") else value
+
+    def name(self, agent: Any) -> Any:
+        """Return the name of an agent; those that were not there at first keep their own."""
+        return self.names.get(agent) or (agent if isinstance(agent, str) else agent_name(agent))
+
+    def keyed(self, values: Any) -> Plain:
+        """Return values by the names of agents."""
+        return {self.name(agent): value for agent, value in values.items()}
+
+    def paid(self, rewards: Any) -> Plain:
+        """Return rewards by name, as single numbers."""
+        return {agent: self.reward(agent, paid) for agent, paid in self.keyed(rewards).items()}
+
+    def reward(self, agent: str, paid: Any) -> Any:
+        """Return one number for a reward that is a vector, if there are weights for it."""
+        if not self.weights:
+            return paid
+        values = np.asarray(paid if paid is not None else np.nan, dtype=np.float64).reshape(-1)
+        if len(values) == 1 and not np.ndim(paid) and not values[0]:
+            return 0.0  # before an agent has earned anything PettingZoo has a plain zero
+        if len(values) != len(self.weights):
+            raise BrokenRule(
+                f"agent {agent!r}: its reward is {paid!r}, but env.reward_weights has {len(self.weights)} weights; "
+                "give one for each number of the reward"
+            )
+        return float(values @ np.array(self.weights))
+
+    def seen(self, seen: Any) -> Plain:
+        """Return observations by name, cast if that is asked for."""
+        return {self.name(agent): self.fit(agent, one) for agent, one in seen.items()}
+
+    def fit(self, agent: Any, seen: Any) -> Any:
+        """Return an observation in the form of its space, if that is asked for."""
+        return fitting(self.env.observation_space(agent), seen) if self.cast else seen
+
+    def reset(self, *given: Any, **options: Any) -> Any:
+        """Begin an episode."""
+        result = self.env.reset(*given, **options)
+        if not self.parallel:
+            return result
+        if not isinstance(result, tuple):
+            return self.seen(result)
+        return (self.seen(result[0]), self.keyed(result[1]))
+
+    def step(self, action: Any) -> Any:
+        """Take the action of the selected agent, or those of all that live."""
+        if not self.parallel:
+            return self.env.step(action)
+        seen, rewards, *others = self.env.step({self.ids.get(name, name): one for name, one in action.items()})
+        return (self.seen(seen), self.paid(rewards), *map(self.keyed, others))
+
+    def observe(self, agent: str) -> Any:
+        """Return what an agent sees."""
+        known = self.ids.get(agent, agent)
+        return self.fit(known, self.env.observe(known))
+
+    def observation_space(self, agent: str) -> Any:
+        """Return the observation space of an agent."""
+        return self.env.observation_space(self.ids.get(agent, agent))
+
+    def action_space(self, agent: str) -> Any:
+        """Return the action space of an agent."""
+        return self.env.action_space(self.ids.get(agent, agent))
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment inside."""
+        return self.env.unwrapped
+
+    def state(self) -> Any:
+        """Return the state of the whole environment."""
+        return self.env.state()
+
+    def render(self, *given: Any) -> Any:
+        """Return what the environment renders."""
+        return self.env.render(*given)
+
+    def close(self) -> None:
+        """Close it."""
+        self.env.close()
+
+
+def converted(env: Any, cast: bool, weights: list[float]) -> Any:
+    """Return the environment in the form that rows need; one that has it is passed on as it is."""
+    agents = getattr(env, "possible_agents", None) or ()
+    base = next((kind for kind in type(env).__mro__ if kind.__name__ in ("AECEnv", "ParallelEnv")), None)
+    if base is None or not (cast or weights or any(not isinstance(agent, str) for agent in agents)):
+        return env
+    return type("Converted", (Converted, base), {})(env, cast, weights)
+
+
+def use_older_names(renamed: Plain) -> None:
+    """Let PettingZoo have its older names, too: `renamed` has what each is called today."""
+    utils = importlib.import_module("pettingzoo.utils")
+    conversions = importlib.import_module("pettingzoo.utils.conversions")
+    selector = sys.modules.get("pettingzoo.utils.agent_selector")
+    if hasattr(selector, "AgentSelector") and not callable(getattr(utils, "agent_selector", None)):
+        selector.__class__ = CallableModule  # type: ignore[union-attr]
+    for old, new in renamed.items():
+        for module in (utils, conversions):
+            if not hasattr(module, old) and hasattr(conversions, new):
+                setattr(module, old, getattr(conversions, new))
+
+
+class CallableModule(ModuleType):
+    """A module that is called as the class that once had its name."""
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        """Make an `AgentSelector`."""
+        return self.AgentSelector(*given, **options)
+
+
 # --- loading an environment ---
 
 
@@ -808,6 +1038,11 @@ def load(module: str, names: list[str], known: bool) -> Any:
     found = next((getattr(home, name) for name in names if hasattr(home, name)), None)
     if found is None:
         raise AttributeError(f"{module} has no {' and no '.join(names)}")
+    if isinstance(found, ModuleType) and not known:
+        makers = [getattr(found, name) for name in ("parallel_env", "env", "raw_env") if hasattr(found, name)]
+        if not makers:
+            raise ValueError(f"{module}:{names[0]} is a module without a function parallel_env, env or raw_env")
+        found = makers[0]
     place = str(getattr(found, "__module__", "") or type(found).__module__)
     allowed = (module.partition(".")[0] + ".", "pettingzoo.")
     if known and not (isinstance(found, (type, FunctionType)) and place.startswith(allowed)):
@@ -818,14 +1053,16 @@ def load(module: str, names: list[str], known: bool) -> Any:
 def builder(order: Plain) -> Callable[[], Any]:
     """Return the function that builds the environment of an order, in its wrappers."""
     sys.path.extend(path for path in order["paths"] if path not in sys.path)
+    if order["compat"]:
+        use_older_names(order["compat"])
     make = load(order["module"], order["names"], order["known"])
     wrappers = [(load(module, [name], known), options) for module, name, options, known in order["wrappers"]]
 
     def build() -> Any:
-        env = make(**order["kwargs"])
+        env = make(*order["args"], **order["kwargs"])
         for wrap, options in wrappers:
             env = wrap(env, **options)
-        return env
+        return converted(env, order["cast"], order["weights"])
 
     return build
 
@@ -848,7 +1085,7 @@ def describe(env: Any) -> Plain:
         "name": str(metadata.get("name") or ""),
         "turn_based": not metadata.get("is_parallelizable", is_parallel(env)),
         "render_modes": [str(mode) for mode in metadata.get("render_modes") or ()],
-        "spaces": [{"observation": form_of(seen), "action": form_of(acts)} for seen, acts in spaces],
+        "spaces": [forms_of(agent, *pair) for agent, pair in zip(agents, spaces)],
         "texts": [[str(seen), str(acts)] for seen, acts in spaces],
         "state": form_of(state) if kind_of(state) == "box" else None,
         "versions": dict(modules, python=".".join(map(str, sys.version_info[:3]))),
@@ -858,40 +1095,95 @@ def describe(env: Any) -> Plain:
 # --- what checks need: PettingZoo's own loop, and its own tests ---
 
 
-def own_returns(env: Any, seed: int, ticks: list[Plain]) -> Plain:
-    """Play these actions in PettingZoo's own loop; return the return of each agent."""
-    spaces = {agent: env.action_space(agent) for agent in env.possible_agents}
-    width = max(len([count for leaf in leaves(space) for count in counts(leaf)]) for space in spaces.values())
-    numbers = max(
-        sum(size(leaf.shape) for leaf in leaves(space) if kind_of(leaf) == "box") for space in spaces.values()
-    )
-    heads, single = [0] * width, width == 1 and not numbers
-    makers = {agent: action_maker(space, heads, single) for agent, space in spaces.items()}
-    total = dict.fromkeys(env.possible_agents, 0.0)
-    if is_parallel(env):
-        env.reset(seed=seed)
+class OwnLoop:
+    """Plays given actions in PettingZoo's own loop: what each agent gets, and who sees something outside its space."""
+
+    def __init__(self, env: Any) -> None:
+        spaces = {agent: env.action_space(agent) for agent in env.possible_agents}
+        width = max(len([count for leaf in leaves(space) for count in counts(leaf)]) for space in spaces.values())
+        numbers = max(
+            sum(size(leaf.shape) for leaf in leaves(space) if kind_of(leaf) == "box") for space in spaces.values()
+        )
+        heads, single = [0] * width, width == 1 and not numbers
+        self.env = env
+        self.makers = {agent: action_maker(space, heads, single) for agent, space in spaces.items()}
+        self.listed, self.paid, self.again, self.after = (dict.fromkeys(spaces, 0.0) for _ in range(4))
+        self.outside: dict[str, str] = {}
+
+    def play(self, seed: int, ticks: list[Plain]) -> Plain:
+        """Play an episode; return the return of each agent, its payments by both ways, and strange observations."""
+        if is_parallel(self.env):
+            self.together(seed, ticks)
+            return {"returns": self.paid, "payments": {}, "outside": self.outside}
+        owed = self.in_turns(seed, [move for tick in ticks for move in tick.items()])
+        ways = zip(self.listed.values(), self.paid.values(), self.again.values(), self.after.values())
+        return {
+            "returns": {agent: paid + owed.get(agent, 0.0) for agent, paid in self.paid.items()},
+            "payments": dict(zip(self.listed, ways)),
+            "outside": self.outside,
+        }
+
+    def together(self, seed: int, ticks: list[Plain]) -> None:
+        """Play in a Parallel environment."""
+        seen = both(self.env.reset(seed=seed))[0]
         for tick in ticks:
-            rewards = env.step({agent: makers[agent](action) for agent, action in tick.items()})[1]
+            self.look(seen)
+            chosen = {agent: self.makers[agent](action) for agent, action in tick.items()}
+            seen, rewards = five(self.env.step(chosen))[:2]
             for agent, reward in rewards.items():
-                total[agent] += float(reward)
-        return total
-    env.reset(seed=seed)
-    moves = iter([move for tick in ticks for move in tick.items()])
-    for agent in env.agent_iter():
-        last = env.last()
-        total[agent] += float(last[1])
-        if any(last[2:-1]):
-            env.step(None)
-            continue
-        mover, action = next(moves)
-        if mover != agent:
-            raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
-        env.step(makers[agent](action))
-    return total
+                self.paid[agent] += float(reward)
+        self.look(seen)
+
+    def in_turns(self, seed: int, moves: list[Any]) -> dict[str, float]:
+        """Play in an AEC environment; return what `last` still owes where a limit ended the episode."""
+        env, left, removed = self.env, iter(moves), set()
+        env.reset(seed=seed)
+        for agent in env.agent_iter():
+            seen, reward, *flags = env.last()
+            done = any(flags[:-1])
+            self.look({agent: seen})
+            self.paid[agent] += float(reward)
+            self.again[agent] += self.listed[agent]
+            mover, action = (agent, None) if done else next(left, ("", None))
+            if not mover:
+                owed = env._cumulative_rewards.items()
+                return {one: float(amount) for one, amount in owed if one != agent}
+            if mover != agent:
+                raise ValueError(f"agent {agent!r} is to act, but the rows had agent {mover!r} act")
+            env.step(None if done else self.makers[agent](action))
+            for one, amount in env.rewards.items():
+                self.listed[one] += float(amount)
+                self.after[one] += float(amount) if done else 0.0
+                self.paid[one] += float(amount) if one in removed else 0.0  # `last` does not return what they get now
+            removed |= {agent} if done else set()
+        return {}
+
+    def look(self, seen: Any) -> None:
+        """Note the first observation of each agent that is outside of its space."""
+        for agent, one in seen.items():
+            if agent not in self.outside:
+                found = stray(self.env.observation_space(agent), one)
+                self.outside.update({agent: found} if found else {})
 
 
-def own_complaints(build: Callable[[], Any], cycles: int = 100) -> list[str]:
-    """Run PettingZoo's API and seed tests; return the problems that they found."""
+def stray(space: Any, seen: Any, part: str = "") -> str:
+    """Return the first value outside of a space and the bounds there; nothing if all are inside."""
+    if kind_of(space) == "dict" and isinstance(seen, Mapping):
+        inner = (stray(one, seen[key], f" in {key!r}") for key, one in parts_of(space) if key in seen)
+        return next(filter(None, inner), "")
+    if kind_of(space) != "box" or np.shape(seen) != tuple(space.shape):
+        return ""
+    values = np.asarray(seen, np.float64)
+    wrong = (values < space.low) | (values > space.high)
+    if not wrong.any():
+        return ""
+    place = tuple(np.argwhere(wrong)[0])
+    low, high = float(space.low[place]), float(space.high[place])
+    return f"{values[place]:g}{part}, but its Box goes from {low:g} to {high:g}"
+
+
+def own_complaints(build: Callable[[], Any], cycles: int = 100) -> list[tuple[str, bool]]:
+    """Run PettingZoo's API and seed tests; return what they found, and whether a test failed itself."""
     env, found = build(), []
     tests = ("parallel_api_test", "parallel_seed_test") if is_parallel(env) else ("api_test", "seed_test")
     own = importlib.import_module("pettingzoo.test")
@@ -901,7 +1193,12 @@ def own_complaints(build: Callable[[], Any], cycles: int = 100) -> list[str]:
         try:
             getattr(own, name)(subject, cycles)
         except Exception as error:
-            found.append((f"PettingZoo's {name}: {type(error).__name__}: {error}").strip()[:LARGEST_TEXT])
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            inside = frame.filename.startswith(os.path.dirname(str(own.__file__)))
+            crashed = inside and not isinstance(error, AssertionError)
+            place = f" ({os.path.basename(frame.filename)}:{frame.lineno})" if crashed or not inside else ""
+            what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
+            found.append((f"PettingZoo's {name}: {what[:LARGEST_TEXT]}{place}", crashed))
     return found
 
 
@@ -916,6 +1213,7 @@ class FarSide:
         self.build: Any = None
         self.first: Any = None
         self.games: Any = None
+        self.pid = os.getpid()
 
     def serve(self) -> None:
         """Carry out orders until one closes, or the near side is gone."""
@@ -929,7 +1227,10 @@ class FarSide:
                 traceback.print_exc()
                 place = traceback.extract_tb(error.__traceback__)[-1]
                 answer = {"error": str(error)[:LARGEST_TEXT], "type": type(error).__name__}
-                answer["place"] = f"{place.filename}:{place.lineno}"
+                answer.update(place=f"{place.filename}:{place.lineno}", line=place.line or "")
+            if os.getpid() != self.pid:  # the game forked a process that came back from its call
+                os._exit(70)
+            flush()
             self.send(json.dumps(answer).encode() if answer else b"")
 
     def close(self) -> None:
@@ -937,6 +1238,14 @@ class FarSide:
         if self.games is not None:
             self.games.close()
         self.send(b"")
+
+    def do_leave(self, order: Plain) -> Plain:
+        """Close the games; others may be opened after them."""
+        for part in (self.games, self.first):
+            if part is not None:
+                part.close()
+        self.games = self.first = None
+        return {}
 
     def do_open(self, order: Plain) -> Plain:
         """Build one environment, and describe it."""
@@ -947,6 +1256,15 @@ class FarSide:
     def do_seat(self, order: Plain) -> Plain:
         """Map the shared memory."""
         self.games = FarGames(self.build, self.first, order, mmap.mmap(self.memory, order["size"]))
+        self.first = None
+        return {}
+
+    def do_build(self, order: Plain) -> Plain:
+        """Build the environment of a slot; one that fails fails again when its episode begins, and is a fault then."""
+        try:
+            self.games.at(order["slot"])
+        except (Exception, SystemExit):
+            traceback.print_exc()
         return {}
 
     def do_start(self, order: Plain) -> Plain:
@@ -970,7 +1288,7 @@ class FarSide:
         """Play an episode in PettingZoo's own loop."""
         env = self.build()
         try:
-            return {"returns": own_returns(env, order["seed"], order["ticks"])}
+            return OwnLoop(env).play(order["seed"], order["ticks"])
         finally:
             env.close()
 
@@ -996,6 +1314,13 @@ class FarSide:
     def send(self, data: bytes) -> None:
         """Send a frame."""
         self.channel.sendall(struct.pack("<I", len(data)) + data)
+
+
+def flush() -> None:
+    """Write what the game printed, so that it can be counted; a game may have closed its output."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
 
 
 def end_with(parent: int, lifeline: int, hard: bool) -> None:

@@ -24,5 +24,5 @@ def test_it_says_how_large_the_game_is(capsys):
 
 
 def test_a_game_that_is_too_large_is_one_to_learn():
-    with pytest.raises(InputError, match="more than 100,000 positions.*whole episodes. Learn it instead: ludus run$"):
+    with pytest.raises(InputError, match=r"more than 100,000 positions.*whole episodes\. Learn it instead: ludus run$"):
         solve(EnvConfig(name="tic_tac_toe"), "cfr", 2)
