@@ -2,8 +2,8 @@
 
     compare_json(runs, samples, courses)
 
-Runs that differ only in their seed are a group, as for `ludus compare`. Nothing is played here; the results of
-tournaments between runs are standings of their own.
+Runs that differ only in their seed are a group, as for `ludus compare`. Nothing is played here; results
+of tournaments (`ludus tournament`) between players of these runs are shown if there are any.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,10 @@ from launch.comparisons.run_groups import ALIKE, grouped
 from launch.config.changes import differences
 from launch.config.config import stored, to_plain
 from launch.sweeps.comparing import CONFIDENCE, RunSample, compare
+from league.errors import LudusError
+from league.ids import Hash
 from league.store.run_directory import RunDirectory
+from league.store.snapshots import SnapshotStore
 
 GRID = 100  # points of a mean curve
 
@@ -56,6 +59,32 @@ def _curves(
         for label, members in groups.items()
     }
     return {label: mean_course(some) for label, some in found.items() if some}
+
+
+def tournament_rows(
+    rows: Sequence[Mapping[str, Any]], snapshots: Mapping[str, Hash], runs: Sequence[RunDirectory]
+) -> list[dict[str, Any]]:
+    """Return the standings of a tournament with the run that each player is from; none if fewer than two runs met.
+
+    `rows` are those of the standings, `snapshots` those of its players: a player is from the run that has its weights.
+    """
+    stores = {run.name: SnapshotStore(run.snapshots) for run in runs}
+    origin = {
+        player: next((name for name, store in stores.items() if snapshot in store), None)
+        for player, snapshot in snapshots.items()
+    }
+    if len({name for name in origin.values() if name is not None}) < 2:
+        return []
+    kept = ("place", "player", "rating", "low", "high", "by", "games")
+    return [{key: row[key] for key in kept} | {"run": origin.get(row["player"])} for row in rows]
+
+
+def is_tournament(run: RunDirectory) -> bool:
+    """Whether nobody learns in a run; one that cannot be read says so on its own page."""
+    try:
+        return stored(run).league.tournament.enabled
+    except (LudusError, OSError):
+        return False
 
 
 def mean_course(courses: Sequence[Course]) -> dict[str, Any]:

@@ -111,6 +111,7 @@ def serve_site(
             log_level="critical",  # the site logs its own errors; streams that are cut off at the end are none
             access_log=False,  # it would have the token
             server_header=False,
+            proxy_headers=False,
             ws="none",
             timeout_graceful_shutdown=GOODBYE_SECONDS,
         )

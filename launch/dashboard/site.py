@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from launch.dashboard.dashboard_runs import Runs
 from launch.dashboard.match_replay import ReplayOrder, replay_apart
 from launch.dashboard.match_search import ENDINGS, PURPOSES, MatchFilter, find_match, search_matches, sides_of
-from launch.dashboard.run_comparison import compare_json
+from launch.dashboard.run_comparison import compare_json, is_tournament, tournament_rows
 from launch.dashboard.run_feed import TABLES, NotReady, RunFeed
 from launch.dashboard.status_stream import status_events
 from launch.matches.playing import parse_match
@@ -290,4 +290,18 @@ def _compared(runs: Runs, names: list[str], curves: list[str]) -> dict[str, Any]
     courses = {name: runs.history(name).courses(curves) for name in names}
     plain = compare_json([runs.run(name) for name in names], samples, courses)
     known = sorted({curve for name in names for curve in runs.history(name).chronicle.series})
+    plain["tournaments"] = {name: rows for name in runs.found() if (rows := _tournament(runs, name, names))}
     return plain | {"names": known, "complete": all(runs.history(name).complete for name in names)}
+
+
+def _tournament(runs: Runs, name: str, compared: list[str]) -> list[dict[str, Any]]:
+    """Return the standings of a tournament in which players of the compared runs met; nothing if it is none."""
+    if name in compared or not is_tournament(runs.run(name)):
+        return []
+    feed = runs.feed(name)
+    feed.look()
+    try:
+        found = feed.reading_state(lambda state: {p.id: p.snapshot for p in state.population if p.snapshot is not None})
+    except NotReady:
+        return []  # it is being read, and is there the next time
+    return tournament_rows(feed.rows.since(0), found, [runs.run(one) for one in compared])

@@ -6,10 +6,11 @@ from asgi_client import ask
 
 from launch.config.config import stored, to_plain
 from launch.dashboard.dashboard_runs import Runs
-from launch.dashboard.run_comparison import compare_json, mean_course
+from launch.dashboard.run_comparison import compare_json, is_tournament, mean_course, tournament_rows
 from launch.dashboard.site import make_site
 from launch.sweeps.comparing import figures
 from league.store.run_directory import RunDirectory
+from league.store.snapshots import Manifest, SnapshotStore
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +61,18 @@ def test_the_site_compares(three, patiently):
     assert answer["figures"][0]["runs"] == 2
     assert ask(site, "/api/compare", query="run=a1").status == 400
     runs.close()
+
+
+def test_a_tournament_names_the_run_of_each_player(three, tmp_path):
+    row = {"place": 1, "rating": 10.0, "low": 0.0, "high": 20.0, "by": "outcome", "games": 4.0}
+    rows = [row | {"player": name} for name in ("x", "y", "bot")]
+    stores = [RunDirectory(tmp_path / name).create() for name in ("one", "two")]
+    snapshots = {}
+    for player, run in zip(("x", "y"), stores, strict=True):
+        store = SnapshotStore(run.snapshots)
+        manifest = Manifest(signature="s", policy={}, player=player, version=0, incarnation=0, decisions=0)
+        snapshots[player] = store.put({"flat": np.full(3, len(player) + ord(player), np.float32)}, manifest)
+    found = tournament_rows(rows, snapshots, stores)
+    assert [(one["player"], one["run"]) for one in found] == [("x", "one"), ("y", "two"), ("bot", None)]
+    assert tournament_rows(rows, snapshots, stores[:1]) == []
+    assert not is_tournament(three[0])

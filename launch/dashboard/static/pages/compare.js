@@ -3,7 +3,7 @@
 import { go, link } from "../address.js";
 import { useJson, useTicks } from "../api.js";
 import { Chart } from "../chart.js";
-import { DASH, significant } from "../format.js";
+import { DASH, rating, reach, short, significant } from "../format.js";
 import { html, useMemo } from "../html.js";
 import { Notice } from "../parts.js";
 
@@ -50,6 +50,7 @@ function Comparison({ data, curve, change }) {
     </select></label></p>
     ${!data.complete && html`<p class="dim">The past of some runs is still being read.</p>`}
     <${Chart} title=${`${curve}: mean of each group, with the 95 % t interval across seeds`} lines=${lines} xLabel="env steps" yLabel="" />
+    ${Object.entries(data.tournaments).map(([name, rows]) => html`<${Tournament} name=${name} rows=${rows} />`)}
     <h2>Settings that differ</h2>
     <${Changes} changes=${data.changes} />`;
 }
@@ -79,6 +80,15 @@ function figure(mean) {
   if (!mean) return DASH;
   const reach = mean.low === null ? "" : ` (${significant(mean.low)} to ${significant(mean.high)})`;
   return `${significant(mean.mean)}${reach}`;
+}
+
+function Tournament({ name, rows }) {
+  return html`
+    <h2>Tournament <a href=${link(name, "standings")}>${name}</a></h2>
+    <table>
+      <thead><tr>${["#", "Player", "From run", "Rating", "Games"].map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr><td class="number">${row.place}</td><th scope="row">${row.player}</th><td>${row.run ?? DASH}</td><td class="number">${rating(row)} ${reach(row)}</td><td class="number">${short(row.games)}</td></tr>`)}</tbody>
+    </table>`;
 }
 
 function Changes({ changes }) {
