@@ -8,13 +8,13 @@ SLURM_STATE ?= /tmp/slurm-ludus
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: run test slow slurm check docs bench reliability format clean
+.PHONY: run test slow slurm browser check docs bench reliability format clean
 
 run: $(READY)  ## A Connect Four league of three minutes. ARGS="name=second seed=2" changes the config.
 	@$(BIN)/ludus run $(ARGS)
 
 test: $(READY)  ## All tests that take seconds.
-	@$(BIN)/python -m pytest -n auto -m "not slow and not slurm" $(ARGS)
+	@$(BIN)/python -m pytest -n auto -m "not slow and not slurm and not browser" $(ARGS)
 
 slow: $(READY)  ## The tests that take longer: real processes, kill -9, simulated days. Leagues run one at a time, alone.
 	@code=0; \
@@ -26,6 +26,10 @@ slurm: $(READY)  ## The tests on a real Slurm of four nodes, started on this mac
 	@tests/slurm/cluster/start $(SLURM_STATE) --clean
 	@LUDUS_SLURM=$(SLURM_STATE) $(BIN)/python -m pytest -m slurm $(ARGS); code=$$?; \
 		tests/slurm/cluster/stop $(SLURM_STATE); exit $$code
+
+browser: $(READY)  ## The tests of the dashboard in a real browser: chromium, which root gets from Debian or Ubuntu.
+	@tests/browser/get_chromium
+	@$(BIN)/python -m pytest -m browser $(ARGS)
 
 check: $(READY)  ## Format, lint, layers, types.
 	@$(BIN)/ruff format --check .

@@ -30,11 +30,12 @@ from launch.config.compose import compose
 from launch.config.config import bound_settings
 from league.ids import derive_seed
 from league.per_player import PerPlayer
-from league.policies.layout import FloatArray, PolicyConfig, describe, initial
+from league.policies.layout import NOISE, FloatArray, PolicyConfig, describe, initial
 from league.ticket import Entry
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.config import AlgoConfig
 from learners.batcher import Batcher
+from learners.distributed import ALONE, Group
 from learners.weight_average import WeightAverage
 
 HERO = "hero"
@@ -59,6 +60,8 @@ class Practice:
     opponent: FloatArray | None = None  # weights of all other seats; None: they play at random
     lag: int = 0  # updates between the weights that act and those that learn
     ema: float = 0.0  # decay of the average of versions; 0: none
+    group: Group = ALONE  # the ranks that it learns with, in step
+    share: int = 1  # of this many ranks, each of which has its part of a batch
     decisions: int = 0
     play_cpu: float = 0.0  # seconds of CPU in collecting,
     learn_cpu: float = 0.0  # and in updates
@@ -67,14 +70,14 @@ class Practice:
     def __post_init__(self):
         spec, slots = self.env.spec, self.env.slots
         start = initial(self.policy, spec, derive_seed(self.seed, "init"))
-        self.algorithm = make_algorithm(self.algo, self.policy, spec, start)
+        self.algorithm = make_algorithm(self.algo, self.policy, spec, start, self.group)
         self.actors = Actors(spec, PerPlayer(self.policy), None, 0)
         self.actors.update_live(HERO, 0, self.algorithm.flat())
         self.acting = Acting(spec, slots, self.actors, np.random.default_rng(derive_seed(self.seed, "act")))
         self.recorder = Recorder(
             spec, slots, self.ticks, lambda player: self.policy.state_size, lambda player: self.policy.sees_state
         )
-        self.batcher = Batcher(incarnation=0, batch=self.algo.batch, max_lag=0)
+        self.batcher = Batcher(incarnation=0, batch=-(-self.algo.batch // self.share), max_lag=0)
         self.versions = deque([start], maxlen=self.lag + 1)
         self.average = WeightAverage(self.ema, describe(self.policy, spec)) if self.ema else None
         self.rng = np.random.default_rng(derive_seed(self.seed, "train"))
@@ -167,7 +170,10 @@ class Practice:
         """Return the mean return of these weights as a frozen player: of the first episode in each slot."""
         views = describe(self.policy, self.env.spec).views(flat)
         if "exploration" in views:
-            views["exploration"][:] = (self.policy.epsilon, 0)
+            views["exploration"][:] = (self.policy.epsilon if self.policy.valued else 0, 0)
+        for name in views:
+            if NOISE in name:
+                views[name][:] = 0  # as a frozen player
         self.actors.update_live(HERO, 0, flat)
         first = {}
         while len(first) < self.env.slots:
@@ -196,14 +202,16 @@ def main():
     parser.add_argument("--opponent", type=int, default=0, metavar="N", help="decisions it learns beforehand")
     parser.add_argument("--allow", action="append", default=[])
     arguments = parser.parse_args()
+    from benchmarks.evolving import EvolvingPractice  # which derives from Practice
+
     config = compose(["experiment=null", *arguments.overrides], arguments.allow)
     with closing(make_environment(config.env, arguments.slots, arguments.allow)) as env:
         others = [role for role in dict.fromkeys(env.spec.roles) if arguments.role not in (None, role)]
         player = bound_settings(config, env.spec, arguments.allow).default
     finals, randoms = [], []
 
-    def practise(env, seed, **how):
-        return Practice(env, player.policy, player.algo, seed, config.collector.ticks, **how)
+    def practise(env, seed, kind=Practice, **how):
+        return kind(env, player.policy, player.algo, seed, config.collector.ticks, **how)
 
     for seed in range(arguments.first, arguments.first + arguments.seeds):
         began, opponent = time.perf_counter(), None
@@ -212,7 +220,8 @@ def main():
             opponent = practise(made[0], seed, role=others[0]).until(arguments.opponent).algorithm.flat()
         how = {"role": arguments.role, "opponent": opponent, "lag": arguments.lag, "ema": config.learner.ema}
         randoms.append(practise(made[1], seed, **how).baseline(arguments.baseline))
-        practice = practise(made[2], seed, **how)
+        kind = EvolvingPractice if player.algo.weight_noise else Practice
+        practice = practise(made[2], seed, kind, **how)
         for point in range(1, arguments.points + 1):
             practice.until(point * arguments.decisions / arguments.points)
             seconds = time.perf_counter() - began

@@ -18,12 +18,7 @@ RECIPES = {
     BASE: ("league=selfplay",),
     "fsp": ("league=fsp",),
     "pfsp": ("league=pfsp",),
-    "alphastar": (
-        "league=alphastar",  # with more for exploiters than the recipe has by itself
-        "league.players.main.rate=0.6",
-        "league.players.main_exploiter.rate=0.3",
-        "league.players.league_exploiter.rate=0.1",
-    ),
+    "alphastar": ("league=alphastar",),
 }
 LEARNERS = {PLAIN: (), "regularised": ("algo.entropy=0.1", "learner.ema=0.99")}
 

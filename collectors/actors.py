@@ -109,6 +109,14 @@ class Actors:
         self._swap(player, make_actor(self.policy_of(player), self._spec, flat, act_in=self._act_in))
         self._versions[self._live[player]] = version
 
+    def place(self, number: int | None, player: PlayerId, flat: FloatArray) -> int:
+        """Let an actor of a live player have weights of its own, in place of those that the number had before."""
+        actor = make_actor(self.policy_of(player), self._spec, flat, act_in=self._act_in)
+        if number is None:
+            return self._add(actor)
+        self._actors[number] = actor
+        return number
+
     def update_remote(self, player: PlayerId) -> None:
         """Let a live player act with the weights of an inference process."""
         if player not in self._live or player in self._outdated:

@@ -22,6 +22,7 @@ from collectors.episode_closer import EpisodeCloser
 from collectors.held_tickets import HeldTickets
 from collectors.inference_client import InferenceClient
 from collectors.learner_client import LearnerClient
+from collectors.perturber import Perturber
 from collectors.recorder import Recorder
 from collectors.seating import Seating
 from collectors.slot_filler import SlotFiller
@@ -39,11 +40,13 @@ from league.metrics import (
     SLOTS_BUSY,
     WAIT_SHARE,
 )
+from league.per_player import PerPlayer
 from league.wire.messages import Ack, Orders
 from league.wire.ports import Client
 
 log = logging.getLogger("ludus.collector")
 
+NOBODY_EVOLVES: PerPlayer[float] = PerPlayer(0.0)
 RECEIVE_SECONDS = 0.01  # between two looks at the sockets while there is something to play
 
 
@@ -64,6 +67,7 @@ class Collector:
         clock: Callable[[], float],
         journal: Callable[[Sequence[Ack], str], None] = lambda acks, head: None,
         inference_client: InferenceClient | None = None,
+        sigmas: PerPlayer[float] = NOBODY_EVOLVES,
     ) -> None:
         if inference_client is not None and not isinstance(env, TurnTakingEnvironment):
             env = TurnTakingEnvironment([env])
@@ -71,12 +75,14 @@ class Collector:
         self._env, self._slots, self._actors, self._config, self._clock = env, env.slots, actors, config, clock
         self._tickets = HeldTickets(name, session, run_seed, env.slots, config, journal, env.spec)
         self._seating = Seating(env.spec, env.slots)
+        self._perturber = Perturber(env.spec, env.slots, actors, sigmas) if any(sigmas) else None
         self._recorder = Recorder(
             env.spec,
             env.slots,
             config.ticks,
             memory=lambda player: actors.policy_of(player).state_size,
             state=lambda player: actors.policy_of(player).sees_state,
+            perturber=self._perturber,
         )
         rng = np.random.default_rng(derive_seed(run_seed, "act", name, session))
         acting = Acting(env.spec, env.slots, actors, rng)
@@ -113,6 +119,8 @@ class Collector:
         self.progress += self._play(now, timeout)
         flush = self._config.flush_decisions, self._config.flush_seconds
         self._learner_client.send(self._recorder.take(now, *flush))
+        if self._perturber is not None:
+            self._learner_client.send(self._perturber.take(now, *flush))
         return True
 
     def _play(self, now: float, timeout: float) -> bool:
@@ -166,6 +174,8 @@ class Collector:
                 continue
             try:
                 self._actors.update_live(player, version, flat)
+                if self._perturber is not None:
+                    self._perturber.update(player, version, flat)
             except ValueError as error:
                 log.error("version %d of %s cannot be played: %s", version, player, error)
         self._learner_client.pull(now, self._credit.starved())

@@ -59,6 +59,7 @@ class EpisodeCloser:
             self._recorder.pay_late(late.slot, entry, late.agent, late.reward)
         if len(ends.slot) or len(ends.over) or ends.late:  # an agent that dies early has an END row, too
             self.episodes += len(ends.over)
+            self._recorder.finish(ends.over)
             for held in self._seating.finish(ends):
                 self._tickets.finish(held)
         for fault in ends.faults:

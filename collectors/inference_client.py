@@ -22,6 +22,7 @@ from collectors.envs.rows import BoolArray, Rows
 from collectors.envs.slots import Index
 from collectors.learner_client import LivePlayer
 from league.ids import PlayerId
+from league.policies.layout import beside_layers, output_size
 from league.spec import EnvSpec
 from league.wire.messages import Answer, Ask, Refused
 from league.wire.ports import Arrays, Client
@@ -162,10 +163,11 @@ class InferenceClient:
 
     def _fits(self, request: _PlayerRequest, arrays: Arrays) -> bool:
         policy = self._actors.policy_of(request.ask.player)
+        beside = beside_layers(policy, self._spec)
         expected = {
-            "outputs": (len(request.rows), self._spec.actions + self._spec.continuous),
-            "log_std": (self._spec.continuous,),
-            "exploration": (2 * (policy.head == "values"),),
+            "outputs": (len(request.rows), output_size(policy, self._spec)),
+            "log_std": beside.get("log_std", (0,)),
+            "exploration": beside.get("exploration", (0,)),
         }
         if "recall" in request.arrays:
             expected["memory"] = (int(np.count_nonzero(request.arrays["recall"])), policy.state_size)

@@ -1,12 +1,13 @@
 """The client of learners: segments go out within the credit that a learner grants, weights come in by version."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from league.fitness import Fitness
 from league.ids import PlayerId
 from league.segment import Segments
 from league.wire.messages import Credit, Host, Pull, Refused, SegmentsHead, Weights
@@ -15,6 +16,7 @@ from league.wire.ports import Client
 log = logging.getLogger("ludus.collector")
 
 PULL_AGAIN_SECONDS = 1.0  # after which an unanswered pull is repeated
+Training = Segments | Fitness
 BACKLOG = 64  # messages kept while a learner does not read; then the oldest are dropped and counted
 
 
@@ -64,7 +66,7 @@ class LearnerClient:
     def __init__(self, name: str, session: str, connect: Callable[[str], Client], weights: bool = True) -> None:
         self._name, self._session, self._connect, self._weights = name, session, connect, weights
         self._clients: dict[str, Client] = {}
-        self._backlog: list[Segments] = []
+        self._backlog: list[Training] = []
         self.live: dict[PlayerId, LivePlayer] = {}
         self.dropped = 0  # decisions that no learner accepted
 
@@ -137,20 +139,20 @@ class LearnerClient:
                         )
                     )
 
-    def send(self, batch: list[Segments]) -> None:
+    def send(self, batch: Sequence[Training]) -> None:
         """Send segments; those that cannot be sent now are kept and tried again, up to a bound."""
         if not batch and not self._backlog:
             return
-        waiting = [segments for segments in self._backlog + batch if not self._send(segments)]
+        waiting = [segments for segments in [*self._backlog, *batch] if not self._send(segments)]
         excess = max(0, len(waiting) - BACKLOG)
-        self.dropped += sum(s.decisions for s in waiting[:excess])
+        self.dropped += sum(s.units for s in waiting[:excess])
         self._backlog = waiting[excess:]
         for player, live in self.live.items():
-            live.waiting = sum(s.decisions for s in self._backlog if s.player == player)
+            live.waiting = sum(s.units for s in self._backlog if s.player == player)
 
-    def _send(self, segments: Segments) -> bool:
+    def _send(self, segments: Training) -> bool:
         live = self.live.get(segments.player)
-        decisions = segments.decisions
+        decisions = segments.units
         if live is None or live.host.incarnation != segments.incarnation:
             self.dropped += decisions
             return True

@@ -4,6 +4,8 @@ A lane is (slot, entry of the ticket): the stream of decisions of one player in 
 several episodes and tickets, as long as the same player (and incarnation) owns it. A full lane is cut when its
 next decision arrives, so that decision's observation is the one to bootstrap from.
 
+Of players that evolve nothing is recorded but the returns of their episodes, by the perturber.
+
 A lane that is cut goes on in another block of the pool: the arrays of a message are gathered once, from all its blocks
 together, and not at each cut.
 """
@@ -16,11 +18,11 @@ import numpy.typing as npt
 from collectors.acting import Acted, places
 from collectors.decision_pool import DecisionPool, Index
 from collectors.envs.rows import Ends, IntArray, Rows
+from collectors.perturber import Owner, Perturber
 from league.ids import PlayerId
 from league.segment import Segments
 from league.spec import EnvSpec
 
-Owner = tuple[PlayerId, int]  # a player and its incarnation
 NOBODY = -1
 
 
@@ -34,7 +36,9 @@ class Recorder:
         ticks: int,
         memory: Callable[[PlayerId], int] = lambda player: 0,
         state: Callable[[PlayerId], bool] = lambda player: False,
+        perturber: Perturber | None = None,
     ) -> None:
+        self.perturber = perturber
         self._entries = len(spec.seats)
         self._place = places(spec)
         self._memory, self._state = memory, state
@@ -54,8 +58,9 @@ class Recorder:
 
     @property
     def unsent(self) -> dict[Owner, int]:
-        """Decisions of each owner that were not taken yet."""
-        return dict(zip(self._owners, self._unsent.tolist(), strict=True))
+        """Decisions of each owner that were not taken yet; of an evolving player episodes."""
+        beside = self.perturber.unsent if self.perturber is not None else {}
+        return dict(zip(self._owners, self._unsent.tolist(), strict=True)) | beside
 
     # --- who owns a lane -------------------------------------------------------------------------------------
 
@@ -83,6 +88,8 @@ class Recorder:
 
     def forget(self, owner: Owner) -> None:
         """Drop what was recorded of an owner and not taken: the player was reset."""
+        if self.perturber is not None:
+            self.perturber.forget(owner)
         number = self._number(owner)
         lanes = np.flatnonzero(self._owner == number)
         self._pool.clear(self._block[lanes])
@@ -112,6 +119,8 @@ class Recorder:
 
     def decide(self, rows: Rows, entry: Index, acted: Acted, version: IntArray, now: float) -> None:
         """Write the decisions of one tick, with the entry and the version of the weights of each row."""
+        if self.perturber is not None:
+            self.perturber.decide(rows, entry)
         lane = rows.slot.astype(np.intp, copy=False) * self._entries + entry
         owner = self._owner[lane]
         mine = (owner != NOBODY).nonzero()[0]
@@ -160,6 +169,8 @@ class Recorder:
 
     def end(self, ends: Ends, entry: Index) -> None:
         """Write the END rows of one tick: the last reward of each agent, and how its episode ended."""
+        if self.perturber is not None:
+            self.perturber.end(ends, entry)
         lane = ends.slot.astype(np.intp, copy=False) * self._entries + entry
         mine = (self._owner[lane] != NOBODY).nonzero()[0]
         if not len(mine):
@@ -175,12 +186,16 @@ class Recorder:
 
     def pay_late(self, slot: int, entry: int, agent: int, reward: float) -> None:
         """Add a reward that an agent got after its END row to its last decision, unless a segment has that already."""
+        if self.perturber is not None:
+            self.perturber.pay_late(slot, entry, reward)
         lane = slot * self._entries + entry
         if self._owner[lane] != NOBODY:
             self._pool.pay_late(int(self._block[lane]), int(self._place[agent]), reward)
 
     def drop(self, slot: int) -> None:
         """Drop what a slot recorded: its episode broke."""
+        if self.perturber is not None:
+            self.perturber.drop(slot)
         lanes = np.arange(slot * self._entries, (slot + 1) * self._entries)
         lanes = lanes[self._owner[lanes] != NOBODY]
         blocks = self._block[lanes]
@@ -201,6 +216,11 @@ class Recorder:
         self._since[owners] = np.minimum(self._since[owners], now)
         self._segments.append((blocks, owners))
         self._block[lanes] = self._pool.lease(len(lanes))
+
+    def finish(self, slots: IntArray) -> None:
+        """Take note that the episodes in these slots are over, and all rewards are paid."""
+        if self.perturber is not None:
+            self.perturber.finish(slots)
 
     def take(self, now: float, decisions: int, seconds: float) -> list[Segments]:
         """Return the segments of every owner that has enough decisions, or whose oldest segment waited long enough."""

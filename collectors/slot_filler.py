@@ -9,7 +9,8 @@ from collectors.casting import cast_of
 from collectors.envs.rows import Environment
 from collectors.episode_closer import EpisodeCloser
 from collectors.held_tickets import HeldTickets
-from collectors.recorder import Owner, Recorder
+from collectors.perturber import Owner
+from collectors.recorder import Recorder
 from collectors.seating import Cast, HeldTicket, Seating, Start
 from collectors.training_credit import TrainingCredit
 from league.ids import PlayerId
@@ -74,6 +75,8 @@ class SlotFiller:
             seeds += start.held.seeds[start.episodes.start : start.episodes.stop]
         slots = self._seating.begin(starts)
         owners = [self._owners(start.held.ticket, starved) for start in starts]
+        if self._recorder.perturber is not None:
+            owners = self._recorder.perturber.begin(starts, owners, self._seating)
         self._recorder.assign(slots, owners, [len(start.slots) for start in starts], now)
         self._env.start(slots, np.array(seeds, np.int64))
 

@@ -2,7 +2,8 @@
 
 from collectors.held_tickets import HeldTickets
 from collectors.learner_client import LearnerClient
-from collectors.recorder import Owner, Recorder
+from collectors.perturber import Owner
+from collectors.recorder import Recorder
 from league.ids import PlayerId
 
 

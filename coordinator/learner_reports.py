@@ -8,6 +8,8 @@ from coordinator.promoting import promote, prune
 from coordinator.running_league import RunningLeague
 from league.events import CandidateWritten
 from league.ids import PlayerId
+from league.metrics import CPU_SECONDS, player_metric
+from league.rulebook import BY_CPU
 from league.state import FINAL, OVER, TRAINING
 from league.wire.messages import Assignment, Candidate, Progress, Roster
 
@@ -27,6 +29,7 @@ class LearnerReports:
         """Count new candidates; return this learner's roster. `spent` is the spent share of the budget."""
         state = self._state
         self._directory.note(progress)
+        self._note_cpu_seconds(progress)
         if state.phase != OVER:  # the last candidates arrive after the end of training
             for candidate in progress.candidates:
                 if self._may_count(candidate, progress.name):
@@ -40,6 +43,13 @@ class LearnerReports:
             spent=spent,
             stop=stop,
         )
+
+    def _note_cpu_seconds(self, progress: Progress) -> None:
+        if self._state.config.rate_by != BY_CPU:
+            return
+        for player in self._directory.assigned(progress.name):
+            seconds = progress.metrics.get(player_metric(player, CPU_SECONDS), 0.0)
+            self._league.scheduler.note_cpu_seconds(player, seconds)
 
     def _assignment(self, player: PlayerId) -> Assignment:
         return Assignment(

@@ -1,6 +1,6 @@
 """The scheduler: chooses the next ticket. Pure: it reads the state, and random numbers derive from the ticket number.
 
-Evaluation is due when it is behind its share of env steps. Training episodes are divided among the learning players by
+Evaluation is due when it is behind its share of env steps. Training is divided among the learning players by
 their rates, and a matchmaker chooses the opponents.
 """
 
@@ -63,6 +63,12 @@ class Scheduler:
     def forget(self) -> None:
         """Drop cached probabilities of matchmakers: a batch of messages has ended, or the pool has changed."""
         self._training.forget()
+
+    def note_cpu_seconds(self, player: PlayerId, seconds: float) -> None:
+        """Note what all updates of a player took; it counts where rates are shares of that (league.rate_by)."""
+        episodes = self._state.trained_episodes[player]
+        if seconds > 0 and episodes:
+            self._training.cpu_seconds[player] = seconds / episodes
 
     def contestants(self) -> list[Entry]:
         """Return an entry for each player that can be evaluated."""

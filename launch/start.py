@@ -21,6 +21,7 @@ from collectors.envs.watched import silent
 from coordinator.opening import check_seats
 from launch.config.changes import Change, differences
 from launch.config.config import Config, ConfigError, settings_of, stored, to_plain
+from launch.config.data_sets import check_imitation
 from launch.config.env_spec import check_rules
 from launch.config.foreign import refuse_foreign
 from launch.config.start_weights import check_weights, copy_weights, find_weights, with_hashes
@@ -43,6 +44,7 @@ from league.store.ledger import Ledger, LedgerLocked
 from league.store.run_directory import RunDirectory, RunError
 from league.store.run_lock import RunLocked, locked
 from league.store.snapshots import SnapshotStore
+from learners.algorithms.abilities import able_to
 from learners.algorithms.config import AlgoConfig, assign_groups
 
 Notify = Callable[[str], None]
@@ -346,20 +348,30 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     checked: list[PolicyConfig] = []
     for name, player in [("", settings.default), *settings.own.items()]:
         try:
+            player.algo.refuse_game(spec, config.launch.ranks)
             player.algo.refuse(player.policy)
             if not config.league.tournament.enabled:
                 _check_span(player.algo, config)
             policy = bind(player.policy, spec, allow)
+            player.algo.refuse(policy)  # once more: only its code says whether it has a memory
+            check_imitation(player.algo, config.env, spec, allow)
             assign_groups(player.algo.groups, describe(policy, spec))
             if isinstance(policy, BoundPolicy) and policy not in checked:
                 checked.append(policy)
                 load(REHEARSE)(policy, spec, config.collector.slots)
         except ValueError as error:
             raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
-    if config.learner.replay_in == "buffer" and not any(player.replays for player in settings):
+    asked = {"replay_in=buffer": config.learner.replay_in == "buffer", "keep_replay=true": config.learner.keep_replay}
+    for setting in (name for name, on in asked.items() if on and not any(player.replays for player in settings)):
         raise ConfigError(
-            "learner.replay_in=buffer: no player learns from a replay (algo is "
-            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at learner, or use algo=dqn"
+            f"learner.{setting}: no player learns from a replay (algo is "
+            f"{', '.join(sorted({player.algo.name for player in settings}))}). Leave it at its default, or use one "
+            f"with a replay: {', '.join(able_to('replays'))}"
+        )
+    if config.collector.inference == "central" and any(player.algo.weight_noise for player in settings):
+        raise ConfigError(
+            "collector.inference=central: algo=es plays each episode with other weights, and an inference process has "
+            "only those of the learner. Set collector.inference=local"
         )
     for player in settings:
         if not player.algo.algorithm.startswith("learners."):  # ours are there, and loading them takes time

@@ -160,7 +160,17 @@ def contradiction(state: LeagueState) -> str:
         return "it has incarnations of players that do not learn"
     if not all(player in state.elo for player in known):
         return "it has players without a rating"
-    for named in (state.candidates, state.initial, state.starts, state.previous, state.kept, state.asked, state.proofs):
+    trained = (state.trained_episodes, state.trained_steps)
+    for named in (
+        state.candidates,
+        state.initial,
+        state.starts,
+        state.previous,
+        state.kept,
+        state.asked,
+        state.proofs,
+        *trained,
+    ):
         if not named.keys() <= learning:
             return f"it says that {_first(named.keys() - learning)} learns"
     of_all = (state.training.players, state.evaluation.players, state.games, state.evaluated, state.exploits)
@@ -170,7 +180,16 @@ def contradiction(state: LeagueState) -> str:
     entries = (entry for ticket in state.open.values() for entry in ticket.entries)
     if missing := {entry.player for entry in entries} - known:
         return f"it names a player that does not exist: {_first(missing)}"
-    counts = (state.results, state.episodes, state.steps, state.games, state.outstanding, state.evaluated, state.asked)
+    counts = (
+        state.results,
+        state.episodes,
+        state.steps,
+        state.games,
+        state.outstanding,
+        state.evaluated,
+        state.asked,
+        *trained,
+    )
     if any(count < 0 for tally in counts for count in tally.values()) or state.phase not in (TRAINING, FINAL, OVER):
         return "it has numbers below zero, or no phase"
     return ""

@@ -28,6 +28,7 @@ LARGEST_MEASURE = 1e100
 # Bytes of files: what is larger was not written by Ludus, and is not read.
 SMALL_FILE = 1 << 26  # configs, addresses, keys, reports, claims: text that people read
 WEIGHTS_FILE = 1 << 30  # snapshots, packed players, games: weights travel in frames of 1 << 28
+REPLAY_FILE = 1 << 36  # kept replays, which are written and read piece by piece
 STATE_FILE = 1 << 32  # checkpoints of learners and of the fold, journals, segments of the archive
 
 _WORD = r"\A[A-Za-z0-9._-]+\Z"

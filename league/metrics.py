@@ -53,6 +53,7 @@ ROLLBACKS = "losses/rollbacks"  # updates that were undone: a weight or a loss w
 REFUSED_WEIGHTS = "losses/refused_weights"
 LEARNING_RATE = "charts/learning_rate"
 NASH_CONV = "league/nash_conv"  # of its newest candidate: what best responses in both seats gain over it
+CPU_SECONDS = "cpu_seconds"  # of its learner, in updates of this player since it was founded
 LAG_MEAN, LAG_P95, LAG_MAX = "lag_mean", "lag_p95", "lag_max"
 
 # --- curves --------------------------------------------------------------------------------------------------

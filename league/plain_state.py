@@ -46,6 +46,8 @@ class PlainState:
 
     tickets: int = 0
     asked: Tally[PlayerId] = field(default_factory=Tally)  # training episodes issued for each learning player
+    trained_episodes: Tally[PlayerId] = field(default_factory=Tally)  # of these, the ones that were counted,
+    trained_steps: Tally[PlayerId] = field(default_factory=Tally)  # and their env steps
     results: Tally[str] = field(default_factory=Tally)  # tickets by purpose
     episodes: Tally[str] = field(default_factory=Tally)
     steps: Tally[str] = field(default_factory=Tally)

@@ -17,13 +17,17 @@ from league.probe_rules import ProbeConfig
 from league.promotion import PromotionConfig, sources
 from league.tournament_rules import TournamentConfig
 
+BY_EPISODES, BY_STEPS, BY_CPU = RATE_BY = ("episodes", "env_steps", "cpu_seconds")
+
 
 @dataclass(kw_only=True, slots=True)
 class PlayerConfig:
     """A player that is there from the start."""
 
     kind: str = "main"  # a row of league.kinds, scripted, mixture, or frozen (which needs weights)
-    rate: float | None = None  # share of training episodes, relative to other learning ones; null: that of its kind
+    rate: float | None = (
+        None  # share of training (league.rate_by), relative to other learning ones; null: that of its kind
+    )
     role: str | None = None  # bind it to one role; null: any seat; each: a player for each role, named after both
     bot: str | None = None  # scripted players: the name of the bot
     weights: str | None = (
@@ -178,6 +182,7 @@ class LeagueConfig:
 
     players: dict[str, PlayerConfig] = field(default_factory=dict)  # by player id
     kinds: dict[str, KindConfig] = field(default_factory=_only_mains)  # the rules of each kind of player
+    rate_by: str = BY_EPISODES  # what rates are shares of: episodes, env_steps, or cpu_seconds of the learner's updates
     episodes: int = 8  # in one training ticket; even numbers play both seat orders equally often
     matchmaking: MatchmakingConfig = field(default_factory=MatchmakingConfig)
     promotion: PromotionConfig = field(default_factory=PromotionConfig)
@@ -196,6 +201,8 @@ class LeagueConfig:
         """Refuse tickets without episodes, and with more than a message holds."""
         if self.exploit_every is not None and self.exploit_every < 1:
             raise ValueError(f"league.exploit_every must be at least 1, or null for never; got {self.exploit_every}")
+        if self.rate_by not in RATE_BY:
+            raise ValueError(f"league.rate_by: unknown {self.rate_by!r}. Known: {', '.join(RATE_BY)}.")
         if not 1 <= self.episodes <= EPISODES:
             raise ValueError(f"league.episodes must be at least 1 and at most {EPISODES}, got {self.episodes}")
 

@@ -61,6 +61,22 @@ class Segments:
         """The number of decisions, which credits and batches count."""
         return int(self.present.sum())
 
+    @property
+    def units(self) -> int:
+        """What credits and batches count: decisions."""
+        return self.decisions
+
+    @property
+    def lane_decisions(self) -> npt.NDArray[np.int64]:
+        """The number of decisions in each lane."""
+        held: npt.NDArray[np.int64] = self.present.sum(axis=(1, 2))
+        return held
+
+    @property
+    def lane_units(self) -> npt.NDArray[np.int64]:
+        """What credits and batches count, of each lane."""
+        return self.lane_decisions
+
     def lanes(self, start: int, stop: int) -> "Segments":
         """Return the lanes from `start` to `stop`, as views, with copies of their tails."""
         mine = (self.tail_lane >= start) & (self.tail_lane < stop)

@@ -9,6 +9,8 @@ import msgspec
 from league.limits import SEATS
 from league.variants import Variant
 
+ACTIONS = ("one choice", "several choices", "continuous", "mixtures")  # kinds of action spaces
+
 
 class ObservationPart(msgspec.Struct, frozen=True):
     """A part of a structured observation, and where it lies in the flat row.
@@ -112,6 +114,17 @@ class EnvSpec(msgspec.Struct, frozen=True, dict=True):
     def single(self) -> bool:
         """Whether an action is a single choice, and so an integer; else it is a vector with a float for each part."""
         return len(self.heads) == 1 and not self.continuous
+
+    @property
+    def action_kind(self) -> str:
+        """Which of ACTIONS an action is.
+
+        >>> EnvSpec("toy", ("a",), (Seat((0,)),), Array((3,), "float32"), actions=2, continuous=1).action_kind
+        'mixtures'
+        """
+        if self.continuous:
+            return "mixtures" if self.heads else "continuous"
+        return "one choice" if self.single else "several choices"
 
     @property
     def action(self) -> Array:

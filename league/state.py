@@ -173,6 +173,7 @@ def apply_all(state: LeagueState, events: Iterable[Event | DuelCounted]) -> None
     Most events are training tickets of one against one: these are settled here, without a call for each.
     """
     tickets, games, record = state.open, state.games, state.training.record_games
+    trained_episodes, trained_steps = state.trained_episodes, state.trained_steps
     results = played = steps = settled = 0
     no_variant = msgspec.UNSET
     for event in events:
@@ -184,8 +185,13 @@ def apply_all(state: LeagueState, events: Iterable[Event | DuelCounted]) -> None
             del tickets[event.ticket]
             episodes, number = event.episodes, len(event.episodes)
             results, played, settled = results + 1, played + number, settled + ticket.episodes
+            length = 0
             for episode in episodes:
-                steps += episode.length
+                length += episode.length
+            steps += length
+            for learner in ticket.trains:
+                trained_episodes[learner] += number
+                trained_steps[learner] += length
             first, second = ticket.entries
             a, b = first.player, second.player
             games[a] += number
@@ -353,7 +359,11 @@ def _count(state: LeagueState, event: ResultCounted | DuelCounted) -> None:
     state.voids_in_a_row = 0
     state.results[purpose] += 1
     state.episodes[purpose] += number
-    state.steps[purpose] += sum([episode.length for episode in episodes])
+    length = sum([episode.length for episode in episodes])
+    state.steps[purpose] += length
+    for learner in ticket.trains:
+        state.trained_episodes[learner] += number
+        state.trained_steps[learner] += length
     for entry in entries:
         state.games[entry.player] += number
     sides = _sides(state, len(entries))

@@ -10,6 +10,7 @@ import numpy as np
 from league.ids import PlayerId
 from league.wire.messages import Roster
 from learners.distributed import Group
+from learners.notice_board import Board
 from learners.trainee import Trainee
 
 
@@ -27,7 +28,29 @@ def share_rosters(group: Group, received: list[Roster]) -> list[Roster]:
     """Return the rosters that rank 0 received."""
     if group.size == 1:
         return received
+    if group.board is not None:
+        return _passed_on(group.board) if group.rank else received
     return msgspec.msgpack.decode(group.broadcast(msgspec.msgpack.encode(received)), type=list[Roster])
+
+
+def pass_on(group: Group, rosters: Sequence[Roster]) -> None:
+    """Let ranks that do not wait know the newest roster, after rank 0 has followed it."""
+    if group.board is not None and group.rank == 0 and rosters:
+        group.board.write("roster", msgspec.msgpack.encode(rosters[-1]))
+
+
+def _passed_on(board: Board) -> list[Roster]:
+    note = board.newer("roster", 0)
+    return [] if note is None else [msgspec.msgpack.decode(note, type=Roster)]
+
+
+def _agree_alone(board: Board, trainees: Sequence[Trainee], stop: bool) -> Agreement:
+    """Decide for this rank, which waits for no other; if one is asked to stop, all do."""
+    if stop:
+        board.raise_flag("stop")
+    ready = [(trainee.full_since or 0, trainee.player) for trainee in trainees if trainee.ready]
+    versions = tuple(trainee.version for trainee in trainees)
+    return Agreement(stop or board.flag("stop"), False, versions, min(ready)[1] if ready else None)
 
 
 def agree(group: Group, trainees: Sequence[Trainee], stop: bool, buffer_moved: bool) -> Agreement:
@@ -35,6 +58,8 @@ def agree(group: Group, trainees: Sequence[Trainee], stop: bool, buffer_moved: b
 
     Of the players with a full batch on every rank, the one whose batch became full first is chosen.
     """
+    if group.board is not None:
+        return _agree_alone(group.board, trainees, stop)
     mine = [(trainee.version, not trainee.ready, trainee.full_since or 0) for trainee in trainees]
     numbers = np.array([stop, buffer_moved, *chain(*mine)], np.int64)
     stopped, moved, *found = group.maximum(numbers).tolist()

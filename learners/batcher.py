@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from league.fitness import Fitness, join_fitness
 from league.segment import STEPS, Segments
 
+Training = Segments | Fitness
 LIMIT = 4  # batches that may wait; credits keep it at 2, this bound is for peers that ignore them
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one update learns from: whole lanes of segments, joined."""
+    """What one update learns from: whole lanes, joined."""
 
-    segments: Segments
+    data: Training
     lag: npt.NDArray[np.int64]  # [decisions] versions between the weights that decided and those that learn
     sessions: dict[str, int]  # decisions from each collector session
 
@@ -28,6 +30,18 @@ class Batch:
     def decisions(self) -> int:
         """The number of decisions."""
         return len(self.lag)
+
+    @property
+    def segments(self) -> Segments:
+        """The decisions that a player learns from."""
+        assert isinstance(self.data, Segments)
+        return self.data
+
+    @property
+    def fitness(self) -> Fitness:
+        """What an evolving player learns from instead."""
+        assert isinstance(self.data, Fitness)
+        return self.data
 
 
 @dataclass(slots=True)
@@ -46,7 +60,7 @@ class Batcher:
     dropped_incarnation: int = 0
     dropped_stale: int = 0
     dropped_full: int = 0
-    _waiting: deque[tuple[Segments, str]] = field(default_factory=deque)
+    _waiting: deque[tuple[Training, str]] = field(default_factory=deque)
     _decisions: int = 0
 
     @property
@@ -56,19 +70,19 @@ class Batcher:
 
     def waiting(self, session: str) -> int:
         """Return how many decisions of one collector session wait."""
-        return sum(segments.decisions for segments, giver in self._waiting if giver == session)
+        return sum(segments.units for segments, giver in self._waiting if giver == session)
 
-    def add(self, segments: Segments, session: str, version: int) -> bool:
+    def add(self, segments: Training, session: str, version: int) -> bool:
         """Keep segments for the next batch; False: they are of no use, and counted as dropped."""
         if segments.incarnation != self.incarnation:
-            self.dropped_incarnation += segments.decisions
+            self.dropped_incarnation += segments.units
         elif self._stale(segments, version):
-            self.dropped_stale += segments.decisions
-        elif self._decisions + segments.decisions > max(LIMIT * self.batch, segments.decisions):
-            self.dropped_full += segments.decisions
+            self.dropped_stale += segments.units
+        elif self._decisions + segments.units > max(LIMIT * self.batch, segments.units):
+            self.dropped_full += segments.units
         else:
             self._waiting.append((segments, session))
-            self._decisions += segments.decisions
+            self._decisions += segments.units
             return True
         return False
 
@@ -76,7 +90,7 @@ class Batcher:
         """Drop and count segments that have become too old."""
         stale = [entry for entry in self._waiting if self._stale(entry[0], version)]
         if stale:
-            dropped = sum(segments.decisions for segments, _ in stale)
+            dropped = sum(segments.units for segments, _ in stale)
             self._waiting = deque(entry for entry in self._waiting if not self._stale(entry[0], version))
             self._decisions -= dropped
             self.dropped_stale += dropped
@@ -88,31 +102,32 @@ class Batcher:
 
     def take(self, version: int) -> Batch:
         """Return the oldest lanes that make up a batch; surplus lanes of the last message stay for the next one."""
-        taken: list[Segments] = []
+        taken: list[Training] = []
         sessions: dict[str, int] = {}
         count = 0
         while count < self.batch:
             segments, session = self._waiting.popleft()
             lanes = _lanes_with(segments, self.batch - count)
-            if lanes < len(segments.length):
-                self._waiting.appendleft((segments.lanes(lanes, len(segments.length)), session))
+            if lanes < len(segments.version):
+                self._waiting.appendleft((segments.lanes(lanes, len(segments.version)), session))
                 segments = segments.lanes(0, lanes)
             taken.append(segments)
-            count += segments.decisions
-            sessions[session] = sessions.get(session, 0) + segments.decisions
+            count += segments.units
+            sessions[session] = sessions.get(session, 0) + segments.units
         self._decisions -= count
-        joined = join(taken)
-        lag = np.repeat(version - joined.version.astype(np.int64), joined.present.sum(axis=(1, 2)))
+        segments_taken = [one for one in taken if isinstance(one, Segments)]  # all, or none
+        joined = join(segments_taken) if segments_taken else join_fitness([o for o in taken if isinstance(o, Fitness)])
+        lag = np.repeat(version - joined.version.astype(np.int64), joined.lane_decisions)
         return Batch(joined, lag, sessions)
 
-    def _stale(self, segments: Segments, version: int) -> bool:
+    def _stale(self, segments: Training, version: int) -> bool:
         return bool(version - segments.version.min(initial=version) > self.max_lag)
 
 
-def _lanes_with(segments: Segments, decisions: int) -> int:
-    """Return how many of the first lanes hold this many decisions; all of them if they hold fewer."""
-    held = segments.present.sum(axis=(1, 2)).cumsum()
-    return min(len(held), int(held.searchsorted(decisions)) + 1)
+def _lanes_with(segments: Training, units: int) -> int:
+    """Return how many of the first lanes hold this many units; all of them if they hold fewer."""
+    held = segments.lane_units.cumsum()
+    return min(len(held), int(held.searchsorted(units)) + 1)
 
 
 def join(parts: Sequence[Segments]) -> Segments:

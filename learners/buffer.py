@@ -38,6 +38,8 @@ from learners.batcher import Batcher
 from learners.fed_player import FedPlayer
 from learners.player_settings import PlayerSettings
 from learners.replay import LocalReplay
+from learners.replay_files import KeptReplay, ReplayFiles, told_size
+from learners.segment_check import NEWEST
 from learners.segment_server import SegmentServer
 
 log = logging.getLogger("ludus.buffer")
@@ -64,6 +66,7 @@ class BufferedPlayer(FedPlayer):
     learner: str = ""  # the session that samples
     open: dict[int, bytes] = field(default_factory=dict)  # its open requests, and the peer of each
     lag: npt.NDArray[np.int64] = field(default_factory=NONE.copy)  # of new decisions that were not reported to it yet
+    unkept: int = 0  # decisions since its replay was last written
 
     def insert(self) -> bool:
         """Insert the oldest batch, if one is complete."""
@@ -73,6 +76,7 @@ class BufferedPlayer(FedPlayer):
         self.training = batch.sessions
         self.replay.insert(self.algo.steps_of(batch.segments), batch.decisions)
         self.lag = np.concatenate([self.lag, batch.lag])
+        self.unkept += batch.decisions
         return True
 
     def next_sample(self) -> Arrays:
@@ -107,6 +111,8 @@ class Buffer:
     clock: Callable[[], float]
     rank: int = 0  # of the learner's rank that samples from it
     ranks: int = 1
+    replay_files: ReplayFiles | None = None  # where replays are kept; None: they are not
+    keep_every: int = 65536  # decisions after which a replay is written
 
     waited: float = field(default=0.0, init=False)
     sampled: int = field(default=0, init=False)  # minibatches
@@ -131,10 +137,42 @@ class Buffer:
                 self._handle(incoming)
             else:
                 self._segments.answer(incoming, self._stored)
-        for stored in self._stored.values():
+        for stored in sorted(self._stored.values(), key=_filled):  # in the order in which a learner would train them
             self._answer(stored)
+            if stored.unkept >= self.keep_every:
+                self._keep(stored)
         self._segments.remind(self._stored)
         self._send_status()
+
+    def finish(self) -> None:
+        """Write the replays a last time, if they are kept."""
+        for stored in self._stored.values():
+            self._keep(stored)
+
+    def _keep(self, stored: BufferedPlayer) -> None:
+        stored.unkept = 0
+        if self.replay_files is None or stored.stopped or not stored.replay.size:
+            return
+        kept = self._kept(stored, stored.version)
+        try:
+            size = self.replay_files.save(kept, stored.replay, stored.rng)
+        except OSError as error:  # a full disk: the older file stays, and the next one is tried later
+            log.error("the replay of %s is not kept: %s", stored.player, error)
+            return
+        self.replay_files.forget_all_but(kept)
+        log.info("player %s: %s", stored.player, told_size(size, stored.replay))
+
+    def _restore(self, stored: BufferedPlayer) -> None:
+        """Fill the replay of a player from the newest file of this incarnation."""
+        if self.replay_files is None:
+            return
+        version = self.replay_files.load(self._kept(stored, NEWEST), stored.replay, stored.rng)
+        if version is not None:
+            log.info("player %s goes on with %d decisions of version %d", stored.player, stored.replay.size, version)
+
+    def _kept(self, stored: BufferedPlayer, version: int) -> KeptReplay:
+        settings = stored.algo.kept_under(self.spec.signature, stored.memory)
+        return KeptReplay(player=stored.player, incarnation=stored.incarnation, version=version, settings=settings)
 
     # --- the learner -----------------------------------------------------------------------------------------
 
@@ -159,8 +197,10 @@ class Buffer:
         stored = self._stored.get(message.player)
         if stored is None or stored.incarnation < message.incarnation:
             stored = self._stored[message.player] = self._begin(message, flat)
+            self._restore(stored)
         elif stored.incarnation > message.incarnation or not stored.advance(message.version):
             return
+        self._end_update(stored)
         stored.weights = flat
         self._segments.publish(stored)
 
@@ -200,6 +240,8 @@ class Buffer:
             self._status_wanted = True
             return
         stored.stopped = ""
+        if self._end_update(stored):  # without a new version: it was rolled back
+            self._segments.grant(stored)
         stored.open[request.request] = peer
         if request.ring == stored.ring:
             stored.take_errors(arrays)
@@ -217,8 +259,7 @@ class Buffer:
             del stored.open[request]
             arrays = stored.next_sample()
             self.sampled += "index" in arrays
-            if not stored.replay.due():  # the next batch may come
-                stored.training = {}
+            if stored.open and self._end_update(stored):  # a learner that requests ahead need not have learned from it
                 self._segments.grant(stored)
             message = SampleReply(
                 session=stored.learner,
@@ -234,6 +275,14 @@ class Buffer:
                 self.server.send(peer, message, arrays)
             except WireError as error:
                 log.error("a minibatch of %s cannot be sent: %s", stored.player, error)
+
+    def _end_update(self, stored: BufferedPlayer) -> bool:
+        """Let the next batch come if nothing more of this one is due; return whether that is new."""
+        if not stored.training or stored.replay.due():
+            return False
+        stored.training = {}
+        stored.full_since = self._segments.arrivals if stored.batcher.full else None
+        return True
 
     def _send_status(self) -> None:
         now = self.clock()
@@ -262,3 +311,8 @@ class Buffer:
             WAIT_SHARE: (self.waited - waited) / elapsed,
             MINIBATCHES_PER_SECOND: (self.sampled - sampled) / elapsed,
         }
+
+
+def _filled(stored: BufferedPlayer) -> float:
+    """Return when the batch of a player became full, to sort by."""
+    return float("inf") if stored.full_since is None else stored.full_since

@@ -3,6 +3,9 @@
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
 
 from league.ids import PlayerId
 from league.wire.messages import Candidate
@@ -20,7 +23,7 @@ Measure = Callable[[Candidate, bool], dict[str, float]]
 
 @dataclass(slots=True, kw_only=True)
 class CandidateWriter:
-    """Writes candidates on rank 0; does nothing on the other ranks.
+    """Writes candidates on rank 0; the other ranks write nothing, but for their replays if these are kept.
 
     writer.write_due(trainees)          # every `learner.candidate_decisions`
     writer.write_last(trainee)          # when its training ends
@@ -38,19 +41,21 @@ class CandidateWriter:
     def write_due(self, trainees: Iterable[Trainee]) -> None:
         """Write the candidates that are due."""
         for trainee in trainees:
-            if self.store.group.rank == 0 and self._due(trainee):
-                self._write(trainee)
+            if self._agreed(partial(self._is_time, trainee)):
+                self._write_on_all(trainee)
+
+    def _is_time(self, trainee: Trainee) -> bool:
+        return self.clock() >= self._retry_at and self._due(trainee)
 
     def write_last(self, trainee: Trainee) -> None:
         """Write the newest version, unless its candidate is there; log a failure even if an earlier one was."""
-        if self.store.group.rank != 0:
-            return
-        if trainee.candidate is not None and trainee.candidate.version >= trainee.version:
-            self._measure(trainee.candidate, last=True)
-            return
-        self._retry_at = NEVER
-        self._failing.discard(trainee.player)
-        self._write(trainee, last=True)
+        candidate = trainee.candidate
+        if self._agreed(lambda: candidate is None or candidate.version < trainee.version):
+            self._retry_at = NEVER
+            self._failing.discard(trainee.player)
+            self._write_on_all(trainee, last=True)
+        elif self.store.group.rank == 0 and candidate is not None:
+            self._measure(candidate, last=True)
 
     def finished(self, trainee: Trainee) -> bool:
         """Whether a player no longer trains, and its last candidate is written."""
@@ -65,20 +70,34 @@ class CandidateWriter:
         enough = trainee.behind >= self.store.config.candidate_decisions
         return enough and self.reporter.is_known(trainee.player)
 
-    def _write(self, trainee: Trainee, last: bool = False) -> None:
-        if self.clock() < self._retry_at:
-            return
+    def _agreed(self, asked: Callable[[], bool]) -> bool:
+        """Return what rank 0 finds; on the other ranks False, unless they keep replays and so have to write, too."""
+        group = self.store.group
+        mine = group.rank == 0 and asked()
+        if group.size == 1 or self.store.replay_files is None:
+            return mine
+        return bool(group.maximum(np.array([mine], np.int64))[0])
+
+    def _write_on_all(self, trainee: Trainee, last: bool = False) -> None:
+        """Write the candidate, and on every rank its replay if these are kept; then the older replays may go."""
+        if self.store.group.rank != 0:
+            self.store.keep_replay(trainee)
+        if self._agreed(lambda: self._write(trainee, last)):
+            self.store.drop_older_replays(trainee)
+
+    def _write(self, trainee: Trainee, last: bool) -> bool:
         try:
             candidate = self.store.write(trainee)
         except OSError as error:  # a full disk: train on, and try again later
             self._failed(trainee, error)
-            return
+            return False
         failed_before = trainee.player in self._failing
         self._failing.discard(trainee.player)
         level, what = (logging.WARNING, f"{WRITTEN}, which failed before") if failed_before else (logging.INFO, WRITTEN)
         log.log(level, "player %s: version %d %s", trainee.player, trainee.version, what)
         self._measure(candidate, last or not trainee.train)
         self.reporter.new_candidate(trainee.player)
+        return True
 
     def _measure(self, candidate: Candidate, last: bool) -> None:
         if self.measure is not None:

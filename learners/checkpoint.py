@@ -50,6 +50,7 @@ class Checkpoint:
     arrays: Mapping[str, npt.NDArray[Any]]  # weights, moments and counters of the algorithm
     began: float = 0.0  # share of the league's budget spent when the incarnation began,
     spent: float = 0.0  # and when this was written
+    cpu_seconds: float = 0.0  # of updates, in all incarnations
 
     def refuse_other(self, algorithm: str, policy: dict[str, Any], signature: str) -> None:
         """Raise CheckpointError unless it was written by this algorithm for this network and environment.

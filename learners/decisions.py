@@ -111,7 +111,7 @@ def seen_in(segments: Segments, policy: PolicyConfig, burn_in: int = 0) -> Obser
     return Observed(
         observation=observation if observation.dtype == torch.uint8 else observation.float(),  # images stay small
         place=torch.from_numpy(place) if _needs_place(policy) else None,
-        joint=None if policy.critic == "shared" else _overview(segments, policy)[lane, tick],
+        joint=None if not policy.oversees else _overview(segments, policy)[lane, tick],
         lanes=_lanes(segments, policy.state_size, burn_in) if policy.recurrent else None,
         mask=None if policy.ours else torch.from_numpy(segments.mask[present]),
         team=None if policy.ours else torch.from_numpy(present[lane, tick]),
@@ -119,7 +119,7 @@ def seen_in(segments: Segments, policy: PolicyConfig, burn_in: int = 0) -> Obser
 
 
 def _needs_place(policy: PolicyConfig) -> bool:
-    return policy.agent_id or policy.critic != "shared" or not policy.ours
+    return policy.agent_id or policy.oversees or not policy.ours
 
 
 def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | None) -> Observed:
@@ -134,7 +134,7 @@ def seen_in_tails(segments: Segments, policy: PolicyConfig, memory_BM: Tensor | 
     return Observed(
         observation=torch.from_numpy(segments.tail_observation),
         place=torch.from_numpy(segments.tail_agent).long() if _needs_place(policy) else None,
-        joint=None if policy.critic == "shared" else _tail_overview(segments, policy),
+        joint=None if not policy.oversees else _tail_overview(segments, policy),
         lanes=lanes,
         mask=None if policy.ours else torch.from_numpy(segments.tail_mask),
         team=None if policy.ours else torch.from_numpy(_tail_teams(segments)),

@@ -3,6 +3,7 @@
     group = join("auto", seconds=120)           # the group of torchrun; alone without it
     group.mean(gradient, weight=len(minibatch)) # the same on every rank afterwards
     group.maximum(np.array([version, ...]))        # elementwise
+    group.board                                 # notes, for ranks that do not wait for one another
     leave()                                     # at the end
 
 Nothing else imports torch.distributed. Without a GPU the ranks talk through gloo, with GPUs gradients go through NCCL.
@@ -24,6 +25,7 @@ from torch import Tensor
 from torch.distributed.rendezvous import rendezvous
 
 from league.errors import LudusError
+from learners.notice_board import Board, StoreBoard
 
 RANK_TIMEOUT = timedelta(seconds=300)  # for another rank in an exchange; a rank that dies is noticed at once
 CPU = torch.device("cpu")
@@ -48,6 +50,10 @@ class Group(Protocol):
     def device(self) -> torch.device:
         """The device of this rank."""
 
+    @property
+    def board(self) -> Board | None:
+        """Where ranks leave notes if they do not wait for one another (`learner.share`); None: they do."""
+
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Replace the tensor by its weighted mean over all ranks, and return it."""
 
@@ -71,6 +77,7 @@ class Alone:
     rank: int = 0
     size: int = 1
     device: torch.device = CPU
+    board: Board | None = None
 
     def mean(self, tensor: Tensor, weight: float) -> Tensor:
         """Return the tensor as it is."""
@@ -99,8 +106,9 @@ ALONE = Alone()
 class Ranks:
     """Several processes, by torch.distributed."""
 
-    def __init__(self, device: torch.device, seconds: float) -> None:
+    def __init__(self, device: torch.device, seconds: float, share: str = "ddp") -> None:
         store, self.rank, self.size = _rendezvous(seconds)
+        self.board: Board | None = None if share == "ddp" else StoreBoard(store, self.rank, self.size)
         self.device, self._gpus = device, None
         dist.init_process_group("gloo", store=store, rank=self.rank, world_size=self.size, timeout=RANK_TIMEOUT)
         if device.type == "cuda":
@@ -184,12 +192,12 @@ def device_for(wanted: str, gpus: int, rank: int = 0, ranks: int = 1) -> torch.d
     return torch.device("cuda", rank)
 
 
-def join(device: str = "cpu", seconds: float = 120.0) -> Group:
+def join(device: str = "cpu", seconds: float = 120.0, share: str = "ddp") -> Group:
     """Join the group that torchrun started; without torchrun there is only this process."""
     here, ranks = int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     gpus = torch.cuda.device_count() if device != "cpu" else 0
     mine = device_for(device, gpus, here, ranks)
-    return Ranks(mine, seconds) if int(os.environ.get("WORLD_SIZE", "1")) > 1 else Alone(device=mine)
+    return Ranks(mine, seconds, share) if int(os.environ.get("WORLD_SIZE", "1")) > 1 else Alone(device=mine)
 
 
 def leave() -> None:

@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from league.ids import PlayerId
 from league.policies.layout import FloatArray
-from league.segment import Segments
-from learners.batcher import Batcher
+from learners.batcher import Batcher, Training
 
 REACH = 1 << 16  # versions that a learner may have published and lost
 
@@ -24,6 +23,7 @@ class FedPlayer:
     version: int = 0
     memory: int = 0  # numbers that its network remembers for each agent
     state: bool = False  # whether its critic sees the state of the whole game
+    noise: int = 0  # of an evolving player: offsets of its noise table; 0: it learns from segments
     train: bool = True
     full_since: int | None = None  # arrival number at which its batch became full; None: it is not full
     training: dict[str, int] = field(default_factory=dict)  # decisions of each session in the present update
@@ -35,10 +35,10 @@ class FedPlayer:
         """Return how many decisions of a session are here: waiting, or in the present update."""
         return self.batcher.waiting(session) + self.training.get(session, 0)
 
-    def offer(self, segments: Segments, session: str) -> bool:
+    def offer(self, segments: Training, session: str) -> bool:
         """Keep segments for the next batch; False: they are of no use, and counted as dropped."""
         if self.stopped:
-            self.dropped_stopped += segments.decisions
+            self.dropped_stopped += segments.units
             return False
         return self.train and self.batcher.add(segments, session, self.version)
 

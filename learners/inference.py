@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from league.ids import PlayerId
+from league.ids import PlayerId, derive_seed
 from league.metrics import ROWS_PER_BATCH, ROWS_PER_SECOND, WAIT_SHARE
 from league.per_player import PerPlayer
 from league.policies.actions import bounded
@@ -46,14 +46,15 @@ class InferenceNetwork(Protocol):
     log_std: FloatArray
     exploration: FloatArray
 
-    def outputs(
+    def explore(
         self,
         observation: npt.NDArray[Any],
+        rng: np.random.Generator,
         place: Places | None,
         memory: FloatArray | None,
         beside: Bystanders | None,
     ) -> FloatArray:
-        """Return logits and means of each row; `memory` is updated in place."""
+        """Return logits and means of each row, with noise if the network is noisy; `memory` is updated in place."""
 
 
 MakeNetwork = Callable[[PolicyConfig, EnvSpec, FloatArray], InferenceNetwork]
@@ -101,6 +102,11 @@ class Inference:
     _sessions: OrderedDict[str, _CollectorMemory] = field(default_factory=OrderedDict, init=False)
     _memories: int = field(default=0, init=False)
     _watched: tuple[float, int, int, float] = field(default=(float("-inf"), 0, 0, 0.0), init=False)
+    _rng: np.random.Generator = field(init=False)  # of noisy networks
+
+    def __post_init__(self) -> None:
+        """Seed the noise."""
+        self._rng = np.random.default_rng(derive_seed(0, "inference", self.session))
 
     def step(self, timeout: float) -> None:
         """Answer requests, waiting up to `timeout` seconds for one."""
@@ -229,7 +235,7 @@ class Inference:
         beside = None
         if "mask" in together[0].arrays:
             beside = Bystanders(*(_joined([asked.arrays[name] for asked in together]) for name in ("mask", "team")))
-        found = network.outputs(observation, place, memory, beside)
+        found = network.explore(observation, self._rng, place, memory, beside)
         outputs = bounded(found)  # finite whatever the weights, so it can be sent
         self.rows += len(outputs)
         self.batches += 1

@@ -13,7 +13,7 @@ from league.ids import PlayerId
 from league.metrics import SECONDS, UPDATES_PER_SECOND, WAIT_SHARE, WRITE_FAILURES
 from league.wire.messages import Assignment, Roster
 from league.wire.ports import Client, Server
-from learners.agreement import agree, share_rosters
+from learners.agreement import agree, pass_on, share_rosters
 from learners.candidate_writer import CandidateWriter, Measure
 from learners.intake import Intake
 from learners.progress_reporter import UNKNOWN, LearnerAddresses, ProgressReporter, Trained
@@ -23,6 +23,8 @@ from learners.trainee import Trainee
 from learners.trainee_store import TraineeStore
 
 log = logging.getLogger("ludus.learner")
+
+STALE = 8  # batches that were dropped as too old before a player's warning says so
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,6 +48,7 @@ class Learner:
     _addresses: LearnerAddresses = field(init=False)  # of all ranks
     _newest: tuple[int, int] = field(default=(-1, -1), init=False)  # term and request of the newest roster
     _updates: int = field(default=0, init=False)  # since the last report
+    _warned: set[PlayerId] = field(default_factory=set, init=False)  # players most of whose decisions are too old
     _stop_asked: bool = field(default=False, init=False)  # of this rank
     _stopped: bool = field(default=False, init=False)
 
@@ -75,6 +78,7 @@ class Learner:
         received = [message for message, _ in self.coordinator.receive(0) if isinstance(message, Roster)]
         for roster in share_rosters(self.store.group, received):
             self._reconcile(roster)
+        pass_on(self.store.group, received)
         if self._stopped:
             return False
         self._writer.write_due(self._trainees.values())
@@ -145,7 +149,7 @@ class Learner:
         if agreed.buffer_moved and buffer is not None:
             self._addresses = replace(self._addresses, buffers=self.store.group.gather(buffer.address))
         for trainee, version in zip(trainees, agreed.versions, strict=True):
-            if trainee.advance(version):
+            if trainee.advance(version) or trainee.follow():
                 self._intake.publish(trainee)
         if agreed.stop:
             self._finish()
@@ -158,9 +162,22 @@ class Learner:
         self._updates += 1
         if learned:
             self._intake.publish(trainee)
+            self._warn_of_stale(trainee)
         else:
             self._after_rollback(trainee)
             self._intake.segments.grant(trainee)
+
+    def _warn_of_stale(self, trainee: Trainee) -> None:
+        """Say once if more is dropped as too old than learned from: what collectors send at a time is many batches."""
+        batcher, player = trainee.batcher, trainee.player
+        if player in self._warned or batcher.dropped_stale <= max(STALE * batcher.batch, trainee.decisions):
+            return
+        self._warned.add(player)
+        log.warning(
+            "player %s: more decisions were dropped as too old (%d) than learned from (%d): algo.batch=%d is too small "
+            "for what collectors send at a time. Raise algo.batch or algo.max_lag, or lower collector.slots",
+            player, batcher.dropped_stale, trainee.decisions, batcher.batch,
+        )  # fmt: skip
 
     def _after_rollback(self, trainee: Trainee) -> None:
         """Stop a player after too many rollbacks in a row: the same on every rank, as rollbacks are."""

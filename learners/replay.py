@@ -26,6 +26,7 @@ import numpy.typing as npt
 from learners.steps import Arrays, Index, Steps
 
 FIELDS = ("index", "action", "reward", "discount", "odds")  # of a sample, beside the inputs of the network
+CELLS = "cell."  # the beginning of the names of arrays of cells
 SMALLEST = 1e-6  # added to each error, so that a decision without error can still be sampled
 
 
@@ -79,7 +80,7 @@ class Replay:
     """
 
     def __init__(self, capacity: int, priority: float = 0.0) -> None:
-        self._capacity, self._exponent = capacity, priority
+        self.capacity, self._exponent = capacity, priority
         self._arrays: Arrays = {}
         self._tree = SumTree(capacity)
         self._count = 0  # cells so far
@@ -91,10 +92,10 @@ class Replay:
         fields = {"action": steps.action, "reward": steps.reward, "discount": steps.discount, "ahead": steps.ahead}
         arrays = {**{f"seen.{name}": array for name, array in steps.seen.items()}, **fields}
         if not self._arrays:
-            self._arrays = {name: np.zeros((self._capacity, *a.shape[1:]), a.dtype) for name, a in arrays.items()}
-        kept = slice(max(0, len(steps) - self._capacity), None)
+            self._arrays = {name: np.zeros((self.capacity, *a.shape[1:]), a.dtype) for name, a in arrays.items()}
+        kept = slice(max(0, len(steps) - self.capacity), None)
         index = self._count + np.arange(len(steps))[kept]
-        cell = index % self._capacity
+        cell = index % self.capacity
         for name, array in arrays.items():
             self._arrays[name][cell] = array[kept]
         self._count += len(steps)
@@ -107,12 +108,12 @@ class Replay:
         """Sample decisions: one from each of `count` equal parts of the priorities."""
         parts = (np.arange(count) + rng.random(count)) / count
         cell = self._tree.find(parts * self._tree.total)
-        after = (cell + self._arrays["ahead"][cell]) % self._capacity
+        after = (cell + self._arrays["ahead"][cell]) % self.capacity
         seen = {name.removeprefix("seen."): array for name, array in self._arrays.items() if name.startswith("seen.")}
         if "length" in seen:
             return self._lanes(cell, seen)
         return Sample(
-            index=self._count - 1 - (self._count - 1 - cell) % self._capacity,
+            index=self._count - 1 - (self._count - 1 - cell) % self.capacity,
             seen={name: array[cell] for name, array in seen.items()},
             action=self._arrays["action"][cell],
             reward=self._arrays["reward"][cell],
@@ -125,11 +126,11 @@ class Replay:
         """Return the lanes that begin in these cells, padded to the longest; `present` is False in the padding."""
         length = arrays["length"][head]
         ticks = np.arange(length.max())
-        cell, present = (head[:, None] + ticks) % self._capacity, ticks < length[:, None]
+        cell, present = (head[:, None] + ticks) % self.capacity, ticks < length[:, None]
         seen = {name: array[cell] for name, array in arrays.items() if name not in ("length", "memory")}
         seen["learn"] &= present
         return Sample(
-            index=self._count - 1 - (self._count - 1 - head) % self._capacity,
+            index=self._count - 1 - (self._count - 1 - head) % self.capacity,
             seen=seen | {"present": present, "memory": arrays["memory"][head], "ahead": self._arrays["ahead"][cell]},
             action=self._arrays["action"][cell],
             reward=self._arrays["reward"][cell],
@@ -145,19 +146,46 @@ class Replay:
         priority = (np.abs(error.astype(np.float64)) + SMALLEST) ** self._exponent
         self.highest = max(self.highest, float(priority.max(initial=0)))
         alive = self._held(index)
-        self._tree.set(index[alive] % self._capacity, priority[alive])
+        self._tree.set(index[alive] % self.capacity, priority[alive])
 
     def drop(self, index: Index) -> None:
         """Exclude decisions from sampling: their error is not finite."""
         index = np.unique(index)
         index = index[self._held(index)]
         self.size -= len(index)
-        self._tree.set(index % self._capacity, np.zeros(len(index)))
+        self._tree.set(index % self.capacity, np.zeros(len(index)))
+
+    @property
+    def used(self) -> int:
+        """The number of cells that hold something."""
+        return min(self._count, self.capacity)
+
+    def arrays(self) -> Arrays:
+        """Return all that is needed to go on: views of the cells in use, their priorities, and counters."""
+        used = self.used
+        cells = {f"{CELLS}{name}": array[:used] for name, array in self._arrays.items()}
+        priority = self._tree[np.arange(used)]
+        return {**cells, "priority": priority, "count": np.array([self._count]), "highest": np.array([self.highest])}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from these arrays; raise ValueError if they are no replay of this capacity."""
+        cells = {n.removeprefix(CELLS): array for n, array in arrays.items() if n.startswith(CELLS)}
+        priority, count = arrays["priority"], int(arrays["count"][0])
+        used = min(count, self.capacity)
+        if any(len(array) != used for array in (priority, *cells.values())) or not (priority >= 0).all():
+            raise ValueError(f"{len(priority)} cells of {count} are not the cells of a ring of {self.capacity}")
+        self._arrays = {name: np.zeros((self.capacity, *a.shape[1:]), a.dtype) for name, a in cells.items()}
+        for name, array in cells.items():
+            self._arrays[name][:used] = array
+        self._tree = SumTree(self.capacity)
+        self._tree.set(np.arange(used), priority)
+        self._count, self.highest = count, float(arrays["highest"][0])
+        self.size = int(np.count_nonzero(priority))
 
     def _held(self, index: Index) -> npt.NDArray[np.bool_]:
         """Return which of the decisions can still be sampled."""
-        there = (index < self._count) & (index >= max(0, self._count - self._capacity))
-        return there & (self._tree[index % self._capacity] > 0)
+        there = (index < self._count) & (index >= max(0, self._count - self.capacity))
+        return there & (self._tree[index % self.capacity] > 0)
 
 
 class SumTree:
@@ -319,3 +347,15 @@ class LocalReplay:
         """Return how many decisions came in since the last call."""
         fresh, self._fresh = self._fresh, 0
         return fresh
+
+    def arrays(self) -> Arrays:
+        """Return all that is needed to go on, as arrays; those of cells are views."""
+        limit = self.limit
+        counters = [self._fresh, self._units, self._decisions, limit.inserts, limit.samples]
+        return self.replay.arrays() | {"counters": np.array(counters), "due": np.array([limit.due])}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from these arrays; raise ValueError if they are no replay of this capacity."""
+        self.replay.restore(arrays)
+        counters, self.limit.due = arrays["counters"].tolist(), float(arrays["due"][0])
+        self._fresh, self._units, self._decisions, self.limit.inserts, self.limit.samples = counters

@@ -64,6 +64,15 @@ class Trajectories:
             total_LTA = self.reward + gamma * self.following(total_LTA)
         return total_LTA * self.present
 
+    def upgoing_advantages(self, value_LTA: Tensor, gamma: float) -> Tensor:
+        """Return upgoing returns minus values (Vinyals et al. 2019).
+
+        An upgoing return follows the rewards while the next decision did at least as well as its value, by one reward
+        and the value after it; then it takes that value.
+        """
+        error_LTA = self.reward + gamma * self.following(value_LTA) - value_LTA
+        return self.accumulate(error_LTA, gamma * self._next((error_LTA >= 0).to(error_LTA.dtype)))
+
     def vtrace(
         self, value_LTA: Tensor, log_ratio_LTA: Tensor, gamma: float,
         lambda_: float = 1.0, rho_max: float = 1.0, c_max: float = 1.0,
@@ -90,5 +99,8 @@ class Trajectories:
         """
         trace_LTA = lambda_ * log_ratio_LTA.exp().clamp(max=1.0)
         error_LTA = self.reward + gamma * self.following(expected_LTA) - q_LTA
-        next_trace_LTA = Trajectories(self.reward, self.end, self.present, torch.zeros_like(q_LTA)).following(trace_LTA)
-        return (q_LTA * self.present) + self.accumulate(error_LTA, gamma * next_trace_LTA)
+        return (q_LTA * self.present) + self.accumulate(error_LTA, gamma * self._next(trace_LTA))
+
+    def _next(self, number_LTA: Tensor) -> Tensor:
+        """Return the number of the next decision; 0 where none follows in the segment."""
+        return Trajectories(self.reward, self.end, self.present, torch.zeros_like(number_LTA)).following(number_LTA)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from league import fitness
+from league.fitness import Fitness
 from league.policies.actions import legal
 from league.segment import CONTINUES, CUT, FIELDS, Segments, not_finite
 from league.spec import EnvSpec
@@ -38,6 +40,27 @@ def open_segments(head: SegmentsHead, arrays: Arrays, spec: EnvSpec, memory: int
     if segments.decisions != head.decisions:
         raise SegmentsError(f"{segments.decisions} decisions inside, but the head says {head.decisions}")
     return segments
+
+
+def open_fitness(head: SegmentsHead, arrays: Arrays, offsets: int) -> Fitness:
+    """Return the fitness of a message, or raise SegmentsError; `offsets` is the number of those in the noise table."""
+    if set(arrays) != set(fitness.FIELDS):
+        raise SegmentsError(f"this player evolves: expected arrays {sorted(fitness.FIELDS)}, got {sorted(arrays)}")
+    kinds = {"offset": "int64", "sign": "int8", "returned": "float64", "decisions_made": "int32", "version": "int32"}
+    for name, kind in kinds.items():
+        array = arrays[name]
+        if array.shape != (head.decisions,) or array.dtype != np.dtype(kind):
+            raise SegmentsError(f"{name} is {array.dtype}{list(array.shape)}, expected {kind}[{head.decisions}]")
+    found = Fitness(head.player, head.incarnation, **arrays)
+    if not np.isfinite(found.returned).all():
+        raise SegmentsError("returned is not finite")
+    if not (np.abs(found.sign) == 1).all() or (found.decisions_made < 1).any():
+        raise SegmentsError("a sign is not 1 or -1, or an episode has no decision")
+    if ((found.offset < 0) | (found.offset >= offsets)).any():
+        raise SegmentsError("an offset lies outside of the noise table")
+    if ((found.version < 0) | (found.version > NEWEST)).any():
+        raise SegmentsError("a version is out of range")
+    return found
 
 
 def _check_shapes(segments: Segments, spec: EnvSpec, memory: int, state: bool) -> None:

@@ -7,9 +7,10 @@ from league.ids import PlayerId
 from league.spec import EnvSpec
 from league.wire.messages import Credit, Pull, Refused, Role, SegmentsHead, Watch, Weights
 from league.wire.ports import Incoming, Server
+from learners.batcher import Training
 from learners.credits import Credits
 from learners.fed_player import FedPlayer
-from learners.segment_check import SegmentsError, open_segments
+from learners.segment_check import SegmentsError, open_fitness, open_segments
 
 SESSIONS = 4096  # of collectors that may feed one player
 
@@ -113,7 +114,7 @@ class SegmentServer:
 
     def _take_in(self, incoming: Incoming, head: SegmentsHead, fed: FedPlayer) -> None:
         try:
-            segments = open_segments(head, incoming.arrays, self.spec, fed.memory, fed.state)
+            segments = self._open(head, incoming, fed)
         except SegmentsError as error:
             self.malformed += 1
             self._refuse(incoming, f"segments of {head.player!r} from {head.name!r}: {error}")
@@ -134,6 +135,12 @@ class SegmentServer:
             self._send_credit(head.session, fed)
         elif fed.batcher.full and fed.full_since is None:
             fed.full_since = self.arrivals
+
+    def _open(self, head: SegmentsHead, incoming: Incoming, fed: FedPlayer) -> Training:
+        """Return what a message holds, checked."""
+        if fed.noise:
+            return open_fitness(head, incoming.arrays, fed.noise)
+        return open_segments(head, incoming.arrays, self.spec, fed.memory, fed.state)
 
     def _is_crowded(self, session: str, fed: FedPlayer) -> bool:
         sessions = self._credits_of(fed).sessions

@@ -1,6 +1,7 @@
 """A trainee: one learning player in training, from its batches to its versions."""
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -8,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from league.ids import Hash
-from league.metrics import LAG_MAX, LAG_MEAN, LAG_P95, REFUSED_WEIGHTS, ROLLBACKS, player_metric
+from league.metrics import CPU_SECONDS, LAG_MAX, LAG_MEAN, LAG_P95, REFUSED_WEIGHTS, ROLLBACKS, player_metric
 from league.policies.layout import FloatArray
 from league.wire.messages import Candidate
 from learners.algorithms.algorithm import Algorithm, check_metrics
@@ -39,6 +40,7 @@ class Trainee(FedPlayer):
     weight_check: WeightCheck | None = None  # None: whatever is finite is published
     average: WeightAverage | None = None  # what candidates are made of; None: of the newest weights
     group: Group = ALONE
+    cpu_seconds: float = 0.0  # of updates in all incarnations: of this process, times its ranks
     _network_fault: str = ""  # of the last rollback: that the network itself fails on this game's observations
     _losses: dict[str, float] = field(default_factory=dict)
     _lags: list[npt.NDArray[np.int64]] = field(default_factory=list)
@@ -46,7 +48,7 @@ class Trainee(FedPlayer):
     def learn(self, between: Callable[[], None]) -> bool:
         """Train on the oldest batch; True: there is a new version, False: the update was rolled back."""
         good = self.algorithm.state() if self.weight_check is not None else {}
-        metrics, lag = self._update(between)
+        metrics, lag = self._timed_update(between)
         self._losses.update(metrics)
         self._lags.append(lag)
         if metrics[ROLLBACKS]:
@@ -62,13 +64,21 @@ class Trainee(FedPlayer):
             self._roll_back(why)
             return False
         self.in_a_row = 0
+        self.accept(weights, self.group.total(len(lag)))
+        return True
+
+    def accept(self, weights: FloatArray, decisions: int) -> None:
+        """Make a version of weights that were trained on so many decisions."""
         self.version += 1
         self.weights = weights
         if self.average is not None:
             self.average.add(weights)
-        self.decisions += self.group.total(len(lag))
+        self.decisions += decisions
         self.batcher.expire(self.version)
-        return True
+
+    def follow(self) -> bool:
+        """Take over a newer version of another rank; False: there is none. In step, ranks make versions together."""
+        return False
 
     def _roll_back(self, why: str) -> None:
         """Count a rollback; the last good version stays."""
@@ -81,6 +91,20 @@ class Trainee(FedPlayer):
         why = check.fault(weights, self.weights)
         anywhere = self.group.total(bool(why))  # every rank takes part: each sees other observations
         return why or ("another rank refused the weights" if anywhere else "")
+
+    def _timed_update(self, between: Callable[[], None]) -> tuple[dict[str, float], npt.NDArray[np.int64]]:
+        """Update the weights, and count the processor time of it, without that of `between`."""
+        began, elsewhere = time.process_time(), 0.0
+
+        def serve() -> None:
+            nonlocal elsewhere
+            paused = time.process_time()
+            between()
+            elsewhere += time.process_time() - paused
+
+        found = self._update(serve)
+        self.cpu_seconds += (time.process_time() - began - elsewhere) * self.group.size
+        return found
 
     def _update(self, between: Callable[[], None]) -> tuple[dict[str, float], npt.NDArray[np.int64]]:
         """Update the weights once; return metrics, and the lag of each decision that is new."""
@@ -134,6 +158,7 @@ class Trainee(FedPlayer):
             "dropped_incarnation": float(batcher.dropped_incarnation),
             "dropped_full": float(batcher.dropped_full),
             "stopped": float(bool(self.stopped)),
+            CPU_SECONDS: self.cpu_seconds,
         }
         lag = np.concatenate([*self._lags, np.zeros(0, np.int64)])
         if len(lag):

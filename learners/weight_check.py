@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from league.policies.layout import LARGEST, FloatArray, PolicyConfig, describe
 from league.policies.network_actor import Bystanders, HasValues, make_actor
+from league.segment import Segments
 from league.spec import EnvSpec
 from learners.batcher import Batch
 from learners.config import LearnerConfig
@@ -35,6 +36,8 @@ class WeightCheck:
 
     def sample_observations(self, batch: Batch) -> None:
         """Take observations from a batch. With a buffer process there is none: then zeros and ones are used."""
+        if not isinstance(batch.data, Segments):
+            return  # of an evolving player no observation travels
         segments = batch.segments
         self._seen = segments.observation[segments.present][:ROWS]
 
@@ -53,6 +56,8 @@ class WeightCheck:
 
     def network_fault(self, flat: FloatArray, batch: Batch) -> str:
         """Return that the network itself fails on observations of a batch, though its weights are good; else ""."""
+        if not isinstance(batch.data, Segments):
+            return ""
         segments = batch.segments
         seen, mask = segments.observation[segments.present], segments.mask[segments.present]
         actor, place, beside = make_actor(self.policy, self.spec, flat), np.zeros(len(seen), np.intp), Bystanders(mask)

@@ -1,5 +1,6 @@
 """For all tests: one thread each, skips that `.ci/run` does not forgive, patience, and small disks to fill."""
 
+import gc
 import json
 import os
 import signal
@@ -16,6 +17,13 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 # A shell that starts a suite in the background lets it, and all that it starts, ignore SIGINT.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish():
+    """Keep what was imported and collected, half a million objects, out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
+
 
 # --- skips ---------------------------------------------------------------------------------------------------
 

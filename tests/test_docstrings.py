@@ -2,6 +2,7 @@
 
 import doctest
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 
 import pytest
@@ -12,6 +13,7 @@ import launch
 import league
 import learners
 
+ROOT = Path(league.__file__).parents[1]
 PACKAGES = (league, coordinator, collectors, learners, launch)
 MODULES = ["ludus"] + [
     module.name
@@ -21,11 +23,18 @@ MODULES = ["ludus"] + [
 ]
 
 
-def test_there_are_examples_to_run():
-    found = sum(len(test.examples) for name in MODULES for test in doctest.DocTestFinder().find(import_module(name)))
-    assert found > 50
+def source(name):
+    path = ROOT.joinpath(*name.split("."))
+    return (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text()
 
 
-@pytest.mark.parametrize("name", MODULES)
+def test_every_module_can_be_imported():
+    for name in MODULES:
+        import_module(name)
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if ">>> " in source(name)])
 def test_examples_in_docstrings_run(name):
-    assert doctest.testmod(import_module(name)).failed == 0
+    results = doctest.testmod(import_module(name))
+    assert results.attempted
+    assert not results.failed

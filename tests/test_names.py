@@ -57,17 +57,28 @@ def test_waiting_times_say_what_is_waited_for():
 MIRRORED = PACKAGES
 # Modules without a test file of their own name, and the file that covers each.
 COVERED = {
+    "collectors/envs/adapters/pgx_arrays.py": "tests/collectors/envs/adapters/test_pgx.py",
     "launch/processes/run_beside_learner.py": "tests/process/test_central.py",
     "launch/processes/run_replica.py": "tests/process/test_replica.py",
     "league/policies/actor.py": "tests/conformance/test_policies.py",
+    "league/policies/torch_return_heads.py": "tests/league/policies/test_return_heads.py",
     "league/wire/ports.py": "tests/conformance/test_ports.py",
     "learners/algorithms/a2c_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/appo_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/c51_config.py": "tests/learners/algorithms/test_c51.py",
+    "learners/algorithms/ddpg_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/discrete_sac_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/dqn_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/impala_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/mmd_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/qmix_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/qr_dqn_config.py": "tests/learners/algorithms/test_qr_dqn.py",
+    "learners/algorithms/rainbow_config.py": "tests/learners/algorithms/test_rainbow.py",
+    "learners/algorithms/return_distributions.py": "tests/learners/algorithms/test_c51.py",
     "learners/algorithms/rnad_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/sac_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/td3_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/off_policy_config.py": "tests/learners/algorithms/test_off_policy.py",
     "learners/algorithms/vdn_config.py": "tests/learners/algorithms/test_config.py",
 }
 

@@ -44,10 +44,8 @@ class TooLargeError(EnumerationError):
     """A game with more positions than the limit."""
 
     def __init__(self, name: str, size: str, limit: int) -> None:
-        super().__init__(
-            f"{name} has {size} positions, and an exact figure takes at most {limit:,}. Train a best response instead: "
-            "ludus probe"
-        )
+        self.sizes = f"{name} has {size} positions, and an exact figure takes at most {limit:,}"
+        super().__init__(f"{self.sizes}. Train a best response instead: ludus probe")
 
 
 @dataclass(frozen=True, slots=True)

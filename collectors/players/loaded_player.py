@@ -148,10 +148,10 @@ class LoadedPlayer:
 
     def value(self, observation: Any, mask: Any = None, *, agent: Hashable = None) -> float:
         """Return what the network expects the agent to earn from here on, discounted. The memory stays as it is."""
-        sees_mask = self._config.head == "values" or self._actor.foreign
+        sees_mask = self._config.valued or self._actor.foreign
         batch = self._batch({agent: observation}, {agent: mask}, need_mask=sees_mask)
         memory, places, beside = self._recalled(batch), self._places(batch), self._beside(batch)
-        if self._config.head == "values":
+        if self._config.valued:
             outputs = self._actor.outputs(batch.observation, places, memory, beside)
             return float(np.where(batch.mask, bounded(outputs), ILLEGAL).max())
         if isinstance(self._actor, HasValues):
@@ -227,6 +227,8 @@ def _bytes(card: PlayerCard, agent: str) -> tuple[bytes, bytes]:
 
 def value_network(config: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> NumpyActor:
     """Return a network whose only output is the value: the same layers, with the value head for a policy head."""
+    if config.critic == "none":
+        raise ActingError("its critic stayed with its learner (policy.critic=none), so it has no values")
     if config.critic != "shared":
         raise ActingError(
             f"its critic sees more than one agent (policy.critic={config.critic}), so an observation alone has no value"

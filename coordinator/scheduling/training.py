@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from coordinator.scheduling.choosing import any_of
+from coordinator.scheduling.episode_costs import episode_costs
 from coordinator.scheduling.resting import RestingPairs
 from coordinator.scheduling.seat_choices import Seats
 from league.ids import PlayerId, TicketNumber
@@ -25,6 +26,7 @@ class TrainingTickets:
         self._state, self._seats, self._resting, self._allow = state, seats, resting, allow
         self._matchmakers: dict[str, Matchmaker] = {}  # by kind
         self._cached: dict[tuple[PlayerId, str, bool], list[Choice]] = {}  # choices that hold for this batch
+        self.cpu_seconds: dict[PlayerId, float] = {}  # that the learner of a player spent on an episode of it
         self._ready: list[Player] | None = None  # learning players that could train, in this batch as well
 
     def choices(self, player: Player, roles: frozenset[str] | None = None, mates: bool = False) -> list[Choice]:
@@ -84,8 +86,10 @@ class TrainingTickets:
             learning = state.population.learning()
             self._ready = [p for p in learning if p.rate > 0 and state.candidate(p.id) is not None]
         ready = self._ready
-        had = {p.id: state.asked[p.id] / p.rate for p in ready}
-        limit = min(had.values(), default=0.0) + LEAD * state.config.episodes / (sum(p.rate for p in ready) or 1.0)
+        cost = episode_costs(state, ready, self.cpu_seconds)
+        had = {p.id: state.asked[p.id] * cost[p.id] / p.rate for p in ready}
+        lead = LEAD * state.config.episodes * max(cost.values(), default=0.0)
+        limit = min(had.values(), default=0.0) + lead / (sum(p.rate for p in ready) or 1.0)
         return sorted((p for p in ready if p.id not in starved and had[p.id] <= limit), key=lambda p: had[p.id])
 
     def _match(self, player: Player, rng: np.random.Generator, now: float) -> tuple[Entry, ...] | None:

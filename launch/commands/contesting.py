@@ -15,6 +15,7 @@ from launch.spawn.exit_code import FAILED
 if TYPE_CHECKING:
     from launch.matches.stopping import StopRule
 
+PLAY_PORT = 8421  # of the page to play at
 MOST_GAMES = 20_000  # of a duel that stops by itself
 
 
@@ -161,14 +162,30 @@ def _add_play(parser: ArgumentParser) -> None:
     parser.add_argument("--name", default="human", help="what you are called in the league (human)")
     parser.add_argument("--role", help="the role that you take, if there are several")
     parser.add_argument("--games", metavar="N", type=int, default=1, help="how many, a seat further each time (1)")
+    parser.add_argument("--browser", action="store_true", help="play in a browser, where a game is rated on request")
+    parser.add_argument("--port", type=int, help="of that page (8421, or a free one if that is taken)")
     add_allow(parser)
 
 
 def _play(arguments: Namespace) -> int:
+    if arguments.browser:
+        return _play_in_browser(arguments)
     from launch.matches.human import play_human
 
     who = (arguments.player, arguments.name, arguments.role, arguments.games)
     return play_human(find_run(arguments), *who, arguments.allow)
+
+
+def _play_in_browser(arguments: Namespace) -> int:
+    from launch.dashboard.play_table import PlayTable
+    from launch.dashboard.serving import ServerPlace, serve_table
+    from launch.viewers.view import find_player, open_view
+
+    run = find_run(arguments)
+    find_player(open_view(run).state, arguments.player)
+    place, table = ServerPlace(port=arguments.port, usual=PLAY_PORT), PlayTable(run, arguments.allow)
+    serve_table(table, arguments.player, arguments.name, place, lambda line: print(line, flush=True))  # noqa: T201
+    return 0
 
 
 def _add_replay(parser: ArgumentParser) -> None:

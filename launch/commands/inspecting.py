@@ -1,10 +1,13 @@
-"""The commands that read runs: list, status, standings, payoff, matches, explain, report, export, verify."""
+"""The commands that read runs.
+
+list, dashboard, status, standings, payoff, matches, explain, report, export, verify
+"""
 
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from launch.commands.command import CliCommand, add_allow, add_json, find_run, optional_path, print_note
+from launch.commands.command import RUN_HELP, CliCommand, add_allow, add_json, find_run, optional_path, print_note
 
 
 def _add_list(parser: ArgumentParser) -> None:
@@ -18,6 +21,31 @@ def _list(arguments: Namespace) -> int:
     return list_runs(Path(arguments.runs), arguments.json)
 
 
+def _add_dashboard(parser: ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", nargs="?", help=f"{RUN_HELP} (all runs of --runs)")
+    parser.add_argument("--runs", metavar="DIR", default="runs", help="where all runs are (runs)")
+    help = "where to listen; with another address than this machine's own, others can read your runs (127.0.0.1)"
+    parser.add_argument("--host", default="127.0.0.1", help=help)
+    parser.add_argument("--port", type=int, help="at which port (8420, or a free one if that is taken)")
+    add_allow(parser)
+
+
+def _dashboard(arguments: Namespace) -> int:
+    from launch.dashboard.dashboard_runs import Runs
+    from launch.dashboard.serving import ServerPlace, serve
+    from league.errors import InputError
+
+    if arguments.port is not None and not 0 < arguments.port < 65536:
+        raise InputError(f"--port must be between 1 and 65535, got {arguments.port}")
+    folder = Path(arguments.runs)
+    if arguments.run is None and not folder.is_dir():
+        raise InputError(f"there is no directory {str(folder)!r}: name that of the runs with --runs, or give a run")
+    only = find_run(arguments) if arguments.run is not None else None
+    place = ServerPlace(host=arguments.host, port=arguments.port)
+    serve(Runs(folder, only, tuple(arguments.allow)), place, lambda line: print(line, flush=True))  # noqa: T201
+    return 0
+
+
 def _status(arguments: Namespace) -> int:
     from launch.viewers.reading import status
 
@@ -29,10 +57,23 @@ def _add_variant(parser: ArgumentParser) -> None:
     parser.add_argument("--variant", metavar="NAME", help="only games in this variant of the environment")
 
 
-def _standings(arguments: Namespace) -> int:
-    from launch.viewers.reading import standings
+def _add_standings(parser: ArgumentParser) -> None:
+    _add_variant(parser)
+    parser.add_argument(
+        "--cost", action="store_true", help="learning players with their algorithms, and what was spent on each"
+    )
 
-    return standings(find_run(arguments), arguments.json, arguments.variant)
+
+def _standings(arguments: Namespace) -> int:
+    from launch.viewers.reading import standings, standings_with_costs
+    from league.errors import InputError
+
+    run = find_run(arguments)
+    if arguments.cost and arguments.variant is not None:
+        raise InputError("--cost counts all training, so --variant does not go with it: leave one of them out")
+    if arguments.cost:
+        return standings_with_costs(run, arguments.json)
+    return standings(run, arguments.json, arguments.variant)
 
 
 def _payoff(arguments: Namespace) -> int:
@@ -116,6 +157,14 @@ INSPECTING = (
         takes_run=False,
     ),
     CliCommand(
+        name="dashboard",
+        help="show runs in a browser: live while they run, and afterwards",
+        example="ludus dashboard latest",
+        handle=_dashboard,
+        add_arguments=_add_dashboard,
+        takes_run=False,
+    ),
+    CliCommand(
         name="status",
         help="show how far a run is, and which processes work on it",
         example="ludus status latest",
@@ -127,7 +176,7 @@ INSPECTING = (
         help="show the ratings with their intervals",
         example="ludus standings first --json",
         handle=_standings,
-        add_arguments=_add_variant,
+        add_arguments=_add_standings,
     ),
     CliCommand(
         name="payoff",

@@ -72,6 +72,7 @@ def _preview(configs: "Sequence[Config]", arguments: Namespace) -> int:
 
 def _sweep(arguments: Namespace) -> int:
     from launch.config.config import ConfigError
+    from launch.sweeps.studying import is_study, study
     from launch.sweeps.sweeping import rehearsed, sweep
 
     if arguments.cfg:
@@ -81,7 +82,8 @@ def _sweep(arguments: Namespace) -> int:
         return _preview(rehearsed(arguments.pairs, arguments.allow, config_dir), arguments)
     flags = ("plain", "quiet", "json", "accept_changes")
     options = [f"--{flag.replace('_', '-')}" for flag in flags if getattr(arguments, flag)]
-    return sweep(arguments.pairs, options, arguments.allow, config_dir)
+    begin = study if is_study(arguments.pairs) else sweep
+    return begin(arguments.pairs, options, arguments.allow, config_dir)
 
 
 def _add_resume(parser: ArgumentParser) -> None:

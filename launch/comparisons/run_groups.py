@@ -40,8 +40,9 @@ def _runs_of(name: str) -> list[RunDirectory]:
     if not (place / SUMMARY).is_file():
         return [RunDirectory.find(name)]
     try:
-        runs = [str(one["name"]) for one in read_json(place / SUMMARY, dict[str, Any])["runs"]]
-    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        every = read_json(place / SUMMARY, dict[str, Any])["runs"]
+        runs = [str(one["name"]) for one in every if one.get("status") != "pruned"]  # at less than the budget
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:
         raise RunError(f"cannot read {place / SUMMARY}: it is not the summary of a sweep ({error!r})") from error
     return [RunDirectory.find(run, place.resolve().parent.parent) for run in runs]
 

@@ -18,6 +18,7 @@ HARMLESS = (
     "runs",
     "launch",  # how it is started
     "track",  # where its curves go
+    "dashboard",  # who looks on
     "league.budget",  # when it ends
     "league.probe",  # what follows its end
     "league.archive",  # where its old events are

@@ -91,6 +91,7 @@ class Config:
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     launch: LaunchConfig = field(default_factory=LaunchConfig)
     track: TrackConfig = field(default_factory=TrackConfig)
+    dashboard: bool = False  # serve the league in a browser while it runs; the address is printed
 
     def __post_init__(self) -> None:
         """Refuse a name that cannot be the name of a directory, or means something else."""
@@ -148,6 +149,13 @@ def settings_of(config: Config, allow: Collection[str] = (), roles: Sequence[str
     names = dict.fromkeys([*policies.own, *algos])
     own = {name: PlayerSettings(policies[name], algos.get(name, algo)) for name in names}
     return PerPlayer(PlayerSettings(policies.default, algo), own)
+
+
+def algorithm_names(config: Config, roles: Sequence[str] = ()) -> PerPlayer[str]:
+    """Return the name of every player's algorithm; none of them is loaded."""
+    common = str(config.algo["name"])
+    own = {name: str(keys.get("name", common)) for name, (keys, _) in _overrides(config, "algo", roles).items()}
+    return PerPlayer(common, own)
 
 
 def bound_settings(config: Config, spec: EnvSpec, allow: Collection[str]) -> PerPlayer[PlayerSettings]:

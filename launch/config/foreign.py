@@ -13,7 +13,7 @@ from launch.config.schema import leaves
 from launch.terminal.wording import allowing
 from league.plugins import foreign_package
 
-NAMING = frozenset({"name", "id", "bot", "outcome", "rule"})  # last parts of keys that may name code
+NAMING = frozenset({"name", "id", "bot", "outcome", "rule", "expert"})  # last parts of keys that may name code
 
 
 def foreign_packages(plain: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ with opened(Path("my_configs")) as loader:
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,10 @@ def opened(config_dir: Path | None) -> Iterator[ConfigLoader]:
 
 class _Repository(ConfigRepository):
     """Hydra's configs, with shorthands written out: Hydra would refuse a plain value for a group of keys."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Repository":
+        """Return a copy with the same sources: Hydra makes one to give it others, and every schema would be copied."""
+        return copy(self)
 
     def load_config(self, config_path: str) -> ConfigResult | None:
         """Return a config, as Hydra loads it."""

@@ -1,6 +1,7 @@
 """Players from files: the new run keeps a copy of their snapshots, by hash.
 
-`league.players.NAME.from` names a packed player or a snapshot of a run, and so does `promotion.reset`.
+`league.players.NAME.from` names a packed player or a snapshot of a run, and so do `promotion.reset`, `algo.magnet` and
+`algo.expert`, also of a player or a kind.
 
 found = find_weights(config, store)         # reads files, writes nothing
 check_weights(found, config, spec, allow)
@@ -10,8 +11,9 @@ config = with_hashes(config, found)         # from now on no file is needed
 
 import copy
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from launch.config.config import Config, ConfigError, policies_of
 from launch.config.player_files import differences_to, player_path
@@ -25,6 +27,7 @@ from league.rulebook import LeagueConfig, PlayerConfig
 from league.spec import EnvSpec
 from league.store.player_file import PlayerCard, PlayerFileError, is_player, read_player
 from league.store.snapshots import Manifest, Snapshot, SnapshotError, SnapshotStore, hash_in, read_snapshot
+from learners.algorithms.config import PLAYER_FILES, is_player_file
 
 PLAYERS, WEIGHTS, RESET = "league.players.", ".weights", ".promotion.reset"  # parts of keys
 
@@ -42,7 +45,19 @@ class FoundWeights:
 
 def find_weights(config: Config, store: SnapshotStore) -> dict[str, FoundWeights]:
     """Return the snapshot behind every key that names one: from its file, or, if that is gone, from the run's store."""
-    return {key: _find(key, text, store) for key, text in named_files(config.league).items()}
+    named = named_files(config.league) | {f"{where}.{field}": algo[field] for where, algo, field in _in_algos(config)}
+    return {key: _find(key, text, store) for key, text in named.items()}
+
+
+def _in_algos(config: Config) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield where settings of algorithms name the file of a player: the key and the settings, and the field."""
+    players, kinds = config.league.players, config.league.kinds
+    rows = {"algo": config.algo} | {f"{PLAYERS}{name}.algo": player.algo for name, player in players.items()}
+    rows |= {f"league.kinds.{kind}.algo": row.algo for kind, row in kinds.items()}
+    for where, algo in rows.items():
+        for field in PLAYER_FILES:
+            if is_player_file(str(algo.get(field, ""))):
+                yield where, algo, field
 
 
 def named_files(league: LeagueConfig) -> dict[str, str]:
@@ -98,6 +113,8 @@ def check_weights(
                 "other options of it: observations or actions differ"
             )
         own = _network(weights, spec, key, allow)
+        if key.rpartition(".")[2] in PLAYER_FILES:
+            continue  # an expert may have any network, and a magnet is checked by its algorithm
         for name in _learners(key, config):
             if own != policies[name]:
                 raise ConfigError(
@@ -161,7 +178,11 @@ def with_hashes(config: Config, found: Mapping[str, FoundWeights]) -> Config:
     if not found:
         return config
     hashed = copy.deepcopy(config)
+    for where, algo, field in _in_algos(hashed):
+        algo[field] = found[f"{where}.{field}"].hash
     for key, weights in found.items():
+        if key.rpartition(".")[2] in PLAYER_FILES:
+            continue
         if key.startswith(PLAYERS):
             _settle(hashed.league.players[_player(key)], weights)
         elif key == f"league{RESET}":

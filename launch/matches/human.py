@@ -8,13 +8,14 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import count
+from typing import Protocol
 
 import numpy as np
 
 from collectors.envs.rows import Environment, IntArray, Rows
-from collectors.episode import Choose, play
+from collectors.episode import Choose, Frames, play
 from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from launch.config.config import Config, stored
@@ -32,7 +33,7 @@ from league.spec import EnvSpec
 from league.state import LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
-from league.ticket import Fault, Result, Ticket, episode_seed
+from league.ticket import Episode, Fault, Result, Ticket, episode_seed
 from league.wire.messages import Challenge, Message, Orders, Refused, Report, Verdict
 
 ANSWER_SECONDS = 10.0  # to wait for the coordinator
@@ -69,13 +70,18 @@ def play_human(
                 "ludus play asks for your moves, and standard input is no terminal. Look on instead: "
                 f"ludus watch {run.name} {opponent} random"
             )
-        with _by_wire(run, config) if view.live else _by_ledger(run, config) as ask:
-            board = HumanGame(run, config, env, ask, read or input, allow)
+        with coordinator_of(run, config, view.live) as ask:
+            board = HumanGame(run, config, env, ask, TerminalTable(read or input), allow)
             for _ in range(games):
                 if not board.game(PlayerId(name), PlayerId(opponent), role):
                     return 0
     _print_rating(open_view(run).state, name)
     return 0
+
+
+def coordinator_of(run: RunDirectory, config: Config, live: bool) -> AbstractContextManager[Ask]:
+    """Return what answers challenges and reports: the coordinator that runs, or the same code over the ledger."""
+    return _by_wire(run, config) if live else _by_ledger(run, config)
 
 
 @contextmanager
@@ -111,17 +117,51 @@ def _by_ledger(run: RunDirectory, config: Config) -> Iterator[Ask]:
         yield ask
 
 
+class GameTable(Protocol):
+    """Where a human sits: shows the positions of a game, and asks for moves.
+
+    table.present(spec, ticket, play(env, ticket, 0, seed, table.choose(spec, mine, bots)))
+    """
+
+    def choose(self, spec: EnvSpec, mine: Collection[int], bots: Choose) -> Choose:
+        """Return what chooses actions: it asks the human for those of its entries; QuitError if the human quits."""
+
+    def present(self, spec: EnvSpec, ticket: Ticket, frames: Frames) -> Episode:
+        """Show every position, and return the outcome."""
+
+    def note(self, line: str) -> None:
+        """Say what became of the game."""
+
+
+class TerminalTable:
+    """A table at the terminal."""
+
+    def __init__(self, read: Read) -> None:
+        self._read, self._console = read, Console(highlight=False, markup=False)
+
+    def choose(self, spec: EnvSpec, mine: Collection[int], bots: Choose) -> Choose:
+        """Ask for moves by their numbers."""
+        return choose_with_human(spec, mine, bots, self._read)
+
+    def present(self, spec: EnvSpec, ticket: Ticket, frames: Frames) -> Episode:
+        """Print every position."""
+        return show(spec, ticket, 0, frames, 0.0, time.sleep)
+
+    def note(self, line: str) -> None:
+        """Print a line."""
+        self._console.print(line)
+
+
 class HumanGame:
-    """A human, a board and the coordinator behind it."""
+    """A human at a table, and the coordinator behind it."""
 
     def __init__(
-        self, run: RunDirectory, config: Config, env: Environment, ask: Ask, read: Read, allow: Collection[str]
+        self, run: RunDirectory, config: Config, env: Environment, ask: Ask, table: GameTable, allow: Collection[str]
     ) -> None:
-        self._run, self._config, self._env, self._ask, self._read = run, config, env, ask, read
+        self._run, self._config, self._env, self._ask, self._table = run, config, env, ask, table
         self._allow = allow
         self._session = secrets.token_hex(8)
         self._requests = count(1)
-        self._console = Console(highlight=False, markup=False)
 
     def game(self, name: PlayerId, opponent: PlayerId, role: str | None) -> bool:
         """Play one game and hand in its result; False if the human quits."""
@@ -137,7 +177,7 @@ class HumanGame:
         except (QuitError, EOFError, KeyboardInterrupt):
             fault = Fault(ticket=ticket.number, attempt=ticket.attempt, reason="the human quit")
             self._ask(self._report(name, fault=fault))
-            self._console.print("\nnobody wins: the game is not counted")
+            self._table.note("\nnobody wins: the game is not counted")
             return False
         return True
 
@@ -145,16 +185,14 @@ class HumanGame:
         seed = episode_seed(self._config.seed, ticket, ticket.attempt, 0)
         mine = {i for i, entry in enumerate(ticket.entries) if entry.player == name}
         bots = seat_actors(self._config, self._run, self._env, ticket, seed, self._allow, skip=mine).choose_in(seed)
-        choose = choose_with_human(self._env.spec, mine, bots, self._read)
-        outcome = show(self._env.spec, ticket, 0, play(self._env, ticket, 0, seed, choose), 0.0, time.sleep)
+        choose = self._table.choose(self._env.spec, mine, bots)
+        outcome = self._table.present(self._env.spec, ticket, play(self._env, ticket, 0, seed, choose))
         result = Result(ticket=ticket.number, attempt=ticket.attempt, episodes=(outcome,))
         answer = self._ask(self._report(name, result=result))
         verdicts = [ack.verdict for ack in answer.acks] if isinstance(answer, Orders) else []
         if verdicts != [Verdict.ACCEPTED]:
             answered = ", ".join(verdicts) or getattr(answer, "reason", "no answer")
-            self._console.print(
-                f"the game was not counted ({answered}): it took too long, or the league ended meanwhile"
-            )
+            self._table.note(f"the game was not counted ({answered}): it took too long, or the league ended meanwhile")
 
     def _report(self, name: PlayerId, result: Result | None = None, fault: Fault | None = None) -> Report:
         return Report(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from collectors.envs.config import EnvConfig
 from collectors.envs.enumerating import enumerate_game
-from collectors.envs.game_tree import GameTree
+from collectors.envs.game_tree import GameTree, TooLargeError
 from collectors.exact.best_response import exploitability
 from collectors.exact.cfr import cfr_plus
 from collectors.exact.psro import psro
@@ -17,7 +17,12 @@ def solve(env: EnvConfig, by: str, iterations: int, *, as_json: bool = False, al
     """Print the exact NashConv after each iteration (of CFR: where it doubled)."""
     if iterations < 1:
         raise InputError(f"--iterations must be at least 1, got {iterations}")
-    tree = enumerate_game(env, whole=True, allow=allow)
+    try:
+        tree = enumerate_game(env, whole=True, allow=allow)
+    except TooLargeError as error:
+        raise InputError(
+            f"{error.sizes}: solving needs the tree of whole episodes. Learn it instead: ludus run"
+        ) from error
     if not as_json:
         sys.stdout.write(f"{tree.name}: {tree.size:,} positions, {len(tree.sets):,} information sets; {by}\n")
     for iteration, nash_conv in nash_convs(tree, by, iterations):

@@ -111,7 +111,7 @@ def _played(
     found = {"outputs": actor.outputs(rows.observation, rows.place, after, rows.beside), "next_memory": after}
     if isinstance(actor, HasValues):
         return found | {"value": actor.values(rows.observation, rows.place, before, rows.beside)[:, None]}
-    if config.critic == "shared":
+    if config.critic == "shared" and not config.valued:
         found["value"] = value_network(config, spec, flat).outputs(rows.observation, rows.place, before)
     return found
 

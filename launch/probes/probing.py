@@ -19,7 +19,7 @@ from launch.matches.many_games import Arena, Pairing
 from launch.matches.score import Score
 from launch.probes.probe_config import PROBE, TARGET, ProbeOrder, ProbeTarget, find_target, probe_config
 from launch.probes.probe_table import ProbeTable
-from launch.processes.ending import find_end_problem, finished, stop_reason
+from launch.processes.ending import enough_decisions, find_end_problem, finished, stop_reason
 from launch.spawn.exit_code import INTERRUPTED
 from launch.start import begin
 from launch.viewers.probe_reports import (
@@ -152,8 +152,12 @@ def _refuse_untrained(config: Config, place: RunDirectory, state: LeagueState) -
         return
     if problem.failed:
         raise ProbeError(f"the probe failed: {problem.line} (its run is {place.root})")
-    batch = int(config.algo["batch"])
-    raise ProbeError(f"the probe was never trained: an update needs {batch:,} decisions of it. Give more --steps")
+    batch, seats = int(config.algo["batch"]), len(state.env.seats) if state.env else 1
+    steps = enough_decisions(config) * seats
+    raise ProbeError(
+        f"the probe was never trained: an update needs {batch:,} decisions of it, and collectors hold some back. "
+        f"Give more --steps: about {steps:,} are enough"
+    )
 
 
 class ProbeCurve:

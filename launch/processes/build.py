@@ -33,7 +33,7 @@ from coordinator.coordinator import Coordinator
 from coordinator.opening import open_league
 from coordinator.replica import Replica
 from coordinator.service import Service
-from launch.config.config import Config, bound_settings, policies_of
+from launch.config.config import Config, bound_settings, policies_of, settings_of
 from launch.config.env_spec import read_spec
 from launch.topology.parts import key_holders, learner_names, topology
 from league.per_player import PerPlayer
@@ -49,6 +49,7 @@ from league.wire.messages import Candidate
 from league.wire.ports import Client, Server
 from learners.buffer import Buffer
 from learners.player_settings import PlayerSettings
+from learners.replay_files import ReplayFiles
 
 if TYPE_CHECKING:
     from learners.candidate_writer import Measure
@@ -147,6 +148,7 @@ class Composition:
             inference_client=InferenceClient(session, env.spec, actors, learner_client.live, sockets.connect)
             if central
             else None,
+            sigmas=settings_of(self.config, self.allow, env.spec.roles).map(lambda player: player.algo.weight_noise),
         )
 
     def learner(self, index: int, session: str, sockets: LearnerSockets, group: "Group | None" = None) -> "Learner":
@@ -163,9 +165,10 @@ class Composition:
             spec=self.spec,
             players=self.players,
             seed=self.config.seed,
-            algorithm=partial(make_algorithm, allow=self.allow),
+            algorithm=partial(make_algorithm, allow=self.allow, snapshots=self.run.snapshots),
             group=group or ALONE,
             config=self.config.learner,
+            replay_files=self._replay_files((group or ALONE).rank, "learner"),
         )
         return Learner(
             name=f"learner-{index}",
@@ -218,7 +221,14 @@ class Composition:
             clock=self.clock,
             rank=index % self.config.launch.ranks,
             ranks=self.config.launch.ranks,
+            replay_files=self._replay_files(index % self.config.launch.ranks, "buffer"),
+            keep_every=-(-self.config.learner.candidate_decisions // self.config.launch.ranks),
         )
+
+    def _replay_files(self, rank: int, where: str) -> ReplayFiles | None:
+        """Return where a rank keeps its replays; None if it does not, or if they are in another process."""
+        config = self.config.learner
+        return ReplayFiles(self.run.replays_of, rank) if config.keep_replay and config.replay_in == where else None
 
     def _environment(self, turns: int) -> Environment:
         """Return the slots of a collector; if they take turns, in as many environments."""

@@ -106,8 +106,7 @@ def find_end_problem(state: LeagueState, config: Config, why_stopped: str = "") 
         return None
     played = {player: _played(state, player) for player in without}
     over = f"the league is over ({state.why}), but"
-    batch = int(config.algo["batch"])
-    enough = ENOUGH * (batch + _unsent(config))
+    batch, enough = int(config.algo["batch"]), enough_decisions(config)
     missed = [player for player in without if played[player] >= enough]
     if missed:
         most = max(played[player] for player in missed)
@@ -115,6 +114,11 @@ def find_end_problem(state: LeagueState, config: Config, why_stopped: str = "") 
         return EndProblem(f"{over} nobody was trained, {why}", failed=True)
     need = f"the first update needs algo.batch={batch:,} decisions of one player"
     return EndProblem(f"{over} nobody was trained: {need}. Raise league.budget or lower algo.batch", failed=False)
+
+
+def enough_decisions(config: Config) -> int:
+    """Return how many decisions of its own a player needs to be trained: with fewer, all may end before an update."""
+    return ENOUGH * (int(config.algo["batch"]) + _unsent(config))
 
 
 def _unsent(config: Config) -> int:

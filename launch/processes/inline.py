@@ -18,6 +18,7 @@ from launch.processes.build import CollectorSockets, Composition, LearnerSockets
 from launch.processes.ending import find_end_problem, finished, noting_stops
 from launch.spawn.left_over import children, end_left_over
 from launch.topology.parts import learner_names
+from league.rulebook import BY_EPISODES
 from league.state import OVER, LeagueState
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
@@ -109,13 +110,19 @@ class InlineLeague:
         return client if inference is None else SteppedClient(client, inference)
 
     def step(self) -> None:
-        """Step every part once; the coordinator and the buffers after each learner and collector."""
+        """Step every part once; the coordinator after each learner and collector.
+
+        A buffer steps with its learner only, so collectors get credit in the round in which the learner would grant it.
+        """
         for inference in self.inferences.values():
             inference.step(0.0)
-        for step in [learner.step for learner in self.learners] + [collector.step for collector in self.collectors]:
-            step(0.0)
-            for buffer in self.buffers.values():
-                buffer.step(0.0)
+        for learner in self.learners:
+            learner.step(0.0)
+            if learner.name in self.buffers:
+                self.buffers[learner.name].step(0.0)  # it passes on the weights of an update in the same round
+            self.coordinator.step(0.0)
+        for collector in self.collectors:
+            collector.step(0.0)
             self.coordinator.step(0.0)
         self.clock.now += TICK
 
@@ -125,6 +132,8 @@ class InlineLeague:
             for learner in self.learners:
                 learner.ask_to_stop()
                 learner.step(0)
+            for buffer in self.buffers.values():
+                buffer.finish()
         finally:
             self.coordinator.close()
             for collector in self.collectors:
@@ -198,6 +207,7 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
     from launch.trackers.exporting import export
     from launch.viewers.final_progress import final_words
     from launch.viewers.live import final_report
+    from launch.viewers.reading import standings_with_costs
 
     over, stops = finished(run), list[str]()
     if over is None:
@@ -216,6 +226,8 @@ def run(config: Config, run: RunDirectory, *, quiet: bool, allow: Sequence[str] 
         export(run, name, run.track / name, allow=allow)
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=with_foreign(config, allow))
+        if config.league.rate_by != BY_EPISODES and not as_json:
+            standings_with_costs(run)
     problem = find_end_problem(state, config, stops[-1] if stops else "")
     if problem is not None and (problem.failed or not quiet):
         sys.stderr.write(f"ludus: {problem.line}\n")

@@ -17,8 +17,10 @@ from launch.terminal.wording import allowing
 from launch.topology.endpoints import Endpoints, drain
 from launch.topology.parts import key_holders, processes, topology
 from launch.viewers.live import LiveTable, final_report
+from launch.viewers.reading import standings_with_costs
 from launch.viewers.view import Viewer, read_offline
 from league.events import CollectorQuarantined, Event, TicketVoided
+from league.rulebook import BY_EPISODES
 from league.state import OVER, LeagueState
 from league.store.run_directory import RunDirectory
 from league.wire.keys import make_keys
@@ -50,7 +52,7 @@ def run(
     config: Config, run: RunDirectory, *, plain: bool, quiet: bool, allow: Sequence[str] = (), as_json: bool = False
 ) -> int:
     """Run a league until it is over or interrupted; either way it can be resumed."""
-    table = LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json)
+    table = LiveTable(run.name, plain=plain, quiet=quiet, as_json=as_json, folder=run.root)
     over = finished(run)
     if over is not None:
         state = over.state
@@ -62,6 +64,8 @@ def run(
         state = read_offline(run).state
     if not quiet:
         final_report(state, run.name, as_json=as_json, allow=with_foreign(config, allow))
+        if config.league.rate_by != BY_EPISODES and not as_json:
+            standings_with_costs(run)
     problem = find_end_problem(state, config, stop_reason(run))
     if problem is not None:
         (table.warn if problem.failed else table.note)(problem.line)

@@ -34,4 +34,5 @@ def run_buffer(context: ProcessContext) -> int:
         gc.freeze()
         while not context.stop.asked:
             buffer.step(0.02)
+        buffer.finish()
     return 0

@@ -57,7 +57,7 @@ def run_learner(context: ProcessContext) -> int:
     """Train until the coordinator stops the league, or until SIGTERM."""
     config, run, index = context.config, context.run, context.index
     torch.set_num_threads(1)
-    group = join(config.learner.device, config.learner.join_seconds)
+    group = join(config.learner.device, config.learner.join_seconds, config.learner.share)
     if group.size > 1:
         end_with_parent()  # torchrun's agent: a rank without it could not be told from one of the next group
     host = listening_host(config.launch)

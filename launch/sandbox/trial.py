@@ -215,7 +215,7 @@ def _notes(env: Environment, played: PlayedEpisodes, config: EnvConfig) -> list[
 def longest(env: EnvConfig) -> int:
     """Return after how many ticks without an end a run is refused: with env.max_steps every episode ends.
 
-    Batches of slots, which env.max_steps cannot truncate, have ten times as many.
+    Batches of slots, which need not take env.max_steps, have ten times as many.
     """
     if env.max_steps:
         return 0

@@ -21,6 +21,7 @@ from league.store.files import publish
 from league.store.regular_file import read_text_of
 from league.store.run_directory import RunDirectory
 
+PRUNED = 75  # in the file of an exit code: a study ended this league early
 WIDE = 160  # columns of a table that no terminal limits
 
 
@@ -38,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """How a league of a sweep ended, and what it measured."""
 
     job: SweptLeague
-    status: str  # over, under way (as jobs of Slurm), interrupted, failed, or not finished
+    status: str  # over, under way (as jobs of Slurm), pruned (by a study), interrupted, failed, or not finished
     exit_code: int | None  # None: it was never started, or its job was lost
     figures: dict[str, Figure] = {}
 
@@ -48,10 +49,12 @@ def exit_file(place: Path, name: str) -> Path:
     return place / "exits" / name
 
 
-def conclude(jobs: Sequence[SweptLeague], place: Path, options: Sequence[str] = ()) -> int:
+def conclude(
+    jobs: Sequence[SweptLeague], place: Path, options: Sequence[str] = (), study: dict[str, Any] | None = None
+) -> int:
     """Print the comparison of all leagues, write it to a file, name those that failed; return the exit code."""
     outcomes = [outcome(job, exit_file(place, job.name)) for job in jobs]
-    plain = summary(outcomes, place)
+    plain = summary(outcomes, place) | ({} if study is None else {"study": study})
     file = place / "summary.json"
     publish(file, json.dumps(plain, indent=2, allow_nan=False).encode() + b"\n")
     if "--json" in options:
@@ -66,7 +69,7 @@ def _name_failed(outcomes: Sequence[Outcome]) -> int:
     failed = [one for one in outcomes if one.status == "failed"]
     for one in failed:
         sys.stderr.write(f"ludus: failed with exit code {one.exit_code}: {one.job.name}\n")
-    ended = all(one.status in ("over", "under way") for one in outcomes)
+    ended = all(one.status in ("over", "under way", "pruned") for one in outcomes)
     if not ended:
         sys.stderr.write("ludus: the same command again goes on with all leagues that are not over\n")
     return FAILED if failed else 0 if ended else INTERRUPTED
@@ -76,7 +79,7 @@ def outcome(job: SweptLeague, file: Path) -> Outcome:
     """Return how a league ended, by its exit code and its ledger."""
     code = int(read_text_of(file)) if file.exists() else None
     if code != 0:
-        status = {None: "not finished", INTERRUPTED: "interrupted"}.get(code, "failed")
+        status = {None: "not finished", INTERRUPTED: "interrupted", PRUNED: "pruned"}.get(code, "failed")
         return Outcome(job=job, status=status, exit_code=code)
     run = RunDirectory(Path(job.runs) / job.name)
     view = open_view(run) if run.ledger.exists() else None
@@ -120,7 +123,7 @@ def _print(outcomes: Sequence[Outcome]) -> None:
     if not console.is_terminal:
         console = Console(width=WIDE)
     console.print(comparison_table(compare(_samples(outcomes))))
-    for status in ("under way", "interrupted", "not finished"):
+    for status in ("under way", "pruned", "interrupted", "not finished"):
         names = [one.job.name for one in outcomes if one.status == status]
         if names:
             console.print(f"{status}: {', '.join(names)}", markup=False, highlight=False)

@@ -53,7 +53,7 @@ def sweep(
     swept, own, common = split(overrides)
     _check_own(own)
     jobs = plan(swept, common, allow, config_dir)
-    place = _new_directory(Path(jobs[0].runs).resolve() / SWEEPS)
+    place = new_directory(Path(jobs[0].runs).resolve() / SWEEPS)
     named = [("--allow", package) for package in allow] + ([("--config-dir", str(config_dir))] if config_dir else [])
     words = [*options, *(word for pair in named for word in pair), *common]
     commands = {job.name: [*words, *job.overrides, f"name='{job.name}'"] for job in jobs}
@@ -62,7 +62,7 @@ def sweep(
     return code or concluded
 
 
-def _new_directory(sweeps: Path) -> Path:
+def new_directory(sweeps: Path) -> Path:
     """Make the directory of this sweep, named after the time; another sweep may have begun in the same second."""
     for number in count(1):
         place = sweeps / (time.strftime("%Y-%m-%d_%H-%M-%S") + (f"-{number}" if number > 1 else ""))
@@ -103,7 +103,7 @@ def split(overrides: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """
     own = [text for text in overrides if text.startswith(HYDRA)]
     rest = [quoted(text) for text in overrides if text not in own]
-    swept = [text for text in rest if _parse(text).is_sweep_override()]
+    swept = [text for text in rest if parse_override(text).is_sweep_override()]
     if not swept:
         raise ConfigError("-m sweeps over values, but there is only one of each: write e.g. seed=1,2,3")
     return swept, own, [text for text in rest if text not in swept]
@@ -115,12 +115,13 @@ def combinations(swept: Sequence[str]) -> Iterator[list[str]]:
     >>> list(combinations(["seed=1,2", "algo.lr=0.1"]))
     [['seed=1', 'algo.lr=0.1'], ['seed=2', 'algo.lr=0.1']]
     """
-    for values in product(*(list(_values(text)) for text in swept)):
+    for values in product(*(list(override_values(text)) for text in swept)):
         yield list(values)
 
 
-def _values(text: str) -> Iterator[str]:
-    override = _parse(text)
+def override_values(text: str) -> Iterator[str]:
+    """Yield an override with each of its values."""
+    override = parse_override(text)
     if not override.is_sweep_override():
         yield text
         return
@@ -131,7 +132,8 @@ def _values(text: str) -> Iterator[str]:
         raise ConfigError(f"cannot sweep over {text!r}: {' '.join(str(error).split())}") from error
 
 
-def _parse(text: str) -> Override:
+def parse_override(text: str) -> Override:
+    """Return an override as Hydra reads it; raise ConfigError if it cannot."""
     try:
         return OverridesParser.create().parse_override(text)
     except HydraException as error:
@@ -143,7 +145,10 @@ def _check_own(own: Sequence[str]) -> None:
     if any(text.startswith("hydra/launcher=submitit") for text in own) and find_spec(PLUGIN) is None:
         raise ConfigError("there is no submitit launcher here: pip install 'ludus-league[sweep]' brings it")
     if any(text.startswith("hydra/sweeper=") for text in own):
-        raise ConfigError("hydra/sweeper: a sweep plays every combination of the values that you name; leave it out")
+        raise ConfigError(
+            "hydra/sweeper: a sweep plays every combination of the values that you name; leave it out, or let "
+            "hydra/sweeper=optuna suggest values"
+        )
 
 
 def _multirun(task: Callable[..., None], place: Path, own: Sequence[str], names: Sequence[str]) -> int:
@@ -178,7 +183,7 @@ def play(config: Mapping[str, Mapping[str, str]], commands: Mapping[str, Sequenc
     """Run the league of one job, in a process of its own, and record its exit code."""
     name = config["ludus"]["league"]
     sys.stderr.write(f"ludus: league {HydraConfig.get().job.num + 1} of {len(commands)}: {name}\n")
-    command = [sys.executable, "-P", "-c", BEGIN, "\n".join(import_paths()), "run", *commands[name]]
+    command = league_command(commands[name])
     file = exit_file(place, name)
     file.parent.mkdir(exist_ok=True)
     try:
@@ -189,6 +194,11 @@ def play(config: Mapping[str, Mapping[str, str]], commands: Mapping[str, Sequenc
     file.write_text(f"{code}\n")
     while code == INTERRUPTED and "SLURM_JOB_ID" in os.environ:
         signal.pause()  # Slurm stopped the league. It requeues a preempted job, unless that ends by itself
+
+
+def league_command(words: Sequence[str]) -> list[str]:
+    """Return what starts a league in a process of its own."""
+    return [sys.executable, "-P", "-c", BEGIN, "\n".join(import_paths()), "run", *words]
 
 
 def start(command: Sequence[str]) -> "subprocess.Popen[bytes]":

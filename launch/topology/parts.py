@@ -49,8 +49,10 @@ def rank_name(process: str, rank: int) -> str:
 def topology(config: Config) -> list[Part]:
     """Return the processes of a league, in the order in which they start."""
     collectors = config.launch.collectors or os.cpu_count() or 1
+    dashboards = [Part(ProcessRole.DASHBOARD, 0)] if config.dashboard else []
     if config.league.tournament.enabled:  # nobody learns
-        return [Part(ProcessRole.COORDINATOR, 0), *(Part(ProcessRole.COLLECTOR, i) for i in range(collectors))]
+        players = [Part(ProcessRole.COLLECTOR, i) for i in range(collectors)]
+        return [Part(ProcessRole.COORDINATOR, 0), *players, *dashboards]
     inferences = config.launch.learners if config.collector.inference == "central" else 0
     buffers = config.launch.learners * config.launch.ranks if config.learner.replay_in == "buffer" else 0
     return [
@@ -60,6 +62,7 @@ def topology(config: Config) -> list[Part]:
         *(Part(ProcessRole.BUFFER, i) for i in range(buffers)),
         *(Part(ProcessRole.COLLECTOR, i) for i in range(collectors)),
         *(Part(ProcessRole.TRACKER, i) for i in range(len(config.track.to))),
+        *dashboards,
     ]
 
 

@@ -24,6 +24,7 @@ class ProcessRole(StrEnum):
     BUFFER = "buffer"
     TRACKER = "tracker"
     REPLICA = "replica"
+    DASHBOARD = "dashboard"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,13 @@ ROLES: Mapping[ProcessRole, RoleTraits] = MappingProxyType(
             admits=(Role.VIEWER, Role.TRACKER, Role.OPERATOR),
             niceness=10,
             vital=False,
+            beside=ProcessRole.COORDINATOR,
+        ),
+        ProcessRole.DASHBOARD: RoleTraits(  # a viewer of the replica, with the key of the user's own viewers
+            runner="launch.dashboard.run_dashboard:run_dashboard",
+            niceness=10,
+            vital=False,
+            prints=True,
             beside=ProcessRole.COORDINATOR,
         ),
     }

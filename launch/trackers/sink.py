@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from launch.config.track import TrackConfig
+from launch.viewers.alarms import Alarm
 from launch.viewers.curves import CurveRow, RecordedEpisode
 from league.errors import InputError
 
@@ -43,6 +44,14 @@ class Sink(Protocol):
 
     def close(self) -> None:
         """Finish in order."""
+
+
+@runtime_checkable
+class HasAlerts(Protocol):
+    """A sink that can call somebody: it gets each alarm of a league once."""
+
+    def alert(self, alarm: Alarm) -> None:
+        """Pass an alarm on; a failure is reported to the user, and raises nothing."""
 
 
 @contextmanager

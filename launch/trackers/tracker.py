@@ -15,9 +15,12 @@ from launch.config.config import Config, to_plain
 from launch.matches.filming import Films
 from launch.topology.endpoints import Endpoints
 from launch.trackers.make_sink import make_sink
-from launch.trackers.sink import Sink, SinkContext, SinkError, closing_sink
+from launch.trackers.sink import HasAlerts, Sink, SinkContext, SinkError, closing_sink
+from launch.viewers.alarms import Bell, RatingPoint, RatingTrail, find_alarms
 from launch.viewers.curves import CurveRow, Curves, Position
+from launch.viewers.live import signs_of
 from launch.viewers.view import ANSWER_SECONDS, Viewer
+from league.metrics import ELO, MARGIN
 from league.rulebook import LeagueConfig
 from league.state import LeagueState
 from league.store.fold import read_fold
@@ -29,6 +32,7 @@ from league.wire.sockets import PAGE_LIMIT
 log = logging.getLogger("ludus.tracker")
 
 REFRESH_SECONDS = 1.0  # between two requests for new events
+ALARM_SECONDS = 30.0  # between two looks for alarms
 NOTE_SECONDS = 5.0  # between two notes of the position
 NEVER = 1 << 60  # an event that never happens: asking for what comes after it is asking for the notes alone
 
@@ -144,7 +148,8 @@ class Tracker:
         if state is not None:
             self._viewer.begin_at(state, seq, start.measured)
         self._request = 0
-        self._noted_at = float("-inf")
+        self._noted_at = self._rang_at = float("-inf")
+        self._folder, self._bell, self._trails = fold.parent, Bell(), dict[str, RatingTrail]()
         self._last: CurveRow | None = None
         log.info("%s has %d rows; going on from event %d", name, self._have, start.seq)
 
@@ -153,6 +158,7 @@ class Tracker:
         before = time.monotonic()
         answered = self._viewer.refresh(timeout)
         for row in self._rows:
+            self._follow_ratings(row)
             if row.number >= self._have:
                 self._sink.write(row)
         if self._rows:
@@ -161,8 +167,29 @@ class Tracker:
             self._sink.flush()
         self._note()
         if answered and self._viewer.complete:
+            self._ring()
             time.sleep(max(0.0, timeout - (time.monotonic() - before)))
         return answered and self._viewer.complete
+
+    def _ring(self) -> None:
+        """Pass on the alarms that are new, if the sink can call somebody."""
+        now = time.monotonic()
+        if not isinstance(self._sink, HasAlerts) or now - self._rang_at < ALARM_SECONDS:
+            return
+        self._rang_at = now
+        signs = signs_of(self._viewer, {player: trail.points for player, trail in self._trails.items()}, self._folder)
+        for alarm in self._bell.new(find_alarms(self._viewer.state, signs)):
+            self._sink.alert(alarm)
+
+    def _follow_ratings(self, row: CurveRow) -> None:
+        """Keep the course of the ratings of mains, as it is drawn."""
+        for player in self._viewer.state.mains():
+            for scale in (ELO, MARGIN):
+                found = [row.values.get(f"{scale}{player.id}{end}") for end in ("", "_low", "_high")]
+                if None not in found:
+                    rating, low, high = (value for value in found if value is not None)
+                    point = RatingPoint(row.env_steps, rating, low, high)
+                    self._trails.setdefault(player.id, RatingTrail()).note(point)
 
     def _note(self) -> None:
         now = time.monotonic()

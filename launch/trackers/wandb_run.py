@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from launch.trackers.readback import rows_in
 from launch.trackers.sink import SinkContext, SinkError
+from launch.viewers.alarms import Alarm
 from launch.viewers.curves import ENV_STEPS, MATCHES, CurveRow
 from league.ids import Hash
 from league.metrics import CYCLE_STRENGTH, MISFIT, NASH_CONV, NASH_ENTROPY, PROBE_SCORE
@@ -32,6 +33,7 @@ CLOUD = "https://api.wandb.ai"
 INIT_SECONDS = 20.0  # for a server to let a run begin
 FINISH_SECONDS = 5.0  # for wandb's process to write the end of its file
 SERVICE = "WANDB_SERVICE"  # wandb's process of our parent: it may end before us, and we cannot reset it
+ALERT_TITLE = 64  # characters, as W&B allows
 ROOM = 1 << 20  # bytes that must be free: on a full disk wandb drops rows silently
 LEAGUE = ("league/size", "league/frozen", "league/void", MISFIT, CYCLE_STRENGTH, NASH_ENTROPY, PROBE_SCORE)
 PROCESSES = ("losses/*", "charts/*", "lag/*", "wait/*", "queue/*", "system/*", "player/*", "process/*")
@@ -172,6 +174,14 @@ class WandbRun:
             yield from _tables(row, row.payoff)
         if row.recorded is not None and (video := self._context.film(row.recorded)) is not None:
             yield "video", wandb.Video(str(video), caption=f"{row.recorded.title}, match {row.recorded.name}")
+
+    def alert(self, alarm: Alarm) -> None:
+        """Send an alarm: W&B shows it with the run, and mails it to who asked for that."""
+        assert self._run is not None
+        try:
+            self._run.alert(title=alarm.what[:ALERT_TITLE], text=f"{alarm.meaning} {alarm.advice}", level="WARN")
+        except Exception as error:  # an alarm is not worth a tracker
+            self._notify_once("alarms are not sent", error)
 
     def _upload(self, player: str, snapshot: Hash) -> None:
         import wandb

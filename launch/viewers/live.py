@@ -7,9 +7,11 @@ final_report(viewer.state, "first")
 """
 
 import json
+import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import rich.console
@@ -20,6 +22,7 @@ from rich.text import Text
 from collectors.conformance import ENDLESS
 from launch.terminal.console import Console
 from launch.terminal.wording import allowing
+from launch.viewers.alarms import Bell, RatingPoint, RatingTrail, Signs, find_alarms
 from launch.viewers.final_progress import final_words
 from launch.viewers.payoff_matrix import payoff_matrix
 from launch.viewers.tables import (
@@ -37,6 +40,7 @@ from league.state import FINAL, OVER, LeagueState
 
 REPAINT_SECONDS = 0.5  # between two updates of a terminal
 REFIT_SECONDS = 2.0  # between two fits of the ratings, which cost more than an update
+ALARM_SECONDS = 10.0  # between two looks for alarms
 LINE_SECONDS = 10.0  # between two plain lines
 ROWS = 16  # of the standings in the live table
 
@@ -51,10 +55,12 @@ class LiveTable:
         plain: bool = False,
         quiet: bool = False,
         as_json: bool = False,
+        folder: Path | None = None,
         console: rich.console.Console | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._name, self._quiet, self._json, self._clock = run_name, quiet, as_json, clock
+        self._folder = folder  # of the run: alarms look at its disk
         self._console = console or Console(stderr=as_json)  # standard output is for the program that reads it
         self._errors = console or Console(stderr=True)
         self._paints = self._console.is_terminal and not (plain or quiet or as_json)
@@ -63,6 +69,8 @@ class LiveTable:
         self._body: RenderableType = ""
         self._whole = False  # whether a view was complete once
         self._final = False  # whether the final evaluation was announced
+        self._rings_at = float("-inf")
+        self._bell, self._trails = Bell(), dict[str, RatingTrail]()
 
     def __enter__(self) -> Self:
         if self._paints:
@@ -97,6 +105,7 @@ class LiveTable:
             self._wait_for(view)
             return
         self._announce(view)
+        self._ring(view, now)
         if self._json:
             emit_line(status_json(view))
             return
@@ -116,6 +125,19 @@ class LiveTable:
         elif not self._json:
             self.note(line)
 
+    def _ring(self, view: View, now: float) -> None:
+        """Print each alarm once, when it first rings."""
+        if now < self._rings_at:
+            return
+        self._rings_at = now + ALARM_SECONDS
+        for row in _mains(view.state):
+            if row.rating is not None and row.low is not None and row.high is not None:
+                point = RatingPoint(view.state.env_steps, row.rating, row.low, row.high)
+                self._trails.setdefault(row.player, RatingTrail()).note(point)
+        trails = {player: trail.points for player, trail in self._trails.items()}
+        for alarm in self._bell.new(find_alarms(view.state, signs_of(view, trails, self._folder))):
+            self.warn(alarm.line)
+
     def _announce(self, view: View) -> None:
         """Announce once that training is over, and what follows."""
         if view.state.phase == FINAL and not self._final:
@@ -123,6 +145,21 @@ class LiveTable:
             allowed = view.state.config.final_seconds()
             most = "" if allowed is None else f", within {clock_time(allowed)} (league.evaluation.final_share)"
             self.note(f"training ends ({view.state.why}). What is left is the {words}{most}")
+
+
+def signs_of(view: View, trails: Mapping[str, Sequence[RatingPoint]], folder: Path | None) -> Signs:
+    """Return what a view says about the processes of a league, and its folder about the disk, for `find_alarms`."""
+    status, free = status_json(view), None if folder is None else free_bytes(folder)
+    waits = {f"{who}_wait": status[f"{who}_wait"] for who in ("collector", "learner")}
+    return Signs(live=view.live, elapsed=view.elapsed, free=free, trails=trails, **waits)
+
+
+def free_bytes(folder: Path) -> int | None:
+    """Return how much room is left on the disk of a folder; None if that is unknown."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
 
 
 def emit_line(plain: dict[str, Any]) -> None:
@@ -274,4 +311,4 @@ def next_commands(state: LeagueState, run_name: str, allow: Sequence[str] = ()) 
         ]
     if state.results["evaluate"]:
         commands.append(f"ludus matches {run_name}      # then: ludus replay {run_name} TICKET{also}")
-    return [*commands, f"ludus verify {run_name}"]
+    return [*commands, f"ludus verify {run_name}", f"ludus dashboard {run_name}{also}"]

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +17,7 @@ from rich.text import Text
 from launch.config.foreign import foreign_packages
 from launch.terminal.console import Console
 from launch.terminal.wording import allowing
+from launch.viewers.costs import costs, costs_table
 from launch.viewers.explaining import explain as explain  # it is one of these commands, too
 from launch.viewers.live import status_text
 from launch.viewers.payoff_matrix import payoff_json, payoff_matrix, return_matrix
@@ -111,6 +113,15 @@ def standings(run: RunDirectory, as_json: bool = False, variant: str | None = No
     if as_json:
         return _emit(standings_json(state))
     Console().print(standings_table(state))
+    return 0
+
+
+def standings_with_costs(run: RunDirectory, as_json: bool = False) -> int:
+    """Print the learning players, the strongest first, and what was spent on each."""
+    view, rows = costs(run)
+    if as_json:
+        return _emit(msgspec.to_builtins(rows))
+    Console().print(costs_table(view.state, rows))
     return 0
 
 

@@ -1,20 +1,43 @@
 """Searching a ledger from its end: which matches were settled last, without folding what came before them.
 
 for ticket, event in newest_settled(ledger, limit=20): ...
+found, before = settled_before(ledger, ledger.head, limit=50)     # and further back from `before`, until it is 0
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from league.events import ResultCounted, TicketReissued, TicketVoided
-from league.store.ledger import DAMAGED, Ledger, LedgerError, decode_row
+from league.store.ledger import DAMAGED, LedgerError, decode_row
 from league.ticket import Ticket
 
 PAGE = 1000  # rows that are read at once
 ISSUED, REISSUED, COUNTED, VOIDED = "ticket_issued", "ticket_reissued", "result_counted", "ticket_voided"
 
+BUDGET = 20_000  # rows that one search reads before it says from where to go on
+
 Settled = ResultCounted | TicketVoided
+
+
+class RowSource(Protocol):
+    """What has the rows of a ledger by number: the ledger itself, or a replica that is asked for them."""
+
+    @property
+    def head(self) -> int:
+        """The number of the newest row."""
+
+    def read(self, since: int, limit: int) -> Sequence[tuple[int, bytes]]:
+        """Return up to so many rows after a number, in order."""
+
+
+class SettledTicket(NamedTuple):
+    """A ticket, how it was settled, and the number of the row that says so."""
+
+    seq: int
+    ticket: Ticket
+    event: Settled
 
 
 class _RowHead(msgspec.Struct, frozen=True):
@@ -55,6 +78,11 @@ class _Search:
             if settled is not None and self._wanted(ticket):
                 self.found.append((settled[0], msgspec.structs.replace(ticket, attempt=attempt), settled[1]))
 
+    @property
+    def unsure(self) -> int:
+        """The newest row that settled a ticket whose issue was not found yet; 0 if there is none."""
+        return max((seq for seq, _ in self._waiting.values()), default=0)
+
     def has(self, limit: int) -> bool:
         """Whether the newest of all are found: none that waits could be among them."""
         self.found.sort(key=lambda entry: -entry[0])
@@ -62,7 +90,7 @@ class _Search:
 
 
 def newest_settled(
-    ledger: Ledger, limit: int, wanted: Callable[[Ticket], bool] = lambda ticket: True
+    ledger: RowSource, limit: int, wanted: Callable[[Ticket], bool] = lambda ticket: True
 ) -> list[tuple[Ticket, Settled]]:
     """Return the tickets that were settled last and how, the newest first."""
     search, upto = _Search(wanted), ledger.head
@@ -79,3 +107,36 @@ def newest_settled(
         assert isinstance(event, ResultCounted | TicketVoided)
         newest.append((ticket, event))
     return newest
+
+
+def settled_before(
+    rows: RowSource,
+    upto: int,
+    limit: int,
+    wanted: Callable[[Ticket], bool] = lambda ticket: True,
+    fits: Callable[[Ticket, Settled], bool] = lambda ticket, event: True,
+    budget: int = BUDGET,
+) -> tuple[list[SettledTicket], int]:
+    """Return the newest tickets that were settled by row `upto`, and the row from which to go on; 0 at the beginning.
+
+    It may return fewer than `limit`, and even none, before the beginning: then it has read its budget of rows.
+    """
+    search, at, kept = _Search(wanted), upto, list[SettledTicket]()
+    while at > 0:
+        since = max(0, at - PAGE)
+        for seq, body in reversed(rows.read(since, at - since)):
+            if seq <= at:
+                search.take(seq, body)
+        at = since
+        for seq, ticket, body in search.found:
+            event = decode_row(seq, body)
+            assert isinstance(event, ResultCounted | TicketVoided)
+            if fits(ticket, event):
+                kept.append(SettledTicket(seq, ticket, event))
+        search.found.clear()
+        sure = sorted((one for one in kept if one.seq > search.unsure), key=lambda one: -one.seq)
+        if len(sure) >= limit:
+            return sure[:limit], sure[limit - 1].seq - 1
+        if upto - at >= budget and search.unsure < upto:
+            return sure, search.unsure or at
+    return sorted(kept, key=lambda one: -one.seq)[:limit], 0

@@ -58,7 +58,7 @@ def candidate_scores(state: LeagueState, player: PlayerId) -> dict[PlayerId, tup
     return found
 
 
-def standings_json(state: LeagueState) -> list[dict[str, Any]]:
+def standings_json(state: LeagueState, appraisal: Appraisal | None = None) -> list[dict[str, Any]]:
     """Return the standings, the strongest first.
 
     place, player, kind; rating, low, high: with its interval, null where no games lead to an anchor; by: whether it is
@@ -70,7 +70,7 @@ def standings_json(state: LeagueState) -> list[dict[str, Any]]:
     mean, low, high and games. Where a game is not zero-sum, or its roles differ, returns has for each role that the
     player played its mean return, and over: its value over replacement, each with low, high and games.
     """
-    return [standing_json(state, row) for row in all_standings(state)]
+    return [standing_json(state, row) for row in all_standings(state, appraisal)]
 
 
 def appraisal_of(state: LeagueState) -> Appraisal | None:

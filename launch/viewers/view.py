@@ -10,7 +10,7 @@ All viewers fold the same events with the same code; none of them opens the ledg
 import difflib
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -321,18 +321,21 @@ def last_figures(ledger: Ledger, metric: str) -> dict[str, float]:
 
 
 @contextmanager
-def following(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> Iterator[Viewer]:
-    """Open a viewer of a run's replica, which need not answer yet."""
+def replica_client(run: RunDirectory) -> Iterator[Client]:
+    """Connect to a run's replica, which need not answer yet."""
     found = run.read_rendezvous("replica")
     if found is None:
         raise ViewError(f"no replica of the run {run.name} has started yet")
     keys = None if is_ipc(found.address) else load_client_keys(run.keys, "viewer")
-    with Sockets(PAGE_LIMIT) as sockets:
-        viewer = Viewer(sockets.connect(found.address, keys), read_rules(run), observe, watcher=watcher)
-        try:
-            yield viewer
-        finally:
-            viewer.close()
+    with Sockets(PAGE_LIMIT) as sockets, closing(sockets.connect(found.address, keys)) as client:
+        yield client
+
+
+@contextmanager
+def following(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> Iterator[Viewer]:
+    """Open a viewer of a run's replica, which need not answer yet."""
+    with replica_client(run) as client:
+        yield Viewer(client, read_rules(run), observe, watcher=watcher)
 
 
 def open_view(run: RunDirectory, observe: Observe = see_nothing, watcher: Watcher | None = None) -> View:

@@ -1,7 +1,8 @@
 """Samples actions in numpy: choices by an exponential race, continuous numbers from Gaussians squashed by tanh.
 
-A network outputs `actions + continuous` numbers for each row: a logit for each option of each choice, then the mean of
-each Gaussian. The torch side, which must compute the same log-probabilities, is league.policies.distribution.
+A network outputs a logit for each option of each choice, then the mean of each Gaussian, and with
+`policy.deviation=state` the logarithm of its deviation; else that is a parameter. The torch side, which must compute
+the same log-probabilities, is league.policies.distribution.
 """
 
 from typing import Any
@@ -74,7 +75,8 @@ def sample(
         actions[:, choice], chance = race(logits, mask[:, begin:end], noise)
         log_prob += chance
     if spec.continuous:
-        mean, log_std = bounded(outputs[:, end:]), np.clip(bounded(log_std), *LOG_STD_RANGE)
+        mean, own = np.split(bounded(outputs[:, end:]), [spec.continuous], axis=1)
+        log_std = np.clip(own if own.shape[1] else bounded(log_std), *LOG_STD_RANGE)
         noise = rng.standard_normal(mean.shape, dtype=np.float32)
         numbers = np.clip(np.tanh(mean + np.exp(log_std) * noise), -EDGE, EDGE)
         actions[:, len(spec.heads) :] = numbers
@@ -103,7 +105,7 @@ def best(spec: EnvSpec, outputs: FloatArray, mask: npt.NDArray[np.bool_]) -> Act
     for choice, options in enumerate(spec.heads):
         begin, end = end, end + options
         actions[:, choice] = z[:, begin:end].argmax(axis=1)
-    actions[:, len(spec.heads) :] = np.tanh(bounded(outputs[:, end:]))
+    actions[:, len(spec.heads) :] = np.tanh(bounded(outputs[:, end : end + spec.continuous]))
     return actions
 
 

@@ -45,7 +45,7 @@ class NetworkBlueprint:
     @cached_property
     def shape(self) -> NetworkShape:
         """What the network is made for."""
-        return network_shape(self.spec)
+        return network_shape(self.config, self.spec)
 
     @cached_property
     def settings(self) -> Any:

@@ -64,9 +64,9 @@ class Judged(NamedTuple):
 class Answers:
     """The raw outputs of a network for B decisions."""
 
-    outputs: Tensor  # [B, N + continuous] unmasked: of each option, then the mean of each Gaussian
+    outputs: Tensor  # [B, ...] unmasked: of each option, the mean of each Gaussian, and maybe its deviation
     value: Tensor  # [B]
-    log_std: Tensor | None = None  # [continuous] of the Gaussians
+    log_std: Tensor | None = None  # [continuous] of the Gaussians, unless it is an output
     memory: Tensor | None = None  # [B, M] after each decision; None without one
     extras: Mapping[str, Tensor] = field(default_factory=dict)
 
@@ -125,6 +125,20 @@ class FlatPolicy(nn.Module, ABC):
 
     def update_buffers(self, seen: Observed) -> None:
         """Update the running statistics of a network that has any, after an update of its weights."""
+
+    def blank(self) -> Tensor:
+        """Return one empty observation."""
+        return torch.zeros(1, *self._spec.observation.shape)
+
+    def encoded(self, observation: Tensor) -> Tensor:
+        """Return the features that convolutions find in pictures [B, F], for losses that train these alone."""
+        raise ValueError(f"policy.name={self._config.name} has no convolutions that can be trained alone")
+
+    def sample_noise(self, rng: np.random.Generator, rows: int = 1) -> None:
+        """Sample noise for the next passes, if it is a noisy network: the same for all decisions, or for each row."""
+
+    def drop_noise(self) -> None:
+        """Make the next passes without noise."""
 
     def explore(self, epsilon: float, spread: float) -> None:
         """Set the exploration rates of actors with these weights: see league.policies.exploration."""

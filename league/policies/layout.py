@@ -9,7 +9,7 @@ is sent as one frame and stored as one array:
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
@@ -35,9 +35,12 @@ GROUP = "ludus.policies"  # of networks on the contract of league.policies.netwo
 ACTIVATIONS = ("tanh", "relu")
 GATES = {"none": 0, "gru": 3, "lstm": 4}  # of each kind of memory
 STATES = {"none": 0, "gru": 1, "lstm": 2}  # vectors in a memory: an lstm has its output and its cell
-CRITICS = ("shared", "central", "state")
-HEADS = ("logits", "values")
+CRITICS = ("shared", "central", "state", "none")
+DEVIATIONS = ("constant", "state")
+HEADS = ("logits", "values", "atoms", "quantiles", "actions")
+NOISE = "_noise"  # appended to the name of a layer: how much noise each of its weights gets
 ILLEGAL = -1e9  # the logit of an illegal action: finite, so that 0 * log(0) stays 0 in an entropy
+MOST_ATOMS = 1000
 MOST_LAYERS, LARGEST_LAYER = 1000, 1 << 20  # of a built-in network, and its units: a file may claim anything
 LARGEST = 1e8  # bound of logits and means: whatever the weights, a legal action is above ILLEGAL
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)  # in the log density of a Gaussian
@@ -61,17 +64,28 @@ class PolicyConfig:
     agent_id: bool = False  # one-hot input: which agent of its seat it acts for
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
-    critic: str = "shared"  # the actor's layers, or its own: "central" sees all agents of the seat, "state" the game
-    head: str = "logits"  # the outputs for each option: "logits", or "values" (algo=dqn, vdn, qmix)
-    epsilon: float = 0.05  # head=values: probability that a frozen player acts at random, so that games differ
+    critic: str = (
+        "shared"  # layers; its own: "central" sees the seat, "state" the game; "none": only the learner has it
+    )
+    head: str = "logits"  # for each option "logits", "values" (dqn), "atoms" (c51, rainbow), "quantiles"; or "actions"
+    deviation: str = "constant"  # of continuous numbers, with head=logits: "constant", or an output in each "state"
+    atoms: int = 51  # head=atoms, quantiles: numbers that describe the distribution of returns, for each option
+    support: list[float] = field(default_factory=lambda: [-10.0, 10.0])  # head=atoms: lowest and highest return
+    duelling: bool = False  # head=atoms, quantiles: a distribution for the state, and what each option adds to it
+    noisy: float = (
+        0.0  # initial noise of fully connected layers, by which live players explore: 0.5 as Rainbow; 0: none
+    )
+    epsilon: float = 0.05  # values, atoms, quantiles: probability that a frozen player acts at random, so games differ
     kwargs: dict[str, Any] = field(default_factory=dict)  # settings of structured, entities or package:Class
 
     def __post_init__(self) -> None:
         """Raise ValueError for unknown names and impossible sizes."""
-        for key, known in (("activation", ACTIVATIONS), ("memory", tuple(GATES)), ("critic", CRITICS), ("head", HEADS)):
+        known_of = {"activation": ACTIVATIONS, "memory": tuple(GATES), "critic": CRITICS, "head": HEADS}
+        for key, known in (known_of | {"deviation": DEVIATIONS}).items():
             if getattr(self, key) not in known:
                 raise ValueError(f"policy.{key}: unknown {getattr(self, key)!r}. Known: {', '.join(known)}.")
         self._check_name()
+        self._check_head()
         sizes = [*self.hidden, *self.kernel, self.channels, self.blocks, self.memory_size]
         if len(self.kernel) != 2 or min(sizes) < 1:
             raise ValueError(
@@ -82,15 +96,32 @@ class PolicyConfig:
         layers = max(len(self.hidden), len(self.filters), self.blocks)
         if layers > MOST_LAYERS or max(sizes) > LARGEST_LAYER:
             raise ValueError(f"policy: at most {MOST_LAYERS} layers of at most {LARGEST_LAYER:,} units are possible")
-        if self.normalise and self.head == "values":
+        if any(len(layer) != 3 or min(layer) < 1 for layer in self.filters):
+            raise ValueError("policy.filters: each layer needs channels, kernel and stride, all positive")
+
+    def _check_head(self) -> None:
+        if self.normalise and self.head != "logits":
             raise ValueError(
                 "policy.normalise=true needs policy.head=logits: use an actor-critic such as algo=ppo, or "
                 "policy.normalise=false"
             )
         if not 0 <= self.epsilon <= 1:
             raise ValueError(f"policy.epsilon must be between 0 and 1, not {self.epsilon}")
-        if any(len(layer) != 3 or min(layer) < 1 for layer in self.filters):
-            raise ValueError("policy.filters: each layer needs channels, kernel and stride, all positive")
+        if not 2 <= self.atoms <= MOST_ATOMS or len(self.support) != 2 or not self.support[0] < self.support[1]:
+            raise ValueError(
+                f"policy: atoms {self.atoms} must be 2 to {MOST_ATOMS}, and support {list(self.support)} the lowest "
+                "and the highest return"
+            )
+        if self.duelling and (self.numbers == 1 or self.critic != "shared"):
+            raise ValueError(
+                "policy.duelling needs policy.head=atoms or quantiles, and policy.critic=shared. (algo=dqn has "
+                "algo.duelling instead.)"
+            )
+        if self.noisy < 0 or (self.noisy and not self.valued):
+            raise ValueError(
+                f"policy.noisy={self.noisy:g}: noise must not be negative, and needs values of options, as algo=dqn "
+                "and rainbow learn them. Set policy.noisy=0"
+            )
 
     def _check_name(self) -> None:
         if self.name in NETWORKS:
@@ -109,6 +140,11 @@ class PolicyConfig:
                 raise ValueError(
                     f"policy.{key}: the network {self.name} brings its own; set policy.{key}={str(default).lower()}"
                 )
+        if self.noisy or self.numbers > 1:
+            raise ValueError(
+                f"policy.noisy and policy.head={self.head}: only the networks {', '.join(NETWORKS)} have noise and "
+                f"distributions of returns. Use one of these instead of {self.name}, or algo=dqn"
+            )
 
     def __eq__(self, other: object) -> bool:
         """Compare the settings: it does not matter whether the code of the network is loaded."""
@@ -135,6 +171,21 @@ class PolicyConfig:
         return STATES[self.memory] * self.memory_size
 
     @property
+    def valued(self) -> bool:
+        """Whether the outputs say what each option is worth: then play is epsilon-greedy."""
+        return self.head not in ("logits", "actions")
+
+    @property
+    def oversees(self) -> bool:
+        """Whether the critic sees more than its agent: it then has layers of its own."""
+        return self.critic in ("central", "state")
+
+    @property
+    def numbers(self) -> int:
+        """How many outputs each option has."""
+        return self.atoms if self.head in ("atoms", "quantiles") else 1
+
+    @property
     def sees_state(self) -> bool:
         """Whether the critic sees the state of the whole game."""
         return self.critic == "state"
@@ -153,6 +204,7 @@ class PolicyConfig:
 
 
 FIELDS = frozenset(item.name for item in fields(PolicyConfig))
+LATER = ("kwargs", "deviation", "atoms", "support", "duelling", "noisy")  # a manifest leaves out their defaults
 
 
 def policy_from(plain: Mapping[str, Any]) -> PolicyConfig:
@@ -168,13 +220,13 @@ def policy_from(plain: Mapping[str, Any]) -> PolicyConfig:
 
 
 def plain_policy(config: PolicyConfig) -> dict[str, Any]:
-    """Return the config as a manifest holds it: without `kwargs` if there are none.
+    """Return the config as a manifest holds it: without fields that most networks do not use.
 
     >>> policy_from(plain_policy(PolicyConfig(hidden=[8]))).hidden
     [8]
     """
-    plain = asdict(config)
-    return plain if config.kwargs else {key: value for key, value in plain.items() if key != "kwargs"}
+    plain, usual = asdict(config), PolicyConfig()
+    return {key: value for key, value in plain.items() if key not in LATER or value != getattr(usual, key)}
 
 
 class MadeNetwork(Protocol):
@@ -274,6 +326,11 @@ def team_size(spec: EnvSpec) -> int:
     return max(len(seat.agents) for seat in spec.seats)
 
 
+def output_size(config: PolicyConfig, spec: EnvSpec) -> int:
+    """Return how many numbers actors output: one for each option, the mean of each number, and maybe its deviation."""
+    return spec.actions + spec.continuous * (2 if config.deviation == "state" and config.head == "logits" else 1)
+
+
 def overview(config: PolicyConfig, spec: EnvSpec) -> int:
     """Return the input size of a separate critic, without the agent id."""
     if config.critic == "central":
@@ -304,6 +361,24 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
             width = units
         return width
 
+    width = _convolve(config, spec, add)
+    width = stack("hidden", width + (team_size(spec) if config.agent_id else 0))
+    if config.recurrent:
+        gates = GATES[config.memory] * config.memory_size
+        add("memory_input", gates, width)
+        add("memory_state", gates, config.memory_size)
+        width = config.memory_size
+    add("policy", output_size(config, spec) + spec.actions * (config.numbers - 1), width)
+    if config.oversees:
+        width = stack("critic", overview(config, spec) + team_size(spec))
+    if config.critic != "none":
+        add("value", config.numbers, width)
+    added = beside_layers(config, spec)
+    return Layout(shapes | _noise_of(config, shapes) | added, frozenset(added) - {"log_std"})
+
+
+def _convolve(config: PolicyConfig, spec: EnvSpec, add: Callable[[str, int, int], None]) -> int:
+    """Add the convolutions of a network; return how many numbers follow on them, or on the observation itself."""
     width = spec.observation.size
     if config.name == "board_conv":
         places, patch = patches_shape(spec.observation.shape, config.kernel)
@@ -312,37 +387,42 @@ def describe(config: PolicyConfig, spec: EnvSpec) -> Layout:
     for convolution in config.convolutions(spec):
         add(convolution.name, convolution.channels, convolution.patch)
         width = math.prod(convolution.output)
-    width = stack("hidden", width + (team_size(spec) if config.agent_id else 0))
-    if config.recurrent:
-        gates = GATES[config.memory] * config.memory_size
-        add("memory_input", gates, width)
-        add("memory_state", gates, config.memory_size)
-        width = config.memory_size
-    add("policy", spec.actions + spec.continuous, width)
-    if config.critic != "shared":
-        width = stack("critic", overview(config, spec) + team_size(spec))
-    add("value", 1, width)
-    added = beside_layers(config, spec)
-    return Layout(shapes | added, frozenset(added) - {"log_std"})
+    return width
+
+
+def _noise_of(config: PolicyConfig, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the noise of fully connected layers, if they have any: see league.policies.noise.
+
+    What encodes observations has none: convolutions, or the first layer of an mlp.
+    """
+    layers = ("hidden_", "critic_", "policy.", "value.") if config.noisy else ()
+    encoder = ("hidden_0.", "critic_0.") if config.name == "mlp" else ()
+    noisy = [name for name in shapes if name.startswith(layers) and not name.startswith(encoder)]
+    return {name.replace(".", f"{NOISE}."): shapes[name] for name in noisy}
 
 
 def beside_layers(config: PolicyConfig, spec: EnvSpec) -> dict[str, tuple[int, ...]]:
     """Return the shapes of parameters outside of layers; only `log_std` is trained, the learner sets the others."""
     shapes: dict[str, tuple[int, ...]] = {}
-    if spec.continuous:
+    if spec.continuous and config.head == "logits" and config.deviation == "constant":
         shapes["log_std"] = (spec.continuous,)
     if config.normalise:
         shapes |= normalising.shapes(spec.observation.size)
-    if config.head == "values":
-        _refuse_parts(spec)
+    if config.head != "logits":
+        _refuse_parts(spec, config.head)
         shapes["exploration"] = (2,)  # see league.policies.exploration
     return shapes
 
 
-def _refuse_parts(spec: EnvSpec) -> None:
-    if not spec.single:
+def _refuse_parts(spec: EnvSpec, head: str) -> None:
+    if head == "actions" and spec.action_kind != "continuous":
         raise ValueError(
-            f"policy.head=values: values are learned for the options of one choice, but an action of {spec.name!r} has "
+            f"policy.head=actions: the network outputs continuous numbers, but the actions of {spec.name!r} are "
+            f"{spec.action_kind}. Use algo=ppo."
+        )
+    if head != "actions" and not spec.single:
+        raise ValueError(
+            f"policy.head={head}: values are learned for the options of one choice, but an action of {spec.name!r} has "
             f"choices {list(spec.heads)} and {spec.continuous} continuous numbers. Use algo=ppo."
         )
 
@@ -358,7 +438,10 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
     # Residual blocks start close to the identity: else the sum grows with every block.
     gains |= {f"block_{block}_b.weight": 0.1 for block in range(config.blocks)}
     for name, view in layout.views(flat).items():
-        if name.endswith(".weight"):
+        if NOISE in name:
+            layer = name.replace(NOISE, "").rpartition(".")[0]
+            view[:] = config.noisy / math.sqrt(layout.shapes[f"{layer}.weight"][1])
+        elif name.endswith(".weight"):
             view[:] = gains.get(name, math.sqrt(2)) * _orthogonal(view.shape[0], view.shape[1], rng)
         elif name == "log_std":
             view[:] = LOG_STD
@@ -368,6 +451,8 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
             view[:] = (1, 0)  # uniform over legal actions, in all slots
         elif name == "memory_input.bias" and config.memory == "lstm":
             view[config.memory_size : 2 * config.memory_size] = 1  # forget little at first
+        elif name == "policy.bias":
+            view[spec.actions + spec.continuous :] = LOG_STD  # if the deviation is an output
     return flat
 
 

@@ -42,7 +42,7 @@ class ModulePolicy(FlatPolicy):
         """Return the raw outputs of each decision."""
         views = self._parameters_by_name()
         tensors = {} if self._settled is not None else self._tensors(views)
-        log_std = views["log_std"] if self._spec.continuous else None
+        log_std = views.get("log_std")
         return replace(self._found(tensors, self._input(seen), seen.lanes), log_std=log_std)
 
     def _found(self, tensors: dict[str, Tensor], everyone: NetworkInput, lanes: Lanes | None) -> Answers:

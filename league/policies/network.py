@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import torch
 from torch import Tensor
 
+from league.policies.layout import PolicyConfig, output_size
 from league.spec import EnvSpec, ObservationPart
 
 Tree: TypeAlias = Any
@@ -35,7 +36,7 @@ class NetworkShape:
     observation: (
         Tree  # of ObservationPart in place of tensors: `part.shape`; `part.choices` has the options of each choice
     )
-    outputs: int  # numbers that `NetworkOutput.outputs` must have: options of all choices, then continuous numbers
+    outputs: int  # numbers that `NetworkOutput.outputs` must have: options of all choices, means, maybe deviations
     options: int  # of these, the options; `NetworkInput.mask` has an entry for each
     agents: int  # of the largest seat
 
@@ -55,7 +56,8 @@ class NetworkInput:
 class NetworkOutput:
     """What a network makes of its input."""
 
-    outputs: Tensor  # [B, outputs] a logit, or with policy.head=values a value, of each option; then the means
+    outputs: Tensor  # [B, outputs] a logit, or with policy.head=values a value, of each option; then the means; with
+    # policy.deviation=state then the logarithms of the standard deviations
     value: Tensor  # [B] the return that is expected
     memory: Tree = ()  # the memory after each decision, in the structure of the input
     extras: Mapping[str, Tensor] = field(default_factory=dict)  # [B, ...] more outputs, which an algorithm may use
@@ -89,12 +91,12 @@ class Network(Protocol):
         """Change the first weights, such as to those of a pretrained encoder. Default: they stay as built."""
 
 
-def network_shape(spec: EnvSpec) -> NetworkShape:
-    """Return the shape that networks for an environment get."""
+def network_shape(config: PolicyConfig, spec: EnvSpec) -> NetworkShape:
+    """Return the shape that networks of a config get for an environment."""
     whole = ObservationPart((), begin=0, shape=spec.observation.shape)
     return NetworkShape(
         observation=nested({part.path: part for part in spec.observation.structure or (whole,)}),
-        outputs=spec.actions + spec.continuous,
+        outputs=output_size(config, spec),
         options=spec.actions,
         agents=max(len(seat.agents) for seat in spec.seats),
     )

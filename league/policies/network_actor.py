@@ -16,7 +16,7 @@ import numpy.typing as npt
 from league.plugins import load
 from league.policies.actions import Actions, best, probabilities, sample
 from league.policies.binding import bind
-from league.policies.exploration import epsilon_greedy, rates
+from league.policies.exploration import epsilon_greedy, noisy, rates
 from league.policies.layout import FloatArray, PolicyConfig, policy_from
 from league.spec import EnvSpec
 
@@ -56,7 +56,7 @@ class HasValues(Protocol):
 
 def sociable(config: PolicyConfig, spec: EnvSpec) -> bool:
     """Return whether networks of this kind can share the sampling of actions."""
-    return spec.single and not config.agent_id and not config.recurrent and config.head != "values"
+    return spec.single and not config.agent_id and not config.recurrent and not config.valued
 
 
 def choose_actions(
@@ -70,8 +70,10 @@ def choose_actions(
 ) -> tuple[Actions, npt.NDArray[np.float32]]:
     """Return a legal action for each row of a network's outputs, and its log-probability.
 
-    With `exploration` the outputs are values, else they are logits and means. `share` is as in `NetworkActor.act`.
+    With `exploration` the outputs are values or actions, else logits and means. `share` is as in `NetworkActor.act`.
     """
+    if len(exploration) and spec.continuous:
+        return noisy(outputs, rates(exploration, share, len(outputs)), rng), np.zeros(len(outputs), np.float32)
     if len(exploration):
         outputs = epsilon_greedy(outputs, mask, rates(exploration, share, len(outputs)))
     return sample(spec, outputs, log_std, mask, rng)
@@ -83,8 +85,8 @@ class NetworkActor(ABC):
     actor.act(rows.observation, rows.mask, rng)
     actor.act(rows.observation, rows.mask, rng, place, memory)      # if it has an agent id or a memory
 
-    It copies the weights, so the caller may go on training its array. A network that outputs values takes its
-    exploration rate from the weights, or from the config if it is `frozen`.
+    It copies the weights, so the caller may go on training its array. A network that outputs values or
+    actions takes its exploration rate from the weights; if it is `frozen`, from the config, or there is no noise.
     """
 
     def __init__(self, config: PolicyConfig, spec: EnvSpec, greedy: bool) -> None:
@@ -97,12 +99,12 @@ class NetworkActor(ABC):
 
     def _take_beside(self, views: Mapping[str, FloatArray], frozen: bool) -> None:
         """Take over what the weights hold beside layers."""
-        if self._spec.continuous:
+        if "log_std" in views:
             self.log_std = views["log_std"]
-        if self._config.head == "values":
+        if self._config.head != "logits":
             self.exploration = views["exploration"]
             if frozen:
-                self.exploration[:] = (self._config.epsilon, 0)
+                self.exploration[:] = (self._config.epsilon if self._config.valued else 0, 0)
 
     @abstractmethod
     def outputs(
@@ -112,11 +114,24 @@ class NetworkActor(ABC):
         memory: FloatArray | None = None,
         beside: Bystanders | None = None,
     ) -> FloatArray:
-        """Return the unmasked logits of all options, then the means of the Gaussians: [rows, actions + continuous].
+        """Return the unmasked logits of all options, then the means of the Gaussians: [rows, outputs].
+
+        With `policy.deviation=state` the logarithms of their deviations follow.
 
         `place` is the index of each row's agent in its seat. `memory` [rows, memory] holds the memory of each agent,
         zeros at the first decision of an episode; it is updated in place. Built-in networks do not look at `beside`.
         """
+
+    def explore(
+        self,
+        observation: npt.NDArray[Any],
+        rng: np.random.Generator,
+        place: Places | None = None,
+        memory: FloatArray | None = None,
+        beside: Bystanders | None = None,
+    ) -> FloatArray:
+        """Return the outputs that a player acts on: those of a live noisy network have fresh noise in each row."""
+        return self.outputs(observation, place, memory, beside)
 
     def act(
         self,
@@ -132,9 +147,10 @@ class NetworkActor(ABC):
 
         `share` is the position of each row's slot, from 0 (the first) to 1 (the last): exploration rates may differ.
         """
-        outputs = self.outputs(observation, place, memory, Bystanders(mask, team))
         if self.greedy:
+            outputs = self.outputs(observation, place, memory, Bystanders(mask, team))
             return best(self._spec, outputs, mask), np.zeros(len(outputs), dtype=np.float32)
+        outputs = self.explore(observation, rng, place, memory, Bystanders(mask, team))
         return choose_actions(self._spec, outputs, self.log_std, self.exploration, mask, rng, share)
 
     def probabilities(self, outputs: FloatArray, mask: Flags) -> npt.NDArray[np.float64]:

@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.introspect import opt_func_info
 
-from league.policies.layout import FloatArray, PolicyConfig, board_patches, describe, team_size
+from league.policies.layout import NOISE, FloatArray, PolicyConfig, board_patches, describe, team_size
 from league.policies.memory import remember
 from league.policies.network_actor import Bystanders, NetworkActor, Places
+from league.policies.noise import Noise, sample_noise
 from league.policies.normalising import FAR, factors
+from league.policies.return_heads import expected_returns
 from league.spec import EnvSpec
 
 Layer = tuple[FloatArray, FloatArray]  # weight [in, out] and bias [out]
@@ -70,15 +72,17 @@ class NumpyActor(NetworkActor):
         super().__init__(config, spec, greedy)
         self.rectified, self.size = config.rectified, spec.observation.size
         self._scale = np.float32(1 if config.normalise else config.scale(spec))
-        self._views = views = describe(config, spec).views(np.array(flat))
+        self._layout = describe(config, spec)
+        self._views = views = self._layout.views(np.array(flat))
         self._factors = factors(views, config.scale(spec)) if config.normalise else None
         layers = [_layer(views, f"hidden_{i}") for i in range(len(config.hidden))]
-        layers.append(_layer(views, "memory_input" if config.recurrent else "policy"))
+        layers.append(_layer(views, "memory_input") if config.recurrent else self._heads(views))
         if config.rectified:
             self.layers = joined(layers, one=1)
         else:
             self.layers = joined(fold_tanh(layers), one=-SATED) if FOLDS else joined(layers, one=SATED)
-        self._after = [_layer(views, name) for name in ("memory_state", "policy")] if config.recurrent else []
+        self._after = [_layer(views, "memory_state"), self._heads(views)] if config.recurrent else []
+        self._noisy = bool(config.noisy) and not frozen
         self._take_beside(views, frozen)
         self._convolutions = config.convolutions(spec)
         self._patches: npt.NDArray[np.int64] | None = None
@@ -98,13 +102,64 @@ class NumpyActor(NetworkActor):
         places = np.zeros(len(observation), np.intp) if place is None and self._config.agent_id else place
         found = forward([(self, slice(None))], observation, places)
         if not self.memory:
+            return self._worth(found)
+        weight, bias = self._after[1]
+        return self._worth(self._remembered(found, memory) @ weight + bias)
+
+    def explore(
+        self,
+        observation: npt.NDArray[Any],
+        rng: np.random.Generator,
+        place: Places | None = None,
+        memory: FloatArray | None = None,
+        beside: Bystanders | None = None,
+    ) -> FloatArray:
+        """Return the outputs of each row with its own noise, if the network is noisy and not frozen."""
+        if not self._noisy:
+            return self.outputs(observation, place, memory, beside)
+        rows = len(observation)
+        places = np.zeros(rows, np.intp) if place is None and self._config.agent_id else place
+        noise = sample_noise(self._layout, rows, rng)
+        flat = np.ones((rows, self.size + 1), np.float32)
+        flat[:, :-1] = observation.reshape(rows, self.size)
+        x = self.features(flat, places)[:, :-1]
+        for number in range(len(self._config.hidden)):
+            x = self._connect(f"hidden_{number}", x, noise)
+            x = np.maximum(x, 0) if self.rectified else np.tanh(x)
+        if self.memory:
+            x = self._remembered(x @ self._views["memory_input.weight"].T + self._views["memory_input.bias"], memory)
+        heads = ("policy", "value") if self._config.duelling else ("policy",)
+        return self._worth(np.concatenate([self._connect(name, x, noise) for name in heads], axis=1))
+
+    def _connect(self, name: str, x: FloatArray, noise: Mapping[str, Noise]) -> FloatArray:
+        """Return the outputs of a layer, with noise if it is a noisy one."""
+        views = self._views
+        found: FloatArray = x @ views[f"{name}.weight"].T + views[f"{name}.bias"]
+        if name in noise:
+            inputs, outputs = noise[name]
+            found += outputs * ((x * inputs) @ views[f"{name}{NOISE}.weight"].T + views[f"{name}{NOISE}.bias"])
+        return found
+
+    def _heads(self, views: Mapping[str, FloatArray]) -> Layer:
+        """Return the policy head; with a duel, that of the value beside it."""
+        heads = [_layer(views, name) for name in (("policy", "value") if self._config.duelling else ("policy",))]
+        return np.concatenate([weight for weight, _ in heads], axis=1), np.concatenate([bias for _, bias in heads])
+
+    def _worth(self, found: FloatArray) -> FloatArray:
+        """Return the outputs of the heads; of distributions, the mean return of each option."""
+        if self._config.numbers == 1:
             return found
-        before = np.zeros((len(found), self.memory), np.float32) if memory is None else memory
-        (weight, bias), (out_weight, out_bias) = self._after
-        after = remember(self._config.memory, found, before[:, : len(weight)] @ weight + bias, before)
+        options = self._spec.actions * self._config.atoms
+        return expected_returns(self._config, found[:, :options], found[:, options:])
+
+    def _remembered(self, gates: FloatArray, memory: FloatArray | None) -> FloatArray:
+        """Return the inputs of the heads; `memory` is updated in place."""
+        before = np.zeros((len(gates), self.memory), np.float32) if memory is None else memory
+        weight, bias = self._after[0]
+        after = remember(self._config.memory, gates, before[:, : len(weight)] @ weight + bias, before)
         if memory is not None:
             memory[:] = after
-        return after[:, : len(weight)] @ out_weight + out_bias
+        return after[:, : len(weight)]
 
     def features(self, x: FloatArray, place: Places | None) -> FloatArray:
         """Return the inputs of the first fully connected layer: normalised, convolved, with the agent id.

@@ -31,7 +31,7 @@ class TorchActor(NetworkActor):
     ) -> None:
         super().__init__(config, spec, greedy)
         self._take_beside(describe(config, spec).views(np.array(flat)), frozen)
-        self._device = device
+        self._device, self._frozen = device, frozen
         self._sees_place = self.foreign or config.agent_id
         self._sees_team = self.foreign and config.head == "logits"  # replays do not hold who else was there
         self._policy = make_policy(config, spec)
@@ -52,6 +52,21 @@ class TorchActor(NetworkActor):
         if memory is not None and after is not None:
             memory[:] = after.cpu().numpy()
         found: FloatArray = outputs.float().cpu().numpy()
+        return found
+
+    def explore(
+        self,
+        observation: npt.NDArray[Any],
+        rng: np.random.Generator,
+        place: Places | None = None,
+        memory: FloatArray | None = None,
+        beside: Bystanders | None = None,
+    ) -> FloatArray:
+        """Return the outputs of each row with its own noise, if the network is noisy and not frozen."""
+        if not self._frozen:
+            self._policy.sample_noise(rng, len(observation))
+        found = self.outputs(observation, place, memory, beside)
+        self._policy.drop_noise()
         return found
 
     @torch.inference_mode()

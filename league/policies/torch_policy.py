@@ -9,8 +9,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from league.policies.flat_policy import Answers, FlatPolicy, Lanes, Observed
-from league.policies.layout import PolicyConfig, board_patches, describe, overview, team_size
+from league.policies.layout import NOISE, PolicyConfig, board_patches, describe, overview, team_size
+from league.policies.noise import sample_noise
 from league.policies.normalising import FAR, LEAST, MEAN, VARIANCE, take_in
+from league.policies.torch_return_heads import options_of, worth_of
 from league.spec import EnvSpec
 
 
@@ -22,6 +24,7 @@ class TorchPolicy(FlatPolicy):
             raise ValueError(f"{config.name} is a network of another package: use league.policies.module_policy")
         super().__init__(config, spec)
         self._convolutions, self._scale, self._team = config.convolutions(spec), config.scale(spec), team_size(spec)
+        self._noise: dict[str, tuple[Tensor, Tensor]] = {}
         self._patches: Tensor | None
         patches = board_patches(spec.observation.shape, config.kernel) if config.name == "board_conv" else None
         self.register_buffer("_patches", None if patches is None else torch.from_numpy(patches), persistent=False)
@@ -30,7 +33,7 @@ class TorchPolicy(FlatPolicy):
         """Return the raw outputs of each decision."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
-        outputs, log_std = _linear(x, parameters, "policy"), parameters.get("log_std")
+        outputs, log_std = self._linear(x, parameters, "policy"), parameters.get("log_std")
         return Answers(outputs, self._value(x, seen, parameters), log_std, memory)
 
     def decide(self, observation: Tensor, place: Tensor | None, memory: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -39,10 +42,30 @@ class TorchPolicy(FlatPolicy):
         x = self._trunk(seen, parameters)
         after = x.new_zeros(len(x), 0)
         if memory is not None:
-            after = self._remember(_linear(x, parameters, "memory_input"), memory, parameters)
+            after = self._remember(self._linear(x, parameters, "memory_input"), memory, parameters)
             x = after[:, : self._config.memory_size]
-        value = _linear(x, parameters, "value") if self._config.critic == "shared" else x.new_zeros(len(x), 1)
-        return _linear(x, parameters, "policy"), value, after
+        value = self._linear(x, parameters, "value") if self._config.critic == "shared" else x.new_zeros(len(x), 1)
+        return self._worth(self._linear(x, parameters, "policy"), value), value, after
+
+    def encoded(self, observation: Tensor) -> Tensor:
+        """Return the features that convolutions find in pictures [B, F], for losses that train these alone."""
+        if not self._convolutions:
+            return super().encoded(observation)
+        parameters = self._parameters_by_name()
+        x = observation.reshape(-1, self._spec.observation.size).float()
+        return self._convolve(self._normalised(x, parameters) if self._config.normalise else x, parameters)
+
+    def sample_noise(self, rng: np.random.Generator, rows: int = 1) -> None:
+        """Sample noise for the next passes, if it is a noisy network: the same for all decisions, or for each row."""
+        if self._config.noisy:
+            self._noise = {
+                name: (torch.from_numpy(inputs).to(self.flat.device), torch.from_numpy(outputs).to(self.flat.device))
+                for name, (inputs, outputs) in sample_noise(self.layout, rows, rng).items()
+            }
+
+    def drop_noise(self) -> None:
+        """Make the next passes without noise."""
+        self._noise = {}
 
     def values(self, seen: Observed) -> tuple[Tensor, Tensor | None]:
         """Return the value of each decision, and the memory after it (None without one)."""
@@ -54,7 +77,14 @@ class TorchPolicy(FlatPolicy):
         """Return the outputs that actions are sampled from, and the memory after each decision (None without one)."""
         parameters = self._parameters_by_name()
         x, memory = self._features(seen, parameters)
-        return _linear(x, parameters, "policy"), memory
+        outputs = self._linear(x, parameters, "policy")
+        return self._worth(outputs, self._value(x, seen, parameters) if self._config.duelling else outputs), memory
+
+    def _worth(self, outputs: Tensor, state: Tensor) -> Tensor:
+        """Return the outputs of the policy head; of distributions, the mean return of each option."""
+        if self._config.numbers == 1:
+            return outputs
+        return worth_of(self._config, options_of(self._config, outputs, state))
 
     def deviations(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Return the mean and the mean square of the differences of observations from the running mean."""
@@ -76,7 +106,7 @@ class TorchPolicy(FlatPolicy):
         x = self._trunk(seen, parameters)
         if not self._config.recurrent:
             return x, None
-        gates = _linear(x, parameters, "memory_input")
+        gates = self._linear(x, parameters, "memory_input")
         memory = self._unroll(gates, seen.lanes, parameters)
         return memory[:, : self._config.memory_size], memory
 
@@ -99,7 +129,7 @@ class TorchPolicy(FlatPolicy):
 
     def _stack(self, name: str, x: Tensor, parameters: dict[str, Tensor]) -> Tensor:
         for number in range(len(self._config.hidden)):
-            x = _linear(x, parameters, f"{name}_{number}")
+            x = self._linear(x, parameters, f"{name}_{number}")
             x = x.relu() if self._config.rectified else x.tanh()
         return x
 
@@ -144,7 +174,7 @@ class TorchPolicy(FlatPolicy):
 
     def _remember(self, gates: Tensor, memory: Tensor, parameters: dict[str, Tensor]) -> Tensor:
         size = self._config.memory_size
-        recalled = _linear(memory[..., :size], parameters, "memory_state")
+        recalled = self._linear(memory[..., :size], parameters, "memory_state")
         if self._config.memory == "gru":
             reset, update = (gates + recalled)[..., : 2 * size].sigmoid().split(size, dim=-1)
             new = (gates[..., 2 * size :] + reset * recalled[..., 2 * size :]).tanh()
@@ -155,12 +185,15 @@ class TorchPolicy(FlatPolicy):
         return torch.cat((output_gate.sigmoid() * cell.tanh(), cell), dim=-1)
 
     def _value(self, x: Tensor, seen: Observed, parameters: dict[str, Tensor]) -> Tensor:
-        if self._config.critic != "shared":
+        if self._config.critic == "none":
+            return x.new_zeros(len(x))
+        if self._config.oversees:
             joint = seen.joint if seen.joint is not None else self._alone(seen)
             scale = 1.0 if self._config.sees_state else self._scale
             x = torch.cat((joint.flatten(1).float() * scale, self._agent_ids(seen)), dim=1)
             x = self._stack("critic", x, parameters)
-        return _linear(x, parameters, "value").squeeze(-1)
+        value = self._linear(x, parameters, "value")
+        return value if self._config.numbers > 1 else value.squeeze(-1)
 
     def _alone(self, seen: Observed) -> Tensor:
         """Return the inputs of a separate critic if none are given: the agent's observation, or a state of zeros."""
@@ -169,6 +202,12 @@ class TorchPolicy(FlatPolicy):
         own = seen.observation.reshape(-1, 1, self._spec.observation.size).float()
         return own * self._agent_ids(seen)[:, :, None]
 
-
-def _linear(x: Tensor, parameters: dict[str, Tensor], name: str) -> Tensor:
-    return functional.linear(x, parameters[f"{name}.weight"], parameters[f"{name}.bias"])
+    def _linear(self, x: Tensor, parameters: dict[str, Tensor], name: str) -> Tensor:
+        found = functional.linear(x, parameters[f"{name}.weight"], parameters[f"{name}.bias"])
+        if name not in self._noise:
+            return found
+        inputs, outputs = self._noise[name]
+        noisy = f"{name}{NOISE}"
+        return found + outputs * functional.linear(
+            x * inputs, parameters[f"{noisy}.weight"], parameters[f"{noisy}.bias"]
+        )

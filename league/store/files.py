@@ -4,7 +4,7 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,14 +19,19 @@ def publish(path: Path, data: bytes | memoryview, mode: int = 0o644) -> None:
 
     On a full disk this raises OSError, and the older file is unchanged.
     """
-    with _written_part(path, data, mode) as part:
+    publish_pieces(path, [data], mode)
+
+
+def publish_pieces(path: Path, pieces: Iterable[bytes | memoryview], mode: int = 0o644) -> None:
+    """Write a file atomically as `publish` does, from pieces that never have to be in memory together."""
+    with _written_part(path, pieces, mode) as part:
         part.replace(path)
     _sync_directory(path.parent)
 
 
 def publish_once(path: Path, data: bytes | memoryview, mode: int = 0o644) -> None:
     """Write a file that never changes afterwards; raise FileExistsError if it exists with other contents."""
-    with _written_part(path, data, mode) as part:
+    with _written_part(path, [data], mode) as part:
         try:
             path.hardlink_to(part)
         except FileExistsError:
@@ -61,20 +66,21 @@ def sweep(directory: Path, minimum_age: float = 600.0) -> list[Path]:
 
 
 @contextlib.contextmanager
-def _written_part(path: Path, data: bytes | memoryview, mode: int) -> Iterator[Path]:
+def _written_part(path: Path, pieces: Iterable[bytes | memoryview], mode: int) -> Iterator[Path]:
     descriptor, name = tempfile.mkstemp(prefix=PART, dir=path.parent)
     part = Path(name)
     try:
-        _fill(descriptor, path, data, mode)
+        _fill(descriptor, path, pieces, mode)
         yield part
     finally:
         part.unlink(missing_ok=True)
 
 
-def _fill(descriptor: int, path: Path, data: bytes | memoryview, mode: int) -> None:
+def _fill(descriptor: int, path: Path, pieces: Iterable[bytes | memoryview], mode: int) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            for piece in pieces:
+                file.write(piece)
             file.flush()
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())

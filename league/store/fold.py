@@ -40,7 +40,7 @@ from league.ticket import Ticket
 
 log = logging.getLogger("ludus.store")
 
-FOLD_VERSION = 10
+FOLD_VERSION = 11
 PAGE = 1000  # rows read at once
 SLICE = 100  # rows decoded at once: more would not stay in the processor's caches
 CELL = np.dtype("<u4")

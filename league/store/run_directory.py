@@ -61,6 +61,7 @@ class RunDirectory:
         self.rendezvous = self._rendezvous_of("coordinator")
         self.snapshots = root / "snapshots"
         self.checkpoints = root / "checkpoints"
+        self.replays = root / "replays"
         self.keys = root / "keys"
         self.logs = root / "logs"
         self.journals = root / "journals"
@@ -99,6 +100,10 @@ class RunDirectory:
     def checkpoint(self, player: str) -> Path:
         """Return the path of the checkpoint from which a learner resumes this player."""
         return self.checkpoints / f"{quote(_name(player), safe='')}.safetensors"
+
+    def replays_of(self, player: str) -> Path:
+        """Return the folder of the replays that are kept of this player (`learner.keep_replay`)."""
+        return self.replays / quote(_name(player), safe="")
 
     def claim(self, process: str) -> Path:
         """Return the file by which a process claims its name: an older process of that name sees it and ends."""

@@ -287,7 +287,10 @@ class Done(_Message, frozen=True, tag="done"):
 
 
 class SegmentsHead(_Message, frozen=True, tag="segments"):
-    """Segments of one player; the arrays of league.segment.Segments follow."""
+    """Training data of one player: the arrays of league.segment.Segments follow.
+
+    Of an evolving player those of league.fitness.Fitness follow, and `decisions` and `sent` count episodes.
+    """
 
     name: Process
     session: Session

@@ -211,8 +211,8 @@ class ActorCritic:
             if extras:
                 extra_loss, extra_metrics = self.auxiliary(extras, part)
                 loss, metrics = loss + extra_loss, metrics | extra_metrics
-            if part.magnet is not None:
-                divergence = actions.divergence(part.magnet).mean()
+            if self._magnet is not None and part.magnet is not None:
+                divergence = self._magnet.pull(actions, part.magnet).mean()
                 loss = loss + self.config.magnet_weight(self.decisions, self.spent) * divergence
                 metrics[MAGNET_KL] = divergence.detach()
             (loss * share if share < 1 else loss).backward()

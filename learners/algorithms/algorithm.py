@@ -1,6 +1,7 @@
 """The interface of learning algorithms."""
 
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,9 +12,12 @@ from league.metrics import ROLLBACKS
 from league.plugins import load
 from league.policies.layout import FloatArray, PolicyConfig
 from league.spec import EnvSpec
-from learners.algorithms.config import AlgoConfig
+from learners.algorithms.config import AlgoConfig, with_paths
+from learners.algorithms.dagger_config import DAggerConfig
 from learners.batcher import Batch
 from learners.distributed import ALONE, Group
+
+EXPERT = "learners.expert:make_expert"  # by name: an expert may be a network, and so an algorithm imports this module
 
 State = Mapping[str, npt.NDArray[Any]]
 
@@ -89,11 +93,20 @@ def make_algorithm(
     flat: FloatArray,
     group: Group = ALONE,
     allow: Collection[str] = (),
+    snapshots: Path | None = None,
 ) -> Algorithm:
-    """Return the algorithm of a config; raise ValueError if it cannot train such a network.
+    """Return the algorithm of a config; raise ValueError if it cannot train such a network for such a game.
 
-    The config class names its algorithm, and was allowed when it was resolved: no second check is needed.
+    The config class names its algorithm, and was allowed when it was resolved: no second check is needed. Players that
+    the config names by hash are in the folder `snapshots`.
     """
+    config = config if snapshots is None else with_paths(config, snapshots)
+    config.refuse_game(spec, group.size)
     config.refuse(policy)
-    algorithm: Algorithm = load(config.algorithm)(config, policy, spec, flat, group)
+    made = load(config.algorithm)
+    if isinstance(config, DAggerConfig):
+        expert = load(EXPERT)(config.expert, spec, allow)
+        algorithm: Algorithm = made(config, policy, spec, flat, group, expert=expert)
+    else:
+        algorithm = made(config, policy, spec, flat, group)
     return algorithm

@@ -7,18 +7,26 @@ A config class names its algorithm, which only a learner loads:
         algorithm: ClassVar[str] = "my_package.mine:Mine"
         name: str = "mine"
         sharpness: float = 2.0  # how sharp it is
+
+It also declares what its algorithm handles, in class variables; those that it leaves out are as in AlgoConfig.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from league.policies.layout import Layout, PolicyConfig
+from league.policies.layout import Layout, PolicyConfig, team_size
+from league.spec import ACTIONS, EnvSpec
+from learners.algorithms.abilities import able_to
 
 SCHEDULES = ("constant", "linear")
 MAGNETS = ("none", "uniform", "copy")
+DIVERGENCES = ("reverse", "forward")
+HASH = re.compile(r"[0-9a-f]{64}")  # of a snapshot
+PLAYER_FILES = ("magnet", "expert")  # fields that may name a player's file, of which a run keeps a copy
 
 
 @dataclass(kw_only=True, slots=True)
@@ -53,6 +61,15 @@ class AlgoConfig:
 
     algorithm: ClassVar[str] = ""  # package.module:Class, an Algorithm that takes this config
     head: ClassVar[str] = "logits"  # the outputs that the network must have: see PolicyConfig
+    actions: ClassVar[tuple[str, ...]] = ACTIONS  # kinds of actions that it learns, of league.spec.ACTIONS
+    remembers: ClassVar[bool] = True  # whether its network may have a memory
+    teams: ClassVar[str] = "each agent"  # what learns in a seat of several agents: "each agent", "jointly"; "": no team
+    own_critics: ClassVar[bool] = False  # whether its critics are in the learner only: it needs policy.critic=none
+    torch_networks: ClassVar[bool] = True  # whether it trains networks on the contract of league.policies.network
+    normalises: ClassVar[bool] = True  # whether it updates the statistics of policy.normalise
+    central_critic: ClassVar[bool] = True  # whether it trains a critic that sees more than its agent
+    replays: ClassVar[bool] = False  # whether it learns from a replay
+    ranks: ClassVar[bool] = True  # whether several processes may share its batches (launch.ranks)
     name: str = ""  # of the algorithm: a name of the group ludus.algorithms, or package.module:Class of its config
     batch: int = 4096  # decisions for each update, at least
     lr: float = 3e-4  # learning rate at the start
@@ -78,10 +95,55 @@ class AlgoConfig:
     def refuse(self, policy: PolicyConfig) -> None:
         """Raise ValueError if this algorithm cannot train such a network."""
         if policy.head != self.head:
-            raise ValueError(
-                f"algo={self.name} needs policy.head={self.head}, not {policy.head}. (algo={self.name} sets it on the "
-                "command line; a player with its own algorithm needs it in its own policy.)"
+            raise self._misfit(f"head={self.head}, not {policy.head}")
+        if self.own_critics != (policy.critic == "none"):
+            raise self._misfit("critic=none" if self.own_critics else "critic=shared, not none")
+        if policy.recurrent and not self.remembers:
+            raise self._unable("trains no network with a memory", "policy.memory=none", "remembers")
+        if not policy.ours and not self.torch_networks:
+            raise self._unable(f"cannot train the network {policy.name}", "a built-in policy", "torch_networks")
+        if policy.oversees and not self.central_critic:
+            raise self._unable(
+                f"has no use for policy.critic={policy.critic}", "policy.critic=shared", "central_critic"
             )
+        if policy.normalise and not self.normalises:
+            raise self._unable("cannot normalise observations", "policy.normalise=false", "normalises")
+
+    def refuse_game(self, spec: EnvSpec, ranks: int = 1) -> None:
+        """Raise ValueError if this algorithm cannot learn a game with such actions and seats, on so many ranks."""
+        if spec.action_kind not in self.actions:
+            raise self._unable(
+                f"learns {' or '.join(self.actions)}, but the actions of {spec.name!r} are {spec.action_kind} "
+                f"(choices {list(spec.heads)}, {spec.continuous} continuous numbers)",
+                "",
+                "actions",
+                spec.action_kind,
+            )
+        if team_size(spec) > 1 and not self.teams:
+            raise self._unable(
+                f"trains no seat of several agents, and {spec.name!r} has one of {team_size(spec)}",
+                "env.seats so that each agent has its own",
+                "teams",
+            )
+        if ranks > 1 and not self.ranks:
+            raise self._unable(f"cannot share its batches among {ranks} ranks", "launch.ranks=1", "ranks")
+
+    def _misfit(self, needed: str) -> ValueError:
+        return ValueError(
+            f"algo={self.name} needs policy.{needed}. (algo={self.name} sets it on the command line; a player with its "
+            "own algorithm needs it in its own policy.)"
+        )
+
+    def _unable(self, why: str, remedy: str, ability: str, wanted: object = True) -> ValueError:
+        others = f"use an algorithm that can: {', '.join(able_to(ability, wanted)) or 'none is installed'}"
+        return ValueError(
+            f"algo={self.name} {why}. " + (f"Set {remedy}, or {others}" if remedy else others.capitalize())
+        )
+
+    @property
+    def weight_noise(self) -> float:
+        """The deviation of the noise on the weights in each training episode; 0: it learns from decisions instead."""
+        return 0.0
 
     @property
     def anneals(self) -> str:
@@ -102,15 +164,35 @@ class AlgoConfig:
         return spent
 
 
+Algo = TypeVar("Algo", bound=AlgoConfig)
+
+
+def with_paths(config: Algo, snapshots: Path) -> Algo:
+    """Return a config with paths in place of the hashes of snapshots, which a run has in this folder."""
+    named = {name: str(getattr(config, name, "")) for name in PLAYER_FILES}
+    found: dict[str, Any] = {
+        name: str(snapshots / f"{text}.safetensors") for name, text in named.items() if HASH.fullmatch(text)
+    }
+    return replace(config, **found) if found else config
+
+
+def is_player_file(text: str) -> bool:
+    """Whether a setting names a player's file: one that is there, one of the zoo, or by its hash one of the run."""
+    return text.startswith("zoo:") or HASH.fullmatch(text) is not None or Path(text).is_file()
+
+
 @dataclass(kw_only=True, slots=True)
 class ActorCriticConfig(AlgoConfig):
     """The settings that actor-critic algorithms have in common."""
 
     entropy: float = 0.01  # weight of the entropy bonus at the start
     entropy_final: float | None = None  # its weight at the end of the anneal; None: constant
-    magnet: str = "none"  # policy to stay near: "uniform"; "copy" of the own weights; a snapshot file; "none"
+    magnet: str = "none"  # policy to stay near: "uniform"; "copy" of the own weights; a player's file; "none"
     magnet_coef: float = 0.0  # weight of the KL divergence from the magnet at the start
     magnet_final: float | None = None  # its weight at the end of the anneal; None: constant
+    magnet_divergence: str = (
+        "reverse"  # "reverse": KL(policy || magnet); "forward": KL(magnet || policy), for a teacher
+    )
     magnet_every: int = 100  # updates after which a copy is refreshed
     value_coef: float = 0.5  # weight of the value loss
     normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch
@@ -127,16 +209,20 @@ class ActorCriticConfig(AlgoConfig):
             raise ValueError("algo: entropy, entropy_final and value_coef must not be negative")
         if min(self.magnet_coef, self.magnet_final or 0.0) < 0 or self.magnet_every < 1:
             raise ValueError("algo: magnet_coef and magnet_final must not be negative, magnet_every at least 1")
+        if self.magnet_divergence not in DIVERGENCES:
+            raise ValueError(
+                f"algo.magnet_divergence: unknown {self.magnet_divergence!r}. Known: {', '.join(DIVERGENCES)}."
+            )
         if self.magnet == "none" and (self.magnet_coef or self.magnet_final):
             raise ValueError("algo.magnet_coef has no effect with algo.magnet=none. Set algo.magnet=uniform or copy.")
 
     def refuse(self, policy: PolicyConfig) -> None:
         """Raise ValueError if this algorithm cannot train such a network, or its magnet is a file that is missing."""
         AlgoConfig.refuse(self, policy)
-        if self.magnet not in MAGNETS and not Path(self.magnet).is_file():
+        if self.magnet not in MAGNETS and not is_player_file(self.magnet):
             raise ValueError(
-                f"algo.magnet: {self.magnet!r} is neither {', '.join(MAGNETS)} nor a snapshot file "
-                "(RUN/snapshots/HASH.safetensors)"
+                f"algo.magnet: {self.magnet!r} is neither {', '.join(MAGNETS)} nor the file of a player "
+                "(ludus pack RUN PLAYER, or RUN/snapshots/HASH.safetensors)"
             )
 
     @property

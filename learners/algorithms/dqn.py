@@ -5,7 +5,8 @@ slots that explore differently it is Ape-X (Horgan et al. 2018). In a game of tu
 is that of the agent's own next decision, so opponents are part of its environment.
 
 With a memory it learns from whole lanes, as R2D2 does (Kapturowski et al. 2019): the network runs through each of them
-from the memory that was stored with it, and the first ticks may only update that (`burn_in`).
+from the memory that was stored with it, and the first ticks may only update that (`burn_in`). `rescale` learns h(Q),
+so that games with large and with small returns have errors of a similar size.
 
 Legend of shapes: B decisions, or lanes, of a minibatch, T ticks of a lane, N options.
 """
@@ -25,18 +26,38 @@ from learners.algorithms.values import Loss, Minibatch, Tensors, ValueLearning, 
 from learners.decisions import warmed
 from learners.distributed import ALONE, Group
 
+SLOPE = 1e-3  # c of the rescaling: it stays invertible
 
-def dqn_loss(value_BN: Tensor, next_BN: Tensor, judged_BN: Tensor, data: Minibatch, double: bool = True) -> Loss:
+
+def dqn_loss(value_BN: Tensor, next_BN: Tensor, judged_BN: Tensor, data: Minibatch, config: DQNConfig) -> Loss:
     """Return the Huber loss of a minibatch, from the values of its actions.
 
     `next_BN` and `judged_BN` are the values of the following actions, by the network and by the target network.
     """
     value_B = value_BN.gather(1, data.action[:, None]).squeeze(1)
     with torch.no_grad():
-        best_B = (next_BN if double else judged_BN).masked_fill(~data.after["mask"], -math.inf).argmax(1)
-        target_B = data.reward + data.discount * judged_BN.gather(1, best_B[:, None]).squeeze(1)
+        best_B = (next_BN if config.double else judged_BN).masked_fill(~data.after["mask"], -math.inf).argmax(1)
+        target_B = bootstrapped(data, judged_BN.gather(1, best_B[:, None]).squeeze(1), config.rescale)
     each_B = functional.huber_loss(value_B, target_B, reduction="none")
     return Loss((data.weight * each_B).mean(), (value_B - target_B).detach(), value_B.detach())
+
+
+def bootstrapped(data: Minibatch, worth: Tensor, rescale: bool) -> Tensor:
+    """Return targets: rewards, and the discounted values that follow. Rescaled values are h(return)."""
+    if not rescale:
+        return data.reward + data.discount * worth
+    return rescaled(data.reward + data.discount * restored(worth))
+
+
+def rescaled(returned: Tensor) -> Tensor:
+    """Return h(x) = sign(x) (sqrt(|x| + 1) - 1) + c x, which reduces large returns (Pohlen et al. 2018)."""
+    return returned.sign() * ((returned.abs() + 1).sqrt() - 1) + SLOPE * returned
+
+
+def restored(value: Tensor) -> Tensor:
+    """Return the inverse of `rescaled`."""
+    root = (1 + 4 * SLOPE * (value.abs() + 1 + SLOPE)).sqrt()
+    return value.sign() * (((root - 1) / (2 * SLOPE)).square() - 1)
 
 
 def lanes_loss(value_BTN: Tensor, judged_BTN: Tensor, data: Minibatch, learn_BT: Tensor, config: DQNConfig) -> Loss:
@@ -52,7 +73,7 @@ def lanes_loss(value_BTN: Tensor, judged_BTN: Tensor, data: Minibatch, learn_BT:
         worth_BT = judged_BTN.gather(2, best_BT[:, :, None]).squeeze(2)
         then_BT = torch.arange(value_BT.shape[1], device=value_BT.device) + data.seen["ahead"].long()
         then_BT = torch.where(learn_BT, then_BT, 0)
-        target_BT = data.reward + data.discount * worth_BT.gather(1, then_BT)
+        target_BT = bootstrapped(data, worth_BT.gather(1, then_BT), config.rescale)
     each_BT = functional.huber_loss(value_BT, target_BT, reduction="none") * data.weight[:, None]
     error_BT = (value_BT - target_BT).detach().abs().masked_fill(~learn_BT, 0)
     count_B = learn_BT.sum(1)
@@ -88,7 +109,7 @@ class DQN(ValueLearning):
         with torch.no_grad():
             judged_BN = self._values(self.target, data.after)
             next_BN = self._values(self.network, data.after) if self.config.double else judged_BN
-        return dqn_loss(value_BN, next_BN, judged_BN, data, self.config.double)
+        return dqn_loss(value_BN, next_BN, judged_BN, data, self.config)
 
     def _values(self, network: ValueNetwork, seen: Tensors) -> Tensor:
         each_BN, value_B = network.policy.outputs(self.observed(seen))

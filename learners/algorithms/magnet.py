@@ -3,9 +3,13 @@
     loss = loss of the algorithm + magnet_coef * mean(KL(policy || magnet))
 
 `algo.magnet` names it: `uniform` over the legal actions, a `copy` of the player's own weights that is refreshed every
-`algo.magnet_every` updates, or a snapshot file of the same network. With the uniform magnet this is magnetic mirror
-descent (Sokolov et al. 2023, learners.algorithms.mmd); with a refreshed copy every period solves a regularised game
-that begins where the last one ended (learners.algorithms.rnad).
+`algo.magnet_every` updates, or the file of a player with the same network. With the uniform magnet this is magnetic
+mirror descent (Sokolov et al. 2023, learners.algorithms.mmd); with a refreshed copy every period solves a regularised
+game that begins where the last one ended (learners.algorithms.rnad).
+
+With a file it is a *teacher*, as AlphaStar's policy learned from humans (Vinyals et al. 2019), for which
+`algo.magnet_divergence=forward` turns the divergence round: KL(magnet || policy) is large wherever the policy gives up
+something that the teacher does, while KL(policy || magnet) is large where it does what the teacher would not.
 
 Legend of shapes: see learners.decisions.
 """
@@ -23,7 +27,8 @@ from league.policies.flat_policy import FlatPolicy, Observed
 from league.policies.layout import FloatArray, PolicyConfig, policy_from
 from league.policies.module_policy import make_policy
 from league.spec import EnvSpec
-from league.store.snapshots import SnapshotStore
+from league.store.player_file import is_player, read_player
+from league.store.snapshots import read_snapshot
 from learners.algorithms.algorithm import State
 from learners.algorithms.config import ActorCriticConfig
 
@@ -36,12 +41,12 @@ class Magnet:
     """The magnet of one player.
 
     magnet = Magnet(config, policy, spec, flat)
-    pull_B = actions.divergence(magnet.judge(seen, mask_BN))
+    pull_B = magnet.pull(actions, magnet.judge(seen, mask_BN))
     magnet.follow(flat)                                  # after each update
     """
 
     def __init__(self, config: ActorCriticConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> None:
-        self._spec, self._every = spec, config.magnet_every
+        self._spec, self._every, self._forward = spec, config.magnet_every, config.magnet_divergence == "forward"
         self._moves = config.magnet == "copy"
         self._network: FlatPolicy | None = None
         self._updates = 0
@@ -64,6 +69,10 @@ class Magnet:
         log_std = outputs.new_full((self._spec.continuous,), UNIFORM_LOG_STD)
         return distribution(self._spec, outputs, mask_BN, log_std)
 
+    def pull(self, actions: Distribution, magnet: Distribution) -> Tensor:
+        """Return the divergence of each decision, in the direction that the config says."""
+        return magnet.divergence(actions) if self._forward else actions.divergence(magnet)
+
     def follow(self, flat: FloatArray) -> None:
         """Count an update; a copy takes over these weights when it is due."""
         self._updates += 1
@@ -84,8 +93,8 @@ class Magnet:
 
 
 def _weights_in(path: Path, policy: PolicyConfig, spec: EnvSpec) -> FloatArray:
-    """Return the weights in a snapshot file of the same network."""
-    snapshot = SnapshotStore(path.parent).get(path.stem)
+    """Return the weights in the file of a player with the same network: a snapshot, or a packed player."""
+    snapshot = read_player(path).snapshot if is_player(path) else read_snapshot(path)[1]
     if (policy_from(snapshot.manifest.policy), snapshot.manifest.signature) != (policy, spec.signature):
         raise ValueError(
             f"algo.magnet={path}: the snapshot has policy {snapshot.manifest.policy} and environment signature "

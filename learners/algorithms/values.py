@@ -6,7 +6,8 @@ the cells of a replay. Legend of shapes: B decisions of a minibatch, N options.
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from league.policies.layout import FloatArray
 from league.segment import not_finite
 from learners.algorithms.actor_critic import NotFiniteError
 from learners.algorithms.algorithm import State, nothing
+from learners.algorithms.curl import Contrast, contrastive_loss, random_crops
 from learners.algorithms.parameter_groups import ParameterGroups
 from learners.algorithms.replay_config import ReplayConfig
 from learners.batcher import Batch
@@ -33,7 +35,7 @@ class Minibatch(NamedTuple):
     """Decisions sampled from a replay, as tensors."""
 
     seen: Tensors  # [B, ...] each: the inputs of the network
-    action: Tensor  # [B], or [B, agents]
+    action: Tensor  # [B], or [B, agents], or float [B, parts] if an action is no single choice
     reward: Tensor  # [B] summed over up to n steps
     discount: Tensor  # [B] of the value that follows
     after: Tensors  # [B, ...] the inputs that follow
@@ -46,9 +48,10 @@ def minibatch(sample: Sample, weight_B: npt.NDArray[np.float32], device: torch.d
     def tensor(array: npt.NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(device)
 
+    action = tensor(sample.action)
     return Minibatch(
         seen={name: tensor(array) for name, array in sample.seen.items()},
-        action=tensor(sample.action).long(),
+        action=action if action.is_floating_point() else action.long(),
         reward=tensor(sample.reward),
         discount=tensor(sample.discount),
         after={name: tensor(array) for name, array in sample.after.items()},
@@ -60,16 +63,23 @@ class Loss(NamedTuple):
     """The loss of a minibatch and what it is computed from."""
 
     loss: Tensor
-    error: Tensor  # [B] value minus target
+    error: Tensor  # [B] value minus target, or what else priorities are made of
     value: Tensor  # [B] of the action taken
+    metrics: Mapping[str, Tensor] = MappingProxyType({})  # more of them, by name
 
 
 class ValueNetwork(nn.Module):
-    """The trained modules: the policy that collectors get, and in subclasses what only the learner needs."""
+    """The trained modules: the policy that collectors get, and what only the learner needs."""
 
     def __init__(self, policy: FlatPolicy) -> None:
         super().__init__()
         self.policy = policy
+        self.contrast: Contrast | None = None
+
+    def add_contrast(self, observation: Tensor, size: int, flat: FloatArray) -> None:
+        """Add what CURL needs, for such observations."""
+        with torch.no_grad():
+            self.contrast = Contrast(self.policy.encoded(observation).shape[1], size, flat)
 
 
 class ValueLearning(ABC):
@@ -77,8 +87,10 @@ class ValueLearning(ABC):
 
     def __init__(self, config: ReplayConfig, network: ValueNetwork, flat: FloatArray, group: Group = ALONE) -> None:
         self._device = group.device
-        self.config, self.network, self._group = config, network.to(self._device), group
         network.policy.write(flat)
+        if config.curl:
+            network.add_contrast(network.policy.blank(), config.curl_size, flat)
+        self.config, self.network, self._group = config, network.to(self._device), group
         self.target = copy.deepcopy(network).requires_grad_(False)
         self.replay = config.new_replay(group.size)
         self.decisions, self.spent = 0, 0.0
@@ -128,10 +140,16 @@ class ValueLearning(ABC):
             source.fresh()
             return {ROLLBACKS: 1.0}
         self.decisions += self._group.total(source.fresh())
-        epsilon = self.config.exploration(self.decisions)
-        self.network.policy.explore(epsilon, self.config.epsilon_spread)
-        counted = {"reuse": source.reuse, "replay": float(source.size), "charts/epsilon": epsilon}
+        counted = {"reuse": source.reuse, "replay": float(source.size), **self._explore()}
         return metrics | counted | {ROLLBACKS: 0.0, LEARNING_RATE: learning_rate}
+
+    def _explore(self) -> dict[str, float]:
+        """Set how collectors explore with the new weights; return it as a metric."""
+        if not self.config.explores:
+            return {}
+        rate = self.config.exploration(self.decisions)
+        self.network.policy.explore(rate, self.config.spread)
+        return {f"charts/{self.config.explores}": rate}
 
     def _insert(self, batch: Batch) -> None:
         steps = self.config.steps_of(batch.segments)
@@ -141,13 +159,13 @@ class ValueLearning(ABC):
         self.replay.insert(steps, batch.decisions)
 
     def _train(self, source: ReplaySource, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
-        collected: list[tuple[float, float, float]] = []
+        collected: list[dict[str, float]] = []
         while not self._group.maximum(np.array([not source.due()], np.int64))[0]:  # until one rank has no more
             sample = source.sample(rng)
-            collected.append(self._gradient_step(source, sample))
+            collected.append(self._gradient_step(source, sample, rng))
             self._gradient_steps += 1
             if self._gradient_steps % self.config.target_steps == 0:
-                self.target.load_state_dict(self.network.state_dict())
+                self._follow()
             between()
         if not collected:
             between()
@@ -155,9 +173,15 @@ class ValueLearning(ABC):
         if self.network.policy.has_buffers:
             self._update_buffers(sample)
         self._check_finite(source, sample)
-        loss, error, value = np.mean(collected, axis=0).tolist()
-        means = {"losses/td_loss": loss, "losses/td_error": error, "losses/value": value}
+        names = dict.fromkeys(name for step in collected for name in step)
+        means = {name: float(np.mean([step[name] for step in collected if name in step])) for name in names}
         return means | {GRADIENT_STEPS: float(len(collected))}
+
+    @torch.no_grad()
+    def _follow(self) -> None:
+        """Move the target network towards the network."""
+        for behind, ahead in zip(self.target.parameters(), self.network.parameters(), strict=True):
+            behind.lerp_(ahead, self.config.tau)
 
     @torch.no_grad()
     def _update_buffers(self, sample: Sample) -> None:
@@ -166,19 +190,39 @@ class ValueLearning(ABC):
         self.network.policy.update_buffers(self.observed(data.seen))
         self._group.mean(self.network.policy.flat.data, len(data.action))
 
-    def _gradient_step(self, source: ReplaySource, sample: Sample) -> tuple[float, float, float]:
-        """Take one gradient step; return the loss, the mean error and the mean value."""
-        found = self.loss(minibatch(sample, sample.weights(self.config.beta(self.decisions)), self._device))
+    def _gradient_step(self, source: ReplaySource, sample: Sample, rng: np.random.Generator) -> dict[str, float]:
+        """Take one gradient step; return the loss, the mean error, the mean value, and what the losses add."""
+        for each in (self.network, self.target):
+            each.policy.sample_noise(rng)
+        data = minibatch(sample, sample.weights(self.config.beta(self.decisions)), self._device)
+        found, contrast = self.loss(data), self._contrast(data, rng)
+        whole = found.loss + self.config.curl * contrast
         self._optimizer.zero_grad(set_to_none=True)
-        found.loss.backward()
+        whole.backward()
         error = found.error.abs().double().cpu().numpy()
-        if not self._clip_gradient(found.loss.detach()):
+        if not self._clip_gradient(whole.detach()):
             bad = ~np.isfinite(error)
             source.drop(sample.index[bad if bad.any() else slice(None)])
             raise NotFiniteError("errors" if bad.any() else "loss or gradient")
         self._groups.step(self._optimizer, self.network.policy.flat)
         source.prioritise(sample.index, error)
-        return float(found.loss.detach()), float(error.mean()), float(found.value.double().mean())
+        means = {"losses/td_error": float(error.mean()), "losses/value": float(found.value.double().mean())}
+        more = {name: float(metric) for name, metric in found.metrics.items()}
+        if self.config.curl:
+            more["losses/curl"] = float(contrast.detach())
+        return {"losses/td_loss": float(found.loss.detach())} | means | more
+
+    def _contrast(self, data: Minibatch, rng: np.random.Generator) -> Tensor:
+        """Return the loss of CURL for the observations of a minibatch; 0 without it."""
+        network, target = self.network, self.target
+        if network.contrast is None or target.contrast is None:
+            return torch.zeros((), device=self._device)
+        picture_BX = self.observed(data.seen).observation
+        one_BX, other_BX = (random_crops(picture_BX, self.config.curl_shift, rng) for _ in range(2))
+        with torch.no_grad():
+            key_BZ = target.contrast.codes(target.policy, other_BX)
+        query_BZ = network.contrast.codes(network.policy, one_BX)
+        return contrastive_loss(query_BZ, key_BZ, network.contrast.similarity)
 
     def _clip_gradient(self, loss: Tensor) -> bool:
         """Average the gradient over all ranks and clip its norm; False: it or the loss is not finite."""

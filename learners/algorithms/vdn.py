@@ -54,6 +54,7 @@ def team_loss(total_B: Tensor, after_B: Tensor, data: Minibatch) -> Loss:
 class VDN(ValueLearning):
     """Trains one player, which controls a team. See learners.algorithms.algorithm.Algorithm."""
 
+    config: VDNConfig
     network: TeamNetwork
     target: TeamNetwork
 

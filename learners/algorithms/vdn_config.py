@@ -4,15 +4,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from league.segment import Segments
-from learners.algorithms.replay_config import ReplayConfig
+from learners.algorithms.value_config import ValueConfig
 from learners.steps import Steps, joint_steps_of
 
 
 @dataclass(kw_only=True, slots=True)
-class VDNConfig(ReplayConfig):
+class VDNConfig(ValueConfig):
     """Value decomposition: the joint value is the sum of the agents' values."""
 
     algorithm: ClassVar[str] = "learners.algorithms.vdn:VDN"
+    teams: ClassVar[str] = "jointly"
     name: str = "vdn"
     n_step: int = 1  # rewards that are summed before the rest is estimated
 

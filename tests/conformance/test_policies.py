@@ -52,6 +52,8 @@ CONFIGS += [PolicyConfig(name=name, channels=8, normalise=True) for name in ("ml
 CONFIGS += [PolicyConfig(name="cnn", filters=[[8, 3, 1], [4, 2, 2]], normalise=True)]
 CASES = [(config, "single") for config in CONFIGS] + [(PolicyConfig(), name) for name in SPECS if name != "single"]
 CASES += [(PolicyConfig(memory="lstm", memory_size=16), "mixed")]
+CASES += [(PolicyConfig(deviation="state"), "numbers"), (PolicyConfig(deviation="state", critic="none"), "mixed")]
+CASES += [(PolicyConfig(critic="none"), "single")]
 CASES += [(config, "grey") for config in CONFIGS if config.name != "mlp"]
 CASES += [("Window", "single"), ("Window", "mixed"), ("BatchNormed", "numbers")]  # of another package
 CASES += [(PolicyConfig(name="structured", kwargs={"width": 16}), spec) for spec in ("single", "parts")]
@@ -59,6 +61,7 @@ CASES += [(PolicyConfig(name="entities", kwargs={"width": 16}), "grey")]
 POINTING = {"width": 16, "presence": "unit.1", "pointing": True}
 CASES += [(PolicyConfig(name="entities", kwargs=POINTING), "parts")]
 IN_TORCH = [(PolicyConfig(), "single"), (PolicyConfig(memory="lstm", memory_size=16), "mixed")]
+IN_TORCH += [(PolicyConfig(memory="gru", memory_size=16, deviation="state"), "mixed")]
 IN_TORCH += [(PolicyConfig(name="board_conv", channels=8, agent_id=True), "single")]
 
 
@@ -93,6 +96,12 @@ class Case:
     def actor(self, greedy=False):
         return make_actor(self.config, self.spec, self.weights(), greedy, act_in=self.act_in)
 
+    def log_std(self, outputs):
+        """The logarithm of the deviations in each row."""
+        if self.config.deviation == "state":
+            return outputs[:, self.spec.actions + self.spec.continuous :]
+        return describe(self.config, self.spec).views(self.weights())["log_std"][None].repeat(len(outputs), axis=0)
+
     def torch(self):
         policy = make_policy(self.config, self.spec)
         policy.write(self.weights())
@@ -104,8 +113,9 @@ def name_of(case):
     if isinstance(config, str):
         return f"{config}-{spec}"
     if act_in:
-        return f"{config.name}-{config.memory}-{spec}-in-torch"
-    return f"{config.name}-{config.activation}-{config.memory}-{config.critic}-{config.normalise}-{spec}"
+        return f"{config.name}-{config.memory}-{config.deviation}-{spec}-in-torch"
+    deviation = "-deviation" if config.deviation == "state" else ""
+    return f"{config.name}-{config.activation}-{config.memory}-{config.critic}-{config.normalise}{deviation}-{spec}"
 
 
 @pytest.fixture(params=[*CASES, *((*case, "torch") for case in IN_TORCH)], ids=name_of)
@@ -138,7 +148,8 @@ def test_numpy_equals_torch(case):
 def test_far_out_numbers_have_the_same_log_probability(case_with_numbers):
     case = case_with_numbers
     flat = case.weights()
-    describe(case.config, case.spec).views(flat)["policy.bias"][-1] = 20.0
+    last = -1 if case.config.deviation == "constant" else -1 - case.spec.continuous
+    describe(case.config, case.spec).views(flat)["policy.bias"][last] = 20.0
     actor = make_actor(case.config, case.spec, flat, act_in=case.act_in)
     observation, mask = case.positions(64)
     actions, log_probs = actor.act(observation, mask, np.random.default_rng(5))
@@ -208,8 +219,9 @@ def test_numbers_are_squashed_gaussians_and_their_density_integrates_to_one(case
     actor = case.actor()
     many = np.repeat(observation, draws, axis=0), np.repeat(mask, draws, axis=0)
     actions, _ = actor.act(*many, np.random.default_rng(3))
-    means = actor.outputs(observation)[0, case.spec.actions :]
-    log_std = describe(case.config, case.spec).views(case.weights())["log_std"]
+    outputs = actor.outputs(observation)
+    means = outputs[0, case.spec.actions : case.spec.actions + case.spec.continuous]
+    log_std = case.log_std(outputs)[0]
     for number in range(case.spec.continuous):
         gaussian = stats.norm(means[number], np.exp(log_std[number]))
         assert stats.kstest(np.arctanh(actions[:, choices + number].astype(float)), gaussian.cdf).pvalue > 1e-4
@@ -237,7 +249,7 @@ def test_greedy_takes_the_best_legal_action(case):
         np.testing.assert_array_equal(actions.reshape(64, -1)[:, choice], best)
         begin += options
     numbers = actions.reshape(64, -1)[:, len(case.spec.heads) :]
-    np.testing.assert_allclose(numbers, np.tanh(outputs[:, begin:]), atol=1e-6)
+    np.testing.assert_allclose(numbers, np.tanh(outputs[:, begin : begin + numbers.shape[1]]), atol=1e-6)
     assert not log_probs.any()
 
 
@@ -254,8 +266,8 @@ def test_entropy_is_that_of_the_choices_and_the_gaussians(case):
         expected += stats.entropy(p, axis=1)
         begin += options
     if case.spec.continuous:
-        log_std = describe(case.config, case.spec).views(case.weights())["log_std"]
-        expected += sum(stats.norm(0, np.exp(one)).entropy() for one in log_std)
+        log_std = case.log_std(outputs)
+        expected += [sum(stats.norm(0, np.exp(one)).entropy() for one in row) for row in log_std]
     np.testing.assert_allclose(distribution.entropy().numpy(), expected, atol=1e-4)
 
 
@@ -328,3 +340,16 @@ def test_values_out_of_bounds_choose_legal_actions_too(size, epsilon):
     )
     assert legal(case.spec, actions, mask).all()
     assert np.isfinite(log_probs).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("size", ABSURD)
+@pytest.mark.parametrize("noise", [0.0, 0.3, np.nan, np.inf])
+def test_actions_with_noise_are_legal_whatever_the_weights(size, noise):
+    case = Case(PolicyConfig(head="actions", critic="none"), SPECS["numbers"])
+    observation, mask = case.positions(200)
+    flat = absurd(case, size)
+    describe(case.config, case.spec).views(flat)["exploration"][:] = noise, 0
+    actions, log_probs = make_actor(case.config, case.spec, flat).act(observation, mask, np.random.default_rng(0))
+    assert legal(case.spec, actions, mask).all()
+    assert not log_probs.any()

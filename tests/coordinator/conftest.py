@@ -98,7 +98,9 @@ class Bench:
             )
         )
 
-    def progress(self, *candidates, name="learner-0", address="memory://learner-0", session="s", finished=()):
+    def progress(
+        self, *candidates, name="learner-0", address="memory://learner-0", session="s", finished=(), metrics=None
+    ):
         return self.handle(
             Progress(
                 request=next(self.requests),
@@ -107,6 +109,7 @@ class Bench:
                 address=address,
                 candidates=tuple(candidates),
                 finished=tuple(finished),
+                metrics=metrics or {},
             )
         )
 

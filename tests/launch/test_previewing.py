@@ -12,6 +12,7 @@ from launch.config.config import stored, to_plain
 from launch.previewing import as_lines, preview
 from launch.topology.parts import topology
 from league.store.run_directory import RunDirectory
+from learners.algorithms.abilities import able_to
 
 
 @pytest.fixture(autouse=True)
@@ -105,3 +106,12 @@ def test_what_a_run_refuses_a_dry_run_refuses(words, message, capsys, tmp_path):
     assert main(["run", *words]) == 2
     assert capsys.readouterr().err == refused
     assert not list(tmp_path.iterdir())
+
+
+def test_an_algorithm_that_cannot_learn_such_actions_names_those_that_can(capsys):
+    own = ["league=selfplay", "+league.players.main.algo.name=dqn", "+league.players.main.policy.head=values"]
+    assert main(["run", "env=gymnasium", "env.id=Pendulum-v1", *own, "--dry-run"]) == 2
+    assert (
+        "league.players.main: algo=dqn learns one choice, but the actions of 'Pendulum-v1' are continuous "
+        f"(choices [], 1 continuous numbers). Use an algorithm that can: {', '.join(able_to('actions', 'continuous'))}"
+    ) in capsys.readouterr().err

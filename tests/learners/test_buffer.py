@@ -34,6 +34,7 @@ from learners.buffer import Buffer
 from learners.credits import AHEAD
 from learners.player_settings import PlayerSettings
 from learners.replay import Sample
+from learners.replay_files import ReplayFiles
 
 SEED = 3
 
@@ -221,7 +222,21 @@ def test_collectors_get_weights_and_credit_here(world):
     world.ask()
     assert [arrays["lag"].tolist() for _, arrays in world.drawn()] == [[5] * 64]
     feeder.hear()
-    assert feeder.allowance == CREDIT + 64, "in the warm-up a batch is done with at once"
+    assert feeder.allowance == CREDIT, "the learner has not learned from it yet"
+    world.publish(version=6)
+    feeder.hear()
+    assert feeder.allowance == CREDIT + 64, "it has"
+
+
+def test_a_learner_that_requests_ahead_or_rolls_back_holds_up_no_collector(world):
+    feeder = world.feeder()
+    for seed in range(4):
+        feeder.feed(world.play(seed))
+    world.ask()
+    world.ask()  # it has the first batch, and wants more of the second
+    feeder.hear()
+    assert len(world.drawn()) == 2
+    assert feeder.allowance > CREDIT, "without a new version of the weights"
 
 
 def test_a_buffer_that_comes_back_begins_anew(world):
@@ -352,3 +367,36 @@ def test_only_a_learner_may_draw_or_bring_weights(world, role):
         assert [m.reason for m, _ in peer.receive(0)] == ["segments and pulls are taken here, from collectors only"]
     assert world.stored.incarnation == 0
     assert not world.stored.open
+
+
+def test_a_kept_replay_comes_back_with_its_next_minibatch(spec, play, tmp_path):
+    world = World(spec, play)
+    world.buffer.replay_files = files = ReplayFiles(lambda player: tmp_path / player)
+    world.buffer.keep_every = 128
+    feeder = world.feeder()
+    for seed in range(4):
+        feeder.feed(world.play(seed))
+        world.step()
+        world.ask()
+    world.buffer.finish()
+    before = world.stored
+    (path,) = (tmp_path / "hero").iterdir()
+    assert path.name == "0-0-0.safetensors"
+    world.restart()
+    world.buffer.replay_files = files
+    world.publish()
+    after = world.stored
+    assert after.ring != before.ring
+    assert after.replay.size == before.replay.size > 100
+    ours, theirs = (one.replay.sample(one.rng).arrays() for one in (before, after))
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name])
+
+
+def test_without_the_setting_a_buffer_writes_nothing(world, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    world.feeder().feed(world.play(0))
+    world.step()
+    world.ask()
+    world.buffer.finish()
+    assert not list(tmp_path.iterdir())

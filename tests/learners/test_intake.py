@@ -27,6 +27,19 @@ def test_malformed_messages_are_counted_and_answered(hero, play):
     assert collector.last(Weights).version == 1
 
 
+def test_more_that_is_too_old_than_is_learned_from_is_warned_of_once(hero, play, caplog):
+    world, collector = hero
+    feed(world, collector, play, batches=4)
+    for dropped in (4, 5, 9):
+        for _ in range(dropped):
+            collector.feed(play(collector.flat, lanes=16, version=1))
+            world.run(HERO)
+        feed(world, collector, play)
+    told = [record.getMessage() for record in caplog.records if "too old" in record.getMessage()]
+    assert len(told) == 1
+    assert f"too old ({9 * BATCH}) than learned from ({6 * BATCH}): algo.batch={BATCH} is too small" in told[0]
+
+
 def test_stale_segments_and_other_incarnations_are_dropped_and_counted(hero, play):
     world, collector = hero
     feed(world, collector, play, batches=4)

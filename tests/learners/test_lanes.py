@@ -167,7 +167,7 @@ def test_minibatches_have_about_as_many_decisions_as_they_should():
 def test_a_team_that_replays_ticks_cannot_remember():
     from learners.algorithms.vdn_config import VDNConfig
 
-    with pytest.raises(ValueError, match=r"algo=vdn replays ticks one by one.*policy\.memory=none"):
+    with pytest.raises(ValueError, match=r"algo=vdn trains no network with a memory.*policy\.memory=none.* dqn"):
         VDNConfig().refuse(GRU)
     DQNConfig().refuse(GRU)
 
@@ -187,3 +187,16 @@ def test_only_a_memory_solves_recall_by_values():
         returns[memory] = practice.mean_return(250)
     assert returns["gru"] > 0.9
     assert returns["none"] < 0.65
+
+
+@pytest.mark.slow
+def test_r2d2_solves_recall_with_rescaled_values():
+    algo = DQNConfig(
+        batch=256, minibatch=256, replay=8000, warmup=1000, lr=4e-3, samples_per_insert=4.0, target_steps=40,
+        n_step=3, rescale=True, priority=0.9, correction=0.6, epsilon=0.4, epsilon_final=0.4, epsilon_spread=7.0,
+    )  # fmt: skip
+    policy = PolicyConfig(hidden=[16], memory="lstm", memory_size=16, head="values")
+    practice = Practice(Recall(slots=64, cues=2, blanks=2), policy, algo, seed=1, ticks=8)
+    while practice.decisions < 14_000:
+        practice.update()
+    assert practice.mean_return(250) > 0.85

@@ -21,6 +21,8 @@ from learners.algorithms.appo_config import APPOConfig
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.ppo_config import PPOConfig
+from learners.algorithms.upgo_config import UPGOConfig
+from learners.algorithms.vpg_config import VPGConfig
 from learners.decisions import seen_in
 
 
@@ -294,6 +296,8 @@ def test_a_residual_network_learns_tic_tac_toe():
         A2CConfig(batch=256, lr=5e-3, normalise_advantages=True),
         APPOConfig(batch=1024, minibatch=256, lr=3e-3, epochs=4),
         IMPALAConfig(batch=1024, minibatch=128, lr=3e-3, normalise_advantages=True),
+        UPGOConfig(batch=1024, minibatch=128, lr=3e-3, normalise_advantages=True),
+        VPGConfig(batch=256, lr=5e-3),
     ],
     ids=lambda algo: algo.name,
 )

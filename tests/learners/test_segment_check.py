@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from league.wire.messages import SegmentsHead
-from learners.segment_check import SegmentsError, open_segments
+from learners.segment_check import SegmentsError, open_fitness, open_segments
 
 
 def head_of(segments, **changes):
@@ -88,3 +88,39 @@ def test_head_and_arrays_must_agree(play, fresh, spec):
 def test_no_lanes_are_no_error(play, fresh, spec):
     segments = play(fresh, lanes=0)
     assert open_segments(head_of(segments), segments.arrays(), spec).decisions == 0
+
+
+def fitness_arrays(**changes):
+    arrays = {
+        "offset": np.array([0, 9], np.int64),
+        "sign": np.array([1, -1], np.int8),
+        "returned": np.array([0.5, -1.0]),
+        "decisions_made": np.array([3, 4], np.int32),
+        "version": np.array([0, 1], np.int32),
+    }
+    return arrays | changes
+
+
+def test_fitness_that_is_sound_is_opened():
+    head = SegmentsHead(name="c", session="s", player="hero", incarnation=0, decisions=2)
+    assert open_fitness(head, fitness_arrays(), offsets=10).returned.tolist() == [0.5, -1.0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"offset": np.array([0, 10])}, "outside of the noise table"),
+        ({"offset": np.array([-1, 0])}, "outside of the noise table"),
+        ({"sign": np.array([1, 0], np.int8)}, "sign"),
+        ({"sign": np.array([1, -1], np.int64)}, "sign is int64"),
+        ({"returned": np.array([np.nan, 0])}, "not finite"),
+        ({"returned": np.zeros(3)}, "returned is"),
+        ({"decisions_made": np.array([0, 4], np.int32)}, "no decision"),
+        ({"version": np.array([-1, 4], np.int32)}, "version"),
+        ({"more": np.zeros(2)}, "evolves: expected arrays"),
+    ],
+)
+def test_fitness_that_is_not_is_refused(changes, why):
+    head = SegmentsHead(name="c", session="s", player="hero", incarnation=0, decisions=2)
+    with pytest.raises(SegmentsError, match=why):
+        open_fitness(head, fitness_arrays(**changes), offsets=10)

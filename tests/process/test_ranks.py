@@ -34,8 +34,9 @@ def cmdline(pid):
         return b""
 
 
-def test_a_killed_rank_comes_back_with_its_group(start, patiently):
-    league = start(*SMALL, "launch.ranks=2")
+@pytest.mark.parametrize("share", ["ddp", "async", "gossip"])
+def test_a_killed_rank_comes_back_with_its_group(start, patiently, share):
+    league = start(*SMALL, "launch.ranks=2", f"learner.share={share}")
     patiently(lambda: trained(league) > 8192, 120, "training on two ranks")
     before = patiently(lambda: len(found := ranks(league)) == 2 and found, 30, "two ranks")
     os.kill(before[1], signal.SIGKILL)

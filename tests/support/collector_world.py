@@ -31,7 +31,9 @@ BOT = Entry("random", bot="random")
 class World:
     """A collector, its clock, and the other ends of its wires."""
 
-    def __init__(self, tmp_path, env, allowance=10**9, cache_bytes=1 << 20, allow=(), players=("main",), **config):
+    def __init__(
+        self, tmp_path, env, allowance=10**9, cache_bytes=1 << 20, allow=(), players=("main",), sigmas=None, **config
+    ):
         self.now = 100.0
         self.env, self.allowance, self.players = env, allowance, players
         self.denied = set()  # players without credit
@@ -50,6 +52,7 @@ class World:
             config=CollectorConfig(slots=env.slots, **{"ticks": 4, **config}),
             clock=lambda: self.now,
             journal=lambda acks, head: self.journal.extend(acks),
+            sigmas=sigmas or PerPlayer(0.0),
         )
         self.peer = None
         self.incarnation, self.version = 0, 0
@@ -74,6 +77,7 @@ class World:
     def learn(self):
         for incoming in self.learner.receive(0):
             message = incoming.message
+            self.learner_peer = incoming.peer
             if isinstance(message, Pull):
                 self.pulls.append(message)
                 self.credited = message.sent if self.trains else self.credited  # all that came was trained on
@@ -82,7 +86,10 @@ class World:
                 assert isinstance(message, SegmentsHead)
                 self.heads.append(message)
                 self.sent = message.sent
-                open_segments(message, incoming.arrays, self.env.spec)
+                self.open(message, incoming.arrays)
+
+    def open(self, message, arrays):
+        open_segments(message, arrays, self.env.spec)
 
     def publish(self, peer, player="main"):
         flat = initial(POLICY, self.env.spec, self.version) if self.flat is None else self.flat

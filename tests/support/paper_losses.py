@@ -77,6 +77,23 @@ def v_trace(told, config, lambda_):
     return targets, [rho[t] * (told.reward(t) + config.gamma * after[t] - told.values[t]) for t in range(TICKS)]
 
 
+def lambda_return(told, t, gamma, lambda_):
+    """Return the lambda-return of decision t: R = r + gamma ((1 - lambda) V' + lambda R') (Sutton and Barto, 12.2)."""
+    after = told.following(t, told.values)
+    if told.end(t) == CONTINUES:
+        after = (1 - lambda_) * after + lambda_ * lambda_return(told, t + 1, gamma, lambda_)
+    return told.reward(t) + gamma * after
+
+
+def upgoing_return(told, t, gamma):
+    """Return the upgoing return of decision t (Vinyals et al. 2019, methods), Q being one reward and a value."""
+    if told.end(t) != CONTINUES:
+        return told.reward(t) + gamma * told.following(t, told.values)
+    quality = told.reward(t + 1) + gamma * told.following(t + 1, told.values)
+    better = quality >= told.values[t + 1]
+    return told.reward(t) + gamma * (upgoing_return(told, t + 1, gamma) if better else told.values[t + 1])
+
+
 def loss_of(algorithm, segments):
     data = algorithm.prepare(segments)
     actions, values = algorithm.policy(data.seen, data.mask)
@@ -90,3 +107,20 @@ def mean(numbers):
 def total(policy_terms, errors, lanes, config):
     entropy = mean([h for told in lanes for h in told.entropy])
     return -mean(policy_terms) + config.value_coef * 0.5 * mean(errors) - ENTROPY * entropy
+
+
+def es_ascent(noise, signs, returns, sigma):
+    """The gradient of evolution strategies, one episode and one weight at a time (Salimans et al. 2017, algorithm 1).
+
+    Returns are replaced by their ranks, from -0.5 to 0.5; equal returns share the mean of their ranks.
+    """
+    count = len(returns)
+    total = [0.0] * len(noise[0])
+    for episode in range(count):
+        below = sum(other < returns[episode] for other in returns)
+        equal = sum(other == returns[episode] for other in returns)
+        rank = below + (equal - 1) / 2
+        utility = rank / (count - 1) - 0.5
+        for weight in range(len(total)):
+            total[weight] += utility * signs[episode] * noise[episode][weight]
+    return [number / (count * sigma) for number in total]

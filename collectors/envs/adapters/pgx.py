@@ -1,13 +1,13 @@
 """Games of Pgx, a batched simulator: JAX steps the worlds of all slots at once, without a loop over them.
 
 env = make(slots=256, id="go_9x9")
-env = make(slots=256, id="chess", kwargs={"max_steps": 200})
+env = make(slots=256, id="chess", kwargs={"max_steps": 200, "device": "gpu:1"})
 
 Each process compiles a game for its number of slots before it plays, which takes seconds; `prepare` does it now, else
 the first `start` does. Only processes that play import JAX.
 
 Agent 0 moves first. Episodes end as Pgx ends them (Go, chess and shogi after a fixed number of moves);
-`env.kwargs.max_steps` truncates them earlier.
+`env.max_steps` truncates them earlier. `env.kwargs.device` chooses where JAX computes; otherwise JAX does.
 """
 
 import importlib.util
@@ -20,18 +20,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.adapters.pgx_games import GAMES, PgxGame, find_game, find_limit, make_spec
+from collectors.envs.adapters.pgx_arrays import ACTED, EARNED, FIRST, LATE, MOVER, OVER, REWARD, Seen, Worlds
+from collectors.envs.adapters.pgx_games import GAMES, PgxGame, find_device, find_game, find_limit, make_spec
 from collectors.envs.native.skeleton import NativeGame
 from collectors.envs.rows import BoolArray, Ends, Idle, IntArray, Rows
 from collectors.envs.slots import Index, check_shape, illegal, in_range
 from league.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from collectors.envs.adapters.pgx_program import Program, Worlds
+    from collectors.envs.adapters.pgx_program import Program
 
 log = logging.getLogger("ludus.collector")
 
-ONE_THREAD = {"NPROC": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
+SHARING = {
+    "NPROC": "1",  # threads
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # else JAX takes three quarters of a GPU, and the next process fails
+}
+"""Settings of JAX for a process that is not alone on a machine."""
+
+
+FEWEST = 8  # worlds that a game is compiled for: trials and checks, which have one to eight slots, compile it once
 
 
 def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **options: Any) -> "PgxRows":
@@ -40,13 +49,13 @@ def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **op
     for package in ("pgx", "jax"):
         if importlib.util.find_spec(package) is None:
             raise ModuleNotFoundError(f"No module named {package!r}")
-    limit = find_limit(id, game, kwargs or {})
-    return PgxRows(make_spec(id, game, **options), game, slots, limit)
+    limit, device = find_limit(game, kwargs or {}), find_device(kwargs or {})
+    return PgxRows(make_spec(id, game, **options), game, slots, limit, device)
 
 
-def bound_threads(environment: MutableMapping[str, str]) -> None:
+def share_machine(environment: MutableMapping[str, str]) -> None:
     """Let JAX compute in one thread, as everything does in a process of a league; what the user has set stays."""
-    for name, value in ONE_THREAD.items():
+    for name, value in SHARING.items():
         environment.setdefault(name, value)
 
 
@@ -64,82 +73,99 @@ def _told(id: str, slots: int, seconds: float) -> str:
 
 
 class PgxRows(NativeGame):
-    """An `Environment` of Pgx games: a slot is a world. Free slots are stepped as well, and nobody looks at them."""
+    """An `Environment` of Pgx games: a slot is a world. Rows are read in place from the arrays of JAX."""
 
-    def __init__(self, spec: EnvSpec, game: PgxGame, slots: int, max_steps: int | None = None) -> None:
+    def __init__(self, spec: EnvSpec, game: PgxGame, slots: int, max_steps: int | None, device: str) -> None:
         super().__init__(spec, slots)
-        self._game, self._max_steps = game, max_steps
+        self._game, self._max_steps, self._device = game, max_steps, device
+        self._width = max(slots, FEWEST)  # how many worlds there are; nobody plays in those beyond the slots
         self._program: Program | None = None  # until it is compiled
         self._worlds: Worlds | None = None
-        self._opening: Worlds | None = None  # the worlds that `_starting` begins with
-        self._starting = np.zeros(slots, np.bool_)  # the next step begins these, and then moves in them
-        self._unseen = False  # whether some of these are not in `_seen` yet
-        self._keys = np.zeros((slots, 2), np.uint32)
-        self._age = np.zeros(slots, np.intp)  # moves since the episode began
-        self._acted = np.zeros((slots, game.players), np.bool_)
-        self._earned = np.zeros((slots, game.players), np.float32)  # by each agent since its last decision
-        self._mover: Index = np.zeros(slots, np.intp)
-        self._seen: npt.NDArray[Any] = np.zeros((slots, *spec.observation.shape), spec.observation.dtype)  # by movers
-        self._legal = np.zeros((slots, spec.actions), np.bool_)
+        self._ended: Worlds | None = None  # the worlds as the last step left them, if some of `_worlds` began again
+        self._shown: Seen | None = None  # by JAX, and below the same for numpy
+        self._observation: npt.NDArray[Any] = np.zeros((0, *spec.observation.shape), spec.observation.dtype)
+        self._legal = np.zeros((0, spec.actions), np.bool_)
+        self._marks = np.zeros((0, self._width), np.int8)
+        self._numbers = np.zeros((0, self._width), np.float32)
+        self._starting = np.zeros(self._width, np.bool_)  # in games with chance: the next look begins these
+        self._begun = True  # whether there are none of these
+        self._keys = np.zeros((self._width, 2), np.uint32)
 
     def prepare(self) -> str:
         """Compile the game, unless this process has done it; return a line that says how long that took, or ""."""
         if self._program is not None:
             return ""
         began = time.perf_counter()
-        bound_threads(os.environ)
-        from collectors.envs.adapters.pgx_program import compile_program
+        share_machine(os.environ)
+        from collectors.envs.adapters.pgx_program import PgxOrder, compile_program
 
-        self._program = compile_program(self.spec.name, self.slots, self._game.deals)
-        self._worlds = self._opening = self._program.fresh(self._keys.copy())
+        chance, dtype = self._game.chance, self.spec.observation.dtype
+        order = PgxOrder(self.spec.name, self._width, chance, dtype, self._max_steps, self._device)
+        self._program = compile_program(order)
+        self._show(*self._program.first)
         seconds = time.perf_counter() - began
         return _told(self.spec.name, self.slots, seconds) if seconds >= 0.5 else ""
 
+    def _show(self, worlds: Worlds, seen: Seen, ended: Worlds | None = None) -> None:
+        """Look at new worlds. On a CPU numpy reads the arrays of JAX in place; nobody writes to them."""
+        assert self._program is not None
+        self._worlds, self._shown, self._ended = worlds, seen, ended
+        if self._program.elsewhere:
+            for array in seen:  # all begin to travel before the first is waited for
+                array.copy_to_host_async()
+        self._observation, self._legal = np.asarray(seen.observation), np.asarray(seen.legal)
+        self._marks, self._numbers = np.asarray(seen.marks), np.asarray(seen.numbers)
+
     def _reset(self, slots: Index, seeds: npt.NDArray[np.int64]) -> None:
-        """Note which worlds begin. However often this is called in a tick, JAX is called once."""
+        """Note which worlds begin; however often this is called in a tick, JAX is called once.
+
+        Without chance there is nothing to do: free worlds stand at the start of an episode.
+        """
         if not len(slots):
             return
-        if told := self.prepare():
+        if self._program is None and (told := self.prepare()):
             log.info(told)
-        self._starting[slots] = True
-        self._unseen = True
-        self._keys[slots] = keys_of(seeds)
-        self._age[slots] = 0
-        self._acted[slots] = False
-        self._earned[slots] = 0
+        if self._game.chance:
+            self._starting[slots] = True
+            self._begun = False
+            self._keys[slots] = keys_of(seeds)
 
-    def _look_at_openings(self) -> None:
-        """Put what the first movers see in place of what was there."""
+    def _begin(self) -> None:
+        """Begin the episodes that were noted."""
         assert self._program is not None
-        assert self._opening is not None
-        if self._game.deals:
-            self._opening = self._program.fresh(self._keys.copy())  # a copy: JAX may go on reading what it got
-        which = self._starting.nonzero()[0]
-        self._seen, self._legal = self._seen.copy(), self._legal.copy()  # those of JAX cannot be written to
-        self._seen[which] = np.asarray(self._opening.state[self._program.observation])[which]
-        self._legal[which] = np.asarray(self._opening.state[self._program.legal])[which]
-        self._mover[which] = 0
-        self._unseen = False
+        assert self._worlds is not None
+        assert self._shown is not None
+        # Copies, as JAX may go on reading what it got.
+        self._show(*self._program.begin(self._worlds, self._shown, self._starting, self._keys.copy()))
+        self._starting, self._begun = np.zeros(self._width, np.bool_), True
 
     def rows(self) -> Rows:
         """Return the agent that moves in each slot."""
-        if self._unseen:
-            self._look_at_openings()
-        slots = self._playing
-        mover = self._mover[slots]
+        if not self._begun:
+            self._begin()
+        slots, marks = self._playing, self._marks
+        if len(slots) == self._width:
+            return Rows(
+                slot=slots.copy(),
+                agent=marks[MOVER].astype(np.intp),
+                observation=self._observation,
+                mask=self._legal,
+                reward=self._numbers[REWARD],
+                first=marks[FIRST].view(np.bool_),
+            )
         return Rows(
             slot=slots.copy(),
-            agent=mover,
-            observation=self._seen.take(slots, axis=0).astype(self.spec.observation.dtype, copy=False),
+            agent=marks[MOVER].take(slots).astype(np.intp),
+            observation=self._observation.take(slots, axis=0),
             mask=self._legal.take(slots, axis=0),
-            reward=self._earned[slots, mover],
-            first=~self._acted[slots, mover],
+            reward=self._numbers[REWARD].take(slots),
+            first=marks[FIRST].view(np.bool_).take(slots),
         )
 
     def step(self, actions: IntArray) -> Ends:
         """Move in every slot that plays."""
-        if self._unseen:
-            self._look_at_openings()
+        if not self._begun:
+            self._begin()
         slots = self._playing
         moves = check_shape(self.spec.name, actions, len(slots))
         if not len(slots):
@@ -147,72 +173,50 @@ class PgxRows(NativeGame):
         place = slots * self.spec.actions + moves
         if not in_range(moves, self.spec.actions) or np.count_nonzero(self._legal.take(place)) < len(slots):
             raise illegal(self.spec.name, moves, slots, self._legal[slots])
-        mover = self._mover[slots]
-        self._acted[slots, mover] = True
-        self._earned[slots, mover] = 0
-        ended = self._advance(slots, moves)
-        self._age += 1
-        if self._max_steps is not None:
-            ended = ended | (self._age[slots] >= self._max_steps)
-        return self._ends(slots[ended]) if np.count_nonzero(ended) else self._no_ends
-
-    def _advance(self, slots: Index, moves: Index) -> BoolArray:
-        """Step all worlds; return which of these slots ended."""
         assert self._program is not None
         assert self._worlds is not None
-        assert self._opening is not None
-        everywhere = np.zeros(self.slots, np.int32)
+        assert self._shown is not None
+        everywhere = np.full(self._width, -1, np.int32)
         everywhere[slots] = moves
-        opening = self._opening if self._game.deals else self._keys.copy()
-        self._worlds, after = self._program.step(self._worlds, opening, self._starting, everywhere)
-        self._starting = np.zeros(self.slots, np.bool_)
-        self._seen = np.asarray(self._worlds.state[self._program.observation])
-        self._legal = np.asarray(self._worlds.state[self._program.legal])
-        self._mover = np.asarray(after.mover).astype(np.intp)
-        self._earned += np.asarray(after.reward)  # also in free slots: their next episode clears it
-        return np.asarray(after.over)[slots]
+        self._show(*self._program.step(self._worlds, self._shown, everywhere))
+        over = slots[self._marks[OVER].view(np.bool_).take(slots)]
+        return self._ends(over) if len(over) else self._no_ends
 
     def _ends(self, over: Index) -> Ends:
-        assert self._program is not None
-        assert self._worlds is not None
         self._free(over)
-        acted = self._acted[over]
-        place, agent = acted.nonzero()
-        slot = over[place]
-        truncated = ~np.asarray(self._worlds.state[self._program.terminated])[slot]
+        acted, earned = self._marks[ACTED:, over].view(np.bool_).T, self._numbers[EARNED:, over].T
+        all_acted = acted.all()
+        if all_acted:
+            slot, agent, reward = over.repeat(acted.shape[1]), self._agents[: acted.size].copy(), earned.reshape(-1)
+        else:
+            place, agent = acted.nonzero()
+            slot, reward = over[place], earned[place, agent]
+        late = self._marks[LATE].view(np.bool_).take(slot)
         return Ends(
             slot=slot,
             agent=agent,
-            reward=self._earned[slot, agent],
-            truncated=truncated,
-            observation=self._final(slot, agent, truncated),
+            reward=reward,
+            truncated=late,
+            observation=self._final(slot, agent, late),
             over=over,
-            idle=() if acted.all() else self._idle(over, acted),
+            idle=() if all_acted else _idle(over, acted, earned),
         )
 
-    def _final(self, slot: Index, agent: Index, truncated: BoolArray) -> npt.NDArray[Any]:
+    def _final(self, slot: Index, agent: Index, late: BoolArray) -> npt.NDArray[Any]:
         """Return what agents see at the end, where it is read: if their episode was truncated."""
+        if not np.count_nonzero(late):
+            return np.zeros((len(slot), *self.spec.observation.shape), self.spec.observation.dtype)
+        worlds = self._ended or self._worlds
         assert self._program is not None
-        assert self._worlds is not None
-        shape, dtype = self.spec.observation.shape, self.spec.observation.dtype
-        if not truncated.any():
-            return np.zeros((len(slot), *shape), dtype)
-        views: npt.NDArray[Any] = np.asarray(self._program.views(self._worlds))[slot, agent]
-        return views.astype(dtype, copy=False)
-
-    def _idle(self, over: Index, acted: BoolArray) -> tuple[Idle, ...]:
-        """Return the agents that were paid but never acted, e.g. because the first one folded at once."""
-        place, agents = (~acted & (self._earned[over] != 0)).nonzero()
-        return tuple(
-            Idle(int(slot), int(agent), float(self._earned[slot, agent]))
-            for slot, agent in zip(over[place], agents, strict=True)
-        )
+        assert worlds is not None
+        views: npt.NDArray[Any] = np.asarray(self._program.views(worlds))
+        return views[slot, agent]
 
     def render(self, slot: int) -> str:
         """Return the stones of a board, `X` those of the first agent; of other games, what the mover sees."""
-        if self._unseen:
-            self._look_at_openings()
-        seen, mover = self._seen[slot], int(self._mover[slot])
+        if not self._begun:
+            self._begin()
+        seen, mover = self._observation[slot], int(self._marks[MOVER, slot])
         if not self._game.stones:
             return f"{self.spec.agents[mover]} sees\n{np.array2string(seen.astype(np.float32), threshold=4096)}"
         stones = seen[..., 0] + 2 * seen[..., 1]
@@ -220,15 +224,25 @@ class PgxRows(NativeGame):
         return "\n".join(" ".join(signs[stone] for stone in line) for line in stones.tolist())
 
 
+def _idle(over: Index, acted: BoolArray, earned: npt.NDArray[np.float32]) -> tuple[Idle, ...]:
+    """Return the agents that were paid but never acted, e.g. because the first one folded at once."""
+    place, agents = (~acted & (earned != 0)).nonzero()
+    return tuple(
+        Idle(int(over[one]), int(agent), float(earned[one, agent])) for one, agent in zip(place, agents, strict=True)
+    )
+
+
 def returns(id: str, seed: int, ticks: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Play these actions with Pgx alone, in one world without a batch; return the return of each agent."""
-    bound_threads(os.environ)
+    share_machine(os.environ)
     from collectors.envs.adapters.pgx_program import alone
 
     begin, step = alone(id)
-    world, paid = begin(keys_of(np.array([seed]))[0]), np.zeros(GAMES[id].players)
-    for tick in ticks:
+    key, paid = keys_of(np.array([seed]))[0], np.zeros(GAMES[id].players)
+    world = begin(key)
+    first = int(world.current_player)
+    for number, tick in enumerate(ticks, start=1):
         (action,) = tick.values()
-        world, after = step(world, np.int32(action))
-        paid += np.asarray(after.reward)
-    return {f"player_{number}": float(one) for number, one in enumerate(paid)}
+        world = step(world, np.int32(action), key, np.int32(number))
+        paid += np.asarray(world.rewards)
+    return {f"player_{number}": float(one) for number, one in enumerate(np.roll(paid, -first))}

@@ -3,6 +3,7 @@
 spec = make_spec("go_9x9", find_game("go_9x9"))
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,13 +22,13 @@ class PgxGame:
     players: int = 2
     dtype: str = "bool"
     returns: tuple[float, float] | None = None
-    deals: bool = True  # the start may depend on the seed; without it all episodes begin alike, which is faster
+    chance: bool = True  # the start or a move may depend on the seed; without it no key is needed, which is faster
     stones: bool = False  # on a board: the first plane of an observation has the own ones, the second the other's
     max_steps: int | None = None  # for games that need not end by themselves
 
 
 def _stones(observation: tuple[int, ...], actions: int) -> PgxGame:
-    return PgxGame(observation, actions, returns=(-1.0, 1.0), deals=False, stones=True)
+    return PgxGame(observation, actions, returns=(-1.0, 1.0), chance=False, stones=True)
 
 
 def _minatar(channels: int, actions: int) -> PgxGame:
@@ -36,11 +37,11 @@ def _minatar(channels: int, actions: int) -> PgxGame:
 
 GAMES = {
     "2048": PgxGame((4, 4, 31), 4, players=1),
-    "animal_shogi": PgxGame((4, 3, 194), 132, dtype="float32", returns=(-1.0, 1.0)),
+    "animal_shogi": PgxGame((4, 3, 194), 132, dtype="float32", returns=(-1.0, 1.0), chance=False),
     "backgammon": PgxGame((34,), 156, dtype="float32", returns=(-3.0, 3.0)),
-    "chess": PgxGame((8, 8, 119), 4672, dtype="float32", returns=(-1.0, 1.0), deals=False),
+    "chess": PgxGame((8, 8, 119), 4672, dtype="float32", returns=(-1.0, 1.0), chance=False),
     "connect_four": _stones((6, 7, 2), 7),
-    "gardner_chess": PgxGame((5, 5, 115), 1225, dtype="float32", returns=(-1.0, 1.0)),
+    "gardner_chess": PgxGame((5, 5, 115), 1225, dtype="float32", returns=(-1.0, 1.0), chance=False),
     "go_9x9": _stones((9, 9, 17), 82),
     "go_19x19": _stones((19, 19, 17), 362),
     "hex": _stones((11, 11, 4), 122),
@@ -52,7 +53,7 @@ GAMES = {
     "minatar-seaquest": _minatar(10, 6),
     "minatar-space_invaders": _minatar(6, 4),
     "othello": _stones((8, 8, 2), 65),
-    "shogi": PgxGame((9, 9, 119), 2187, returns=(-1.0, 1.0)),
+    "shogi": PgxGame((9, 9, 119), 2187, returns=(-1.0, 1.0), chance=False),
     "sparrow_mahjong": PgxGame((11, 15), 11, players=3),
     "tic_tac_toe": _stones((3, 3, 2), 9),
 }
@@ -66,15 +67,23 @@ def find_game(id: str) -> PgxGame:
     return GAMES[id]
 
 
-def find_limit(id: str, game: PgxGame, kwargs: Mapping[str, Any]) -> int | None:
-    """Return after how many moves an episode is truncated, if at all; refuse all other options."""
-    unknown = sorted(kwargs.keys() - {"max_steps"})
+def find_limit(game: PgxGame, kwargs: Mapping[str, Any]) -> int | None:
+    """Return after how many moves an episode is truncated, if at all; refuse options that no game has."""
+    unknown = sorted(kwargs.keys() - {"max_steps", "device"})
     if unknown:
-        raise ValueError(f"a game of Pgx has no option {unknown[0]!r}; there is only env.kwargs.max_steps")
+        raise ValueError(f"a game of Pgx has no option {unknown[0]!r}; there are env.max_steps and env.kwargs.device")
     limit = kwargs.get("max_steps", game.max_steps)
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        raise ValueError(f"env.kwargs.max_steps must be a whole number from 1 on, got {limit!r}")
+        raise ValueError(f"env.max_steps must be a whole number from 1 on, got {limit!r}")
     return limit
+
+
+def find_device(kwargs: Mapping[str, Any]) -> str:
+    """Return where JAX computes, such as `cpu` or `gpu:1`; "" leaves it to JAX."""
+    device = kwargs.get("device", "")
+    if not isinstance(device, str) or not re.fullmatch(r"((cpu|gpu|tpu)(:\d{1,3})?)?", device):
+        raise ValueError(f"env.kwargs.device must be cpu, gpu or tpu, or one of several such as gpu:1, got {device!r}")
+    return device
 
 
 def make_spec(id: str, game: PgxGame, *, state: bool = False, fresh: bool | None = None, **seating: Any) -> EnvSpec:

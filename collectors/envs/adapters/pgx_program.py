@@ -1,14 +1,15 @@
 """Pgx in JAX: the compiled functions that begin and step all worlds of a game at once.
 
-    program = compile_program("backgammon", 256)                        # takes seconds
-    now = opening = program.fresh(keys)                                 # uint32 [256, 2]
-    now, seen = program.step(now, opening, which, actions)              # bool [256], int32 [256]
+    program = compile_program(PgxOrder("backgammon", 256, chance=True, dtype="float32"))        # takes seconds
+    worlds, seen = program.first                                        # all at the start of an episode
+    worlds, seen = program.begin(worlds, seen, which, keys)             # bool [256], uint32 [256, 2]
+    worlds, seen, ended = program.step(worlds, seen, actions)           # int32 [256], -1: nobody plays there
 
-A step first replaces the worlds of `which` by those of `opening`, so that a tick needs one call of JAX. It moves in
-every world, whether anybody plays there or not. Where all episodes begin alike, `opening` is only their keys.
+A game without chance needs no keys: all of its episodes begin alike, and worlds that ended or that nobody plays in
+stand at the start again. So a tick is one call of JAX; `begin` is only for games with chance.
 
-JAX is imported here and nowhere else: import this module only where a game is played, and call `bound_threads` of
-`collectors.envs.adapters.pgx` before, because JAX reads the number of its threads once.
+JAX is imported here and nowhere else: import this module only where a game is played, and call `share_machine` of
+`collectors.envs.adapters.pgx` before, because JAX reads its settings once.
 
 An episode depends on its key alone: each move of chance has a key of its own, made of that key and the number of the
 move. Agents are numbered by who moves first; Pgx tosses a coin for that, but in a league the seating decides it.
@@ -17,7 +18,7 @@ move. Agents are numbered by who moves first; Pgx tosses a coin for that, but in
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -28,110 +29,210 @@ jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 import pgx  # noqa: E402
 
-
-class Worlds(NamedTuple):
-    """The worlds of a batch, or a single one, as arrays of JAX."""
-
-    state: tuple[Any, ...]  # the leaves of Pgx's state: JAX takes these apart much faster than Pgx's own classes
-    key: Any  # uint32 [worlds, 2]
-    moves: Any  # int32 [worlds] since the episode began
-    first: Any  # int32 [worlds] the player of Pgx that moved first: agent 0
-
-
-class Seen(NamedTuple):
-    """What a step shows."""
-
-    mover: Any  # int32 [worlds] the agent that moves next
-    reward: Any  # float32 [worlds, agents] for this move
-    over: Any  # bool [worlds]
+from collectors.envs.adapters.pgx_arrays import ACTED, EARNED, OVER, Seen, Worlds  # noqa: E402
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """A game, compiled for a number of worlds; each function takes all of them."""
 
-    fresh: Callable[[Any], Worlds]  # keys -> worlds at the start of an episode
-    step: Callable[[Worlds, Any, Any, Any], tuple[Worlds, Seen]]
-    views: Callable[[Worlds], Any]  # worlds -> what each agent sees; compiled when it is first called
-    observation: int  # the place of each of these among the leaves of a state
-    legal: int
-    terminated: int
+    first: tuple[Worlds, Seen]
+    begin: Callable[[Worlds, Seen, Any, Any], tuple[Worlds, Seen]]
+    step: Callable[[Worlds, Seen, Any], tuple[Worlds, Seen, Worlds | None]]  # the last: as they ended, if one is late
+    views: Callable[[Worlds], Any]  # what each agent sees; compiled when it is first called
+    elsewhere: bool  # on a device whose memory numpy cannot read
+
+
+@dataclass(frozen=True, slots=True)
+class PgxOrder:
+    """Which game to compile, and for what."""
+
+    id: str
+    worlds: int
+    chance: bool
+    dtype: str  # of observations
+    limit: int | None = None  # moves after which an episode is late, and ends
+    device: str = ""  # such as gpu:1; "" leaves it to JAX
 
 
 class World:
     """One world of a game, in functions that JAX can compile for many."""
 
-    def __init__(self, id: str) -> None:
-        self._env = pgx.make(id)
-        self._players = self._env.num_players
-        shape = jax.eval_shape(self._env.init, jax.ShapeDtypeStruct((2,), jnp.uint32))
-        self._structure = jax.tree.structure(shape)
-        self.places = jax.tree.unflatten(self._structure, range(self._structure.num_leaves))
+    LEFT_OUT = ("observation", "rewards", "terminated", "truncated", "legal_action_mask")
+    """Leaves of Pgx's state that no step reads, or that `Seen` has."""
 
-    def fresh(self, key: Any) -> Worlds:
-        """Return the world at the start of an episode."""
-        state = self._env.init(_random(key, 0))
-        return Worlds(tuple(jax.tree.leaves(state)), key, jnp.int32(0), state.current_player)
+    def __init__(self, id: str, chance: bool, dtype: str, limit: int | None) -> None:
+        self._env, self._chance, self._dtype, self._limit = pgx.make(id), chance, dtype, limit
+        self._agents = jnp.arange(self._env.num_players)
+        blank = jax.eval_shape(self._env.init, jax.ShapeDtypeStruct((2,), jnp.uint32))
+        self._structure, self._blank = jax.tree.structure(blank), jax.tree.leaves(blank)
+        self._place = jax.tree.unflatten(self._structure, range(len(self._blank)))
+        left_out = {getattr(self._place, name) for name in self.LEFT_OUT}
+        self._kept = [place for place in range(len(self._blank)) if place not in left_out]
+        self._opening = None if chance else jax.jit(self._env.init)(jax.random.key(0))
 
-    def step(self, now: Worlds, action: Any) -> tuple[Worlds, Seen]:
-        """Return the world after a move, and what the move shows; a world that is over stays as it is."""
-        moves = now.moves + 1
-        state = self._env.step(self._state(now), action, _random(now.key, moves))
-        mover = (state.current_player - now.first) % self._players
-        seen = Seen(mover, state.rewards[self._numbered(now)], state.terminated | state.truncated)
-        return now._replace(state=tuple(jax.tree.leaves(state)), moves=moves), seen
+    def fresh(self, key: Any) -> tuple[Worlds, Seen]:
+        """Return the world at the start of an episode, and what it shows."""
+        state = self._env.init(_random(key, 0)) if self._opening is None else self._opening
+        worlds = Worlds(self._leaves(state), *((key, state.current_player) if self._chance else ()))
+        nobody, nothing = jnp.zeros(len(self._agents), jnp.bool_), jnp.zeros(len(self._agents))
+        return worlds, self._seen(state, jnp.int32(0), nobody, nothing, jnp.bool_(False), jnp.bool_(False))
+
+    def step(self, now: Worlds, before: Seen, action: Any) -> tuple[Worlds, Seen]:
+        """Return the world after a move, and what the move shows."""
+        state = self._state(now, before.legal)
+        new = state._step_count == 0
+        mine = self._agents == (state.current_player - self._first(now)) % len(self._agents)
+        acted = (jnp.where(new, False, before.marks[ACTED:] != 0)) | mine
+        kept = jnp.where(new | mine, 0.0, before.numbers[EARNED:])
+        key = _random(now.key, state._step_count + 1) if self._chance else None  # without one, chance raises an error
+        state = self._env.step(state, jnp.maximum(action, 0), key)
+        over, late = state.terminated | state.truncated, jnp.bool_(False)
+        if self._limit is not None:
+            late = ~state.terminated & (over | (state._step_count >= self._limit))
+            over = over | late
+        mover = (state.current_player - self._first(now)) % len(self._agents)
+        earned = kept + state.rewards[self._numbered(now)]
+        return now._replace(state=self._leaves(state)), self._seen(state, mover, acted, earned, over, late)
 
     def views(self, now: Worlds) -> Any:
         """Return what each agent sees."""
-        return jax.vmap(self._env._observe, in_axes=(None, 0))(self._state(now), self._numbered(now))
+        state = self._state(now, jnp.bool_(True))
+        return jax.vmap(self._env._observe, in_axes=(None, 0))(state, self._numbered(now)).astype(self._dtype)
 
-    def _state(self, now: Worlds) -> Any:
-        return jax.tree.unflatten(self._structure, now.state)
+    def _seen(self, state: Any, mover: Any, acted: Any, earned: Any, over: Any, late: Any) -> Seen:
+        marks = [mover, ~acted[mover], over, late]
+        return Seen(
+            state.observation.astype(self._dtype),
+            state.legal_action_mask,
+            jnp.concatenate([jnp.stack([mark.astype(jnp.int8) for mark in marks]), acted.astype(jnp.int8)]),
+            jnp.concatenate([earned[mover][None], earned]),
+        )
+
+    def _leaves(self, state: Any) -> tuple[Any, ...]:
+        leaves = jax.tree.leaves(state)
+        return tuple(leaves[place] for place in self._kept)
+
+    def _state(self, now: Worlds, legal: Any) -> Any:
+        leaves = [jnp.zeros(leaf.shape, leaf.dtype) for leaf in self._blank]
+        for place, leaf in zip(self._kept, now.state, strict=True):
+            leaves[place] = leaf
+        leaves[self._place.legal_action_mask] = legal
+        return jax.tree.unflatten(self._structure, leaves)
+
+    def _first(self, now: Worlds) -> Any:
+        return now.first if self._opening is None else self._opening.current_player
 
     def _numbered(self, now: Worlds) -> Any:
         """Return the player of Pgx that each agent is."""
-        return (now.first + jnp.arange(self._players)) % self._players
+        return (self._first(now) + self._agents) % len(self._agents)
 
 
 def _random(key: Any, number: Any) -> Any:
     return jax.random.fold_in(jax.random.wrap_key_data(key, impl="threefry2x32"), number)
 
 
+LINES = Seen(0, 0, 1, 1)
+"""Which axis of each array has the worlds."""
+
+
+class ManyWorlds:
+    """Many worlds of a game, in functions that JAX can compile."""
+
+    def __init__(self, world: World, opening: tuple[Worlds, Seen] | None, keeps_ended: bool) -> None:
+        self._opening, self._keeps_ended = opening, keeps_ended  # None: each episode begins in its own way
+        self._fresh = jax.vmap(world.fresh, out_axes=(0, LINES))
+        self._move = jax.vmap(world.step, in_axes=(0, LINES, 0), out_axes=(0, LINES))
+
+    def begin(self, now: Worlds, seen: Seen, which: Any, keys: Any) -> tuple[Worlds, Seen]:
+        """Put some of the worlds at the start of an episode."""
+        worlds, shown = self._fresh(keys)
+        picked = [_pick(which, new, old, axis) for new, old, axis in zip(shown, seen, LINES, strict=True)]
+        return _picks(which, worlds, now), Seen(*picked)
+
+    def step(self, now: Worlds, seen: Seen, actions: Any) -> tuple[Worlds, Seen, Worlds | None]:
+        """Move in the worlds that somebody plays in; the others stay as they are, or where they begin."""
+        moved, shown = self._move(now, seen, actions)
+        if self._opening is None:
+            return _picks(actions >= 0, moved, now), shown, None
+        start, view = self._opening
+        again = (actions < 0) | (shown.marks[OVER] != 0)
+        marks, numbers = _pick(again, view.marks[:OVER, None], shown.marks[:OVER], 1), shown.numbers
+        seen = Seen(
+            _pick(again, view.observation, shown.observation, 0),
+            _pick(again, view.legal, shown.legal, 0),
+            jnp.concatenate([marks, shown.marks[OVER:]]),
+            jnp.concatenate([jnp.where(again, 0.0, numbers[:EARNED]), numbers[EARNED:]]),
+        )
+        return _picks(again, start, moved), seen, moved if self._keeps_ended else None
+
+
+def _picks(which: Any, new: Any, old: Any) -> Any:
+    return jax.tree.map(lambda one, other: _pick(which, one, other, 0), new, old)
+
+
+def _pick(which: Any, new: Any, old: Any, axis: int) -> Any:
+    """Return the new values where the flag of a world is set, and else the old ones."""
+    shape = (1,) * axis + which.shape + (1,) * (old.ndim - axis - 1)
+    return jnp.where(which.reshape(shape), new, old)
+
+
 @lru_cache(maxsize=8)
-def compile_program(id: str, worlds: int, deals: bool = True) -> Program:
-    """Return a game compiled for this number of worlds; the same one again if this process has it.
-
-    Unless it `deals`, all episodes begin alike.
-    """
-    world = World(id)
-    keys = jax.ShapeDtypeStruct((worlds, 2), jnp.uint32)
-    fresh = jax.jit(jax.vmap(world.fresh)).lower(keys).compile()
-    usual = fresh(jnp.zeros(keys.shape, keys.dtype))
-
-    def step(now: Worlds, opening: Any, which: Any, action: Any) -> tuple[Worlds, Seen]:
-        opened = opening if deals else usual._replace(key=opening)
-        begun = jax.tree.map(lambda new, old: jnp.where(_along(which, new), new, old), opened, now)
-        stepped: tuple[Worlds, Seen] = jax.vmap(world.step)(begun, action)
-        return stepped
-
-    which, actions = jax.ShapeDtypeStruct((worlds,), jnp.bool_), jax.ShapeDtypeStruct((worlds,), jnp.int32)
-    return Program(
-        fresh=fresh,
-        step=jax.jit(step).lower(usual, usual if deals else keys, which, actions).compile(),
-        views=jax.jit(jax.vmap(world.views)),
-        observation=world.places.observation,
-        legal=world.places.legal_action_mask,
-        terminated=world.places.terminated,
-    )
+def compile_program(order: PgxOrder) -> Program:
+    """Return a game compiled for a number of worlds; the same one again if this process has it."""
+    device = find_device(order.device)
+    with jax.default_device(device):
+        return _compile(order, device)
 
 
-def _along(which: Any, values: Any) -> Any:
-    """Return a flag for each world in a form that fits its values."""
-    return which.reshape(which.shape + (1,) * (values.ndim - 1))
+def find_device(name: str) -> Any:
+    """Return a device of JAX by its name."""
+    platform, _, number = name.partition(":")
+    try:
+        return jax.devices(platform or None)[int(number or 0)]
+    except (RuntimeError, IndexError) as error:
+        found = ", ".join(f"{one.platform}:{one.id}" for one in jax.devices())
+        raise ValueError(
+            f"env.kwargs.device={name}: JAX has no such device here, only {found}. For a GPU: pip install 'jax[cuda13]'"
+        ) from error
+
+
+def _compile(order: PgxOrder, device: Any) -> Program:
+    worlds, chance, limit = order.worlds, order.chance, order.limit
+    world = World(order.id, chance, order.dtype, limit)
+    keys, which = jax.ShapeDtypeStruct((worlds, 2), jnp.uint32), jax.ShapeDtypeStruct((worlds,), jnp.bool_)
+    opening = None if chance else world.fresh(None)
+    batch = ManyWorlds(world, opening, keeps_ended=limit is not None)
+    begin = batch.begin
+    if opening is None:
+        shape = jax.eval_shape(batch._fresh, keys)
+        begin = jax.jit(batch.begin).lower(*shape, which, keys).compile()
+        blank = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shape)
+        first = begin(*blank, jnp.ones(worlds, jnp.bool_), jnp.zeros(keys.shape, keys.dtype))
+    else:
+        first = _tile(opening, worlds)
+    first = jax.device_put(first, device)
+    step = jax.jit(batch.step).lower(*first, jax.ShapeDtypeStruct((worlds,), jnp.int32)).compile()
+    views, elsewhere = jax.jit(jax.vmap(world.views)), device.platform != "cpu"
+    return Program(first=first, begin=begin, step=step, views=views, elsewhere=elsewhere)
+
+
+def _tile(opening: tuple[Worlds, Seen], worlds: int) -> tuple[Worlds, Seen]:
+    """Return a batch in which every world is the same."""
+    state, view = opening
+    lines = [
+        jnp.broadcast_to(jnp.expand_dims(leaf, axis), (*leaf.shape[:axis], worlds, *leaf.shape[axis:]))
+        for leaf, axis in zip(view, LINES, strict=True)
+    ]
+    return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (worlds, *leaf.shape)), state), Seen(*lines)
 
 
 @lru_cache(maxsize=2)
-def alone(id: str) -> tuple[Callable[[Any], Worlds], Callable[[Worlds, Any], tuple[Worlds, Seen]]]:
-    """Return one world without a batch: how it begins, and how it steps."""
-    world = World(id)
-    return jax.jit(world.fresh), jax.jit(world.step)
+def alone(id: str) -> tuple[Callable[[Any], Any], Callable[[Any, Any, Any, Any], Any]]:
+    """Return one world of Pgx, without anything of ours: how it begins with a key, and how it steps."""
+    env = pgx.make(id)
+
+    def step(state: Any, action: Any, key: Any, number: Any) -> Any:
+        return env.step(state, action, _random(key, number))
+
+    return jax.jit(lambda key: env.init(_random(key, 0))), jax.jit(step)

@@ -1,8 +1,11 @@
 """Which iterations are reported, and how."""
 
+import pytest
+
 from collectors.envs.config import EnvConfig
 from collectors.envs.enumerating import enumerate_game
 from launch.matches.solve_game import nash_convs, solve
+from league.errors import InputError
 
 KUHN = EnvConfig(name="openspiel", id="kuhn_poker")
 
@@ -18,3 +21,8 @@ def test_it_says_how_large_the_game_is(capsys):
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == "kuhn_poker: 58 positions, 12 information sets; psro"
     assert rest == ["       1  NashConv 0.9167", "       2  NashConv 0.8333"]
+
+
+def test_a_game_that_is_too_large_is_one_to_learn():
+    with pytest.raises(InputError, match=r"more than 100,000 positions.*whole episodes\. Learn it instead: ludus run$"):
+        solve(EnvConfig(name="tic_tac_toe"), "cfr", 2)

@@ -1,6 +1,7 @@
 """Probes: best responses that are really trained, on small leagues."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -81,8 +82,9 @@ def test_the_same_order_is_done_and_a_larger_one_goes_on(run):
 
 def test_a_probe_that_was_never_trained_says_nothing(run):
     for _ in range(2):
-        with pytest.raises(ProbeError, match=r"an update needs 256 decisions of it\. Give more --steps"):
+        with pytest.raises(ProbeError, match=r"an update needs 256 decisions of it") as refusal:
             probe(run, "main", ProbeOrder(steps=10, **QUICK))
+    assert re.search(r"Give more --steps: about \d+,\d+ are enough$", str(refusal.value))
 
 
 def kill_before_a_candidate(run, order):

@@ -1,6 +1,7 @@
 """The manners of a job (`job.sh`), with commands that play Slurm's part: which signal comes when, and what follows."""
 
 import os
+import shutil
 import signal
 import subprocess
 
@@ -14,6 +15,7 @@ trap "echo TERM >>heard" TERM
 echo started >>heard
 until [ -e done ]; do sleep 0.05; done
 """
+SLEEP = shutil.which("sleep")
 LIMIT, CANCELLED = "TimeLimit", "None"  # why Slurm ended a job, as squeue tells
 
 
@@ -24,12 +26,14 @@ def job(tmp_path):
     (tmp_path / "slurm").mkdir()
     (tmp_path / "logs").mkdir()
 
-    def start(program, reason=LIMIT, scontrol="", before=""):
+    def start(program, reason=LIMIT, scontrol="", before="", rested=False):
         commands = {
             "scontrol": f'echo "scontrol $*" >>{tmp_path}/calls\n{scontrol}',
             "squeue": f"echo {reason}",
             "scancel": "",
         }
+        if rested:  # the first three rests between two lives are over at once; what they were to be is in the log
+            commands["sleep"] = f'case $1 in 2|4|8) exec {SLEEP} 0.1 ;; *) exec {SLEEP} "$@" ;; esac'
         for name, text in commands.items():
             (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
             (tmp_path / name).chmod(0o755)
@@ -130,15 +134,18 @@ exit 1
 
 @pytest.mark.slow
 def test_the_same_error_three_times_in_a_row_is_for_good(job, told):
-    process = job(RAISES.format(what="batch $RANDOM is broken"))
+    process = job(RAISES.format(what="batch $RANDOM is broken"), rested=True)
     assert process.wait(60) == 1
+    assert [f"it starts again in {rest} s" in told("log") for rest in (2, 4, 8)] == [True, True, False]
     assert told("lives").count("life") == 3
     assert "learner-0 failed 3 times in a row with the same error (exit code 1)" in told("slurm/ended")
 
 
 @pytest.mark.slow
 def test_the_same_error_after_work_is_another_one(job, told, patiently):
-    process = job('echo "player main: version $RANDOM is written" >>logs/learner-0.log\n' + RAISES.format(what="x"))
+    process = job(
+        'echo "player main: version $RANDOM is written" >>logs/learner-0.log\n' + RAISES.format(what="x"), rested=True
+    )
     patiently(lambda: told("lives").count("life") == 4, 60, "a fourth life")
     assert process.poll() is None
 
@@ -146,8 +153,8 @@ def test_the_same_error_after_work_is_another_one(job, told, patiently):
 @pytest.mark.slow
 def test_a_coordinator_that_signals_end_starts_again_as_long_as_results_are_counted(job, told, patiently, tmp_path):
     (tmp_path / "journals").mkdir()
-    serves = "echo life >>lives; sleep 2.1; echo acknowledged >>journals/collector-0.jsonl; kill -s ABRT $$"
-    process = job(serves, before="LUDUS_NAME=coordinator-0")
+    serves = f"echo life >>lives; {SLEEP} 2.1; echo acknowledged >>journals/collector-0.jsonl; kill -s ABRT $$"
+    process = job(serves, before="LUDUS_NAME=coordinator-0", rested=True)
     patiently(lambda: told("lives").count("life") > 6, 90, "a seventh life, though five failures in a row are fatal")
     assert process.poll() is None
     assert "it starts again in 4 s" not in told("log"), "such an end is no failure that others add up to"

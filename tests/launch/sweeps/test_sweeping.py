@@ -101,7 +101,7 @@ def test_a_value_that_is_given_twice_is_played_once():
         (["+league.playres.a.rate=1,2"], "unknown key 'league.playres.a.rate'"),
         (["seed=1,,2"], "cannot read"),
         (["league=glob(*)"], "cannot sweep over 'league=glob(*)'"),
-        (["seed=1,2", "hydra/sweeper=optuna"], "every combination"),
+        (["seed=1,2", "hydra/sweeper=nevergrad"], "every combination"),
     ],
 )
 def test_what_cannot_be_swept_is_refused_in_one_line(words, message, capsys, tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 
 from launch.viewers import searching
-from launch.viewers.searching import newest_settled
+from launch.viewers.searching import newest_settled, settled_before
 from league.events import ResultCounted, TermBegan, TicketIssued, TicketReissued, TicketVoided, TicketWithdrawn
 from league.store.ledger import Ledger, LedgerError
 from league.ticket import Entry, Episode, Purpose, Ticket
@@ -50,3 +50,24 @@ def test_a_damaged_event_is_named(ledger):
     ledger._connection.execute("update events set body = 'unreadable' where seq = 2")
     with pytest.raises(LedgerError, match=r"event 2 of the ledger cannot be read: .*`ludus verify`"):
         newest_settled(ledger, 5)
+
+
+@pytest.mark.parametrize("page", [1, 2, 1000])
+@pytest.mark.parametrize("budget", [1, 3, 1000])
+def test_pages_of_settled_tickets_have_each_once(ledger, monkeypatch, page, budget):
+    monkeypatch.setattr(searching, "PAGE", page)
+    ledger.commit([issued(1), issued(2, "c"), issued(3), counted(2), issued(4), counted(4), counted(3)])
+    ledger.commit([TicketReissued(ticket=1, attempt=1, why="slow"), TicketVoided(ticket=1, why="poison"), issued(5)])
+    for limit in (1, 2, 9):
+        found, upto = [], ledger.head
+        while upto:
+            some, before = settled_before(ledger, upto, limit, budget=budget)
+            assert before < upto
+            found, upto = found + some, before
+        assert [(one.seq, one.ticket.number) for one in found] == [(9, 1), (7, 3), (6, 4), (4, 2)]
+
+
+def test_settled_tickets_are_chosen_by_their_results(ledger):
+    ledger.commit([issued(1), counted(1), issued(2), TicketVoided(ticket=2, why="poison")])
+    found, before = settled_before(ledger, ledger.head, 9, fits=lambda ticket, event: isinstance(event, TicketVoided))
+    assert ([one.ticket.number for one in found], before) == ([2], 0)

@@ -59,3 +59,26 @@ def test_the_divergence_is_exact_for_every_kind_of_part():
     estimate = (one[every].log_prob(chosen) - other[every].log_prob(chosen)).mean()
     assert float(one.divergence(other)) == pytest.approx(float(estimate), abs=0.03)
     assert float(one.divergence(one)) == 0
+
+
+def test_a_sample_has_the_log_density_of_its_numbers():
+    spec = EnvSpec("reach", ("a",), (Seat((0,)),), Array((1,), "float32"), actions=0, continuous=2)
+    outputs = torch.tensor([[0.3, -1.0, -0.5, 0.2], [0.0, 2.0, -2.0, 0.5]], requires_grad=True)
+    mask, noise = torch.ones(2, 0, dtype=torch.bool), torch.tensor([[0.5, -1.0], [0.1, 0.7]])
+    found = distribution(spec, outputs, mask, torch.zeros(0))
+    action, log_prob = found.sample(noise)
+    torch.testing.assert_close(action, (outputs[:, :2] + outputs[:, 2:].exp() * noise).tanh())
+    torch.testing.assert_close(log_prob, found.log_prob(action), atol=1e-4, rtol=1e-4)
+    log_prob.sum().backward()
+    assert (outputs.grad != 0).all()
+
+
+def test_a_sample_far_out_has_a_finite_log_density():
+    spec = EnvSpec("reach", ("a",), (Seat((0,)),), Array((1,), "float32"), actions=0, continuous=1)
+    outputs = torch.tensor([[60.0]], requires_grad=True)
+    found = distribution(spec, outputs, torch.ones(1, 0, dtype=torch.bool), torch.zeros(1))
+    action, log_prob = found.sample(torch.zeros(1, 1))
+    log_prob.backward()
+    assert float(action.detach()) == 1
+    assert float(log_prob.detach()) == pytest.approx(-0.5 * math.log(2 * math.pi) + 120 - 2 * math.log(2), rel=1e-5)
+    assert float(outputs.grad) == pytest.approx(2)

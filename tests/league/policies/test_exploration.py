@@ -12,7 +12,7 @@ from collectors.envs.rows import Rows
 from league.per_player import PerPlayer
 from league.policies.exploration import epsilon_greedy, rates
 from league.policies.layout import PolicyConfig, describe, initial
-from league.policies.network_actor import actor_from_snapshot
+from league.policies.network_actor import actor_from_snapshot, make_actor
 from league.policies.numpy_actor import NumpyActor
 from league.spec import Array, EnvSpec, Seat
 
@@ -117,3 +117,45 @@ def test_values_need_one_choice():
         PolicyConfig(head="q")
     with pytest.raises(ValueError, match=r"policy.epsilon must be between 0 and 1"):
         PolicyConfig(epsilon=1.5)
+
+
+NUMBERS = EnvSpec("reach", ("a",), (Seat((0,)),), Array((3,), "float32"), actions=0, continuous=2)
+ACTING = PolicyConfig(hidden=[8], head="actions", critic="none")
+
+
+def acting(noise, spread=0.0):
+    flat = initial(ACTING, NUMBERS, 0)
+    views = describe(ACTING, NUMBERS).views(flat)
+    views["exploration"][:] = (noise, spread)
+    views["policy.bias"][:] = (0.2, -0.4)
+    return flat
+
+
+@pytest.mark.parametrize("act_in", ["numpy", "torch"])
+def test_noise_is_added_to_actions_in_collectors_and_nowhere_else(act_in):
+    seen, mask = np.zeros((20_000, 3), np.float32), np.ones((20_000, 0), bool)
+    wanted = np.tanh([0.2, -0.4])
+    actions, _ = make_actor(ACTING, NUMBERS, acting(0.1), act_in=act_in).act(seen, mask, np.random.default_rng(0))
+    np.testing.assert_allclose(actions.mean(axis=0), wanted, atol=0.005)
+    np.testing.assert_allclose(actions.std(axis=0), 0.1, atol=0.003)
+    frozen = actor_from_snapshot(
+        {"flat": acting(0.1)}, Paper(asdict(ACTING), NUMBERS.signature), NUMBERS, act_in=act_in
+    )
+    greedy = make_actor(ACTING, NUMBERS, acting(0.1), greedy=True, act_in=act_in)
+    for still in (frozen, greedy):
+        found, _ = still.act(seen[:3], mask[:3], np.random.default_rng(0))
+        np.testing.assert_allclose(found, np.tile(wanted, (3, 1)), atol=1e-6)
+
+
+def test_slots_differ_in_their_noise():
+    share = np.repeat([0.0, 1.0], 5000).astype(np.float32)
+    seen, mask = np.zeros((10_000, 3), np.float32), np.ones((10_000, 0), bool)
+    actor = NumpyActor(ACTING, NUMBERS, acting(0.2, spread=1.0))
+    actions, _ = actor.act(seen, mask, np.random.default_rng(0), share=share)
+    assert actions[:5000].std(axis=0) == pytest.approx([0.2, 0.2], rel=0.05)
+    assert actions[5000:].std(axis=0) == pytest.approx([0.04, 0.04], rel=0.05)
+
+
+def test_a_network_that_outputs_actions_needs_continuous_ones():
+    with pytest.raises(ValueError, match=r"policy.head=actions: .* the actions of 'toy' are one choice"):
+        describe(ACTING, SPEC)

@@ -1,5 +1,6 @@
 import torch
 
+from league.policies.layout import PolicyConfig
 from league.policies.network import leaves_of, like, network_shape, unflattened
 from league.spec import Array, EnvSpec, ObservationPart, Seat
 
@@ -26,8 +27,13 @@ def test_an_array_stays_one_tensor_of_floats():
     assert (seen.shape, seen.dtype) == ((5, 2, 3), torch.float32)
 
 
+def test_a_deviation_that_depends_on_the_state_is_an_output():
+    assert network_shape(PolicyConfig(), SPEC).outputs == 4 + 1
+    assert network_shape(PolicyConfig(deviation="state"), SPEC).outputs == 4 + 2
+
+
 def test_the_shape_has_the_structure_too():
-    shape = network_shape(SPEC)
+    shape = network_shape(PolicyConfig(), SPEC)
     assert shape.observation["units"].shape == (2, 2)
     assert shape.observation["clock"][1].choices == (2, 3)
     assert (shape.outputs, shape.options, shape.agents) == (5, 4, 2)

@@ -8,12 +8,16 @@ from league.policies.layout import PolicyConfig, initial
 from learners.algorithms.a2c_config import A2CConfig
 from learners.algorithms.algorithm import make_algorithm
 from learners.algorithms.appo_config import APPOConfig
+from learners.algorithms.ddpg_config import DDPGConfig
+from learners.algorithms.discrete_sac_config import DiscreteSACConfig
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.impala_config import IMPALAConfig
 from learners.algorithms.mmd_config import MMDConfig
 from learners.algorithms.ppo_config import PPOConfig
 from learners.algorithms.qmix_config import QMIXConfig
 from learners.algorithms.rnad_config import RNADConfig
+from learners.algorithms.sac_config import SACConfig
+from learners.algorithms.td3_config import TD3Config
 from learners.algorithms.vdn_config import VDNConfig
 
 
@@ -48,13 +52,16 @@ def test_wrong_configs_are_refused(wrong):
 
 
 KINDS = [A2CConfig, APPOConfig, DQNConfig, IMPALAConfig, MMDConfig, PPOConfig, QMIXConfig, RNADConfig, VDNConfig]
+KINDS += [DDPGConfig, DiscreteSACConfig, SACConfig, TD3Config]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_config_names_its_algorithm(kind):
     name = kind().name
-    assert kind.algorithm == f"learners.algorithms.{name}:{name.upper()}"
-    assert load(kind.algorithm).__name__ == name.upper()
+    made = kind.__name__.removesuffix("Config")
+    assert made.lower() == name.replace("_", "")
+    assert kind.algorithm == f"learners.algorithms.{name}:{made}"
+    assert load(kind.algorithm).__name__ == made
 
 
 @pytest.mark.parametrize(
@@ -62,6 +69,9 @@ def test_a_config_names_its_algorithm(kind):
     [
         (DQNConfig(), PolicyConfig(), "algo=dqn needs policy.head=values"),
         (PPOConfig(), POLICY, "algo=ppo needs policy.head=logits"),
+        (PPOConfig(), PolicyConfig(critic="none"), "algo=ppo needs policy.critic=shared, not none"),
+        (DiscreteSACConfig(), PolicyConfig(), "algo=discrete_sac needs policy.critic=none"),
+        (DiscreteSACConfig(), PolicyConfig(critic="none", normalise=True), "policy.normalise=false"),
         (VDNConfig(), PolicyConfig(head="values", memory="gru"), "policy.memory=none"),
     ],
 )

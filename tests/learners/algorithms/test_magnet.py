@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import torch
 from matrix_game import POLICY, RPS, SPEC, MatrixGame
+from packed import packed
 
 from league.policies.distribution import distribution
 from league.policies.flat_policy import Observed
 from league.policies.layout import PolicyConfig
+from league.store.player_file import read_player
 from league.store.snapshots import Manifest, SnapshotStore
 from learners.algorithms.a2c import A2C
 from learners.algorithms.a2c_config import A2CConfig
@@ -69,6 +71,37 @@ def test_a_copy_is_refreshed_after_so_many_updates():
     np.testing.assert_array_equal(magnets[6], magnets[5])
 
 
+def test_the_forward_divergence_is_large_where_the_policy_gives_up_what_the_magnet_does():
+    one = torch.tensor([[2.0, 0.0, -30.0]])
+    policy, magnet = (distribution(SPEC, row, MASK, torch.zeros(0)) for row in (one, torch.zeros(1, 3)))
+    pulls = []
+    for direction in ("reverse", "forward"):
+        config = A2CConfig(magnet="uniform", magnet_divergence=direction)
+        pulls.append(float(Magnet(config, POLICY, SPEC, GAME.start()).pull(policy, magnet)))
+    p = policy.log_probs.exp()[0].numpy()
+    assert pulls[0] == pytest.approx((p * np.log(3 * p)).sum(), rel=1e-5)
+    assert pulls[1] == pytest.approx((np.log(1 / (3 * p)) / 3).sum(), rel=1e-5)
+    assert pulls[1] > 5 * pulls[0]
+
+
+def test_an_update_moves_towards_a_teacher_in_either_direction(tmp_path):
+    flat, teacher = GAME.start(), np.random.default_rng(1).normal(0, 1, GAME.start().shape).astype(np.float32)
+    for direction in ("reverse", "forward"):
+        config = A2CConfig(
+            magnet=put(tmp_path, teacher), magnet_divergence=direction, magnet_coef=1.0, entropy=0.0, lr=3e-2
+        )
+        algorithm, rng = A2C(config, POLICY, SPEC, flat), np.random.default_rng(0)
+        still = MatrixGame(0 * RPS)
+        for _ in range(80):
+            algorithm.update(still.play(algorithm.flat(), rng, 8), rng)
+        np.testing.assert_allclose(still.chances(algorithm.flat()), GAME.chances(teacher), atol=0.02)
+
+
+def test_an_unknown_direction_is_refused():
+    with pytest.raises(ValueError, match=r"algo\.magnet_divergence: unknown 'sideways'\. Known: reverse, forward"):
+        A2CConfig(magnet_divergence="sideways")
+
+
 def test_an_update_that_is_rolled_back_does_not_count():
     algorithm, rng = PPO(PPOConfig(magnet="copy", magnet_every=2), POLICY, SPEC, GAME.start()), np.random.default_rng(0)
     bad = GAME.play(algorithm.flat(), rng)
@@ -94,6 +127,16 @@ def test_a_snapshot_file_stays_as_it_is(tmp_path):
     assert magnet.state() == {}
 
 
+def test_a_packed_player_is_a_teacher_too(tmp_path):
+    policy = PolicyConfig(hidden=[8])
+    path = packed(tmp_path / "teacher.safetensors", policy=policy)
+    config = A2CConfig(magnet=str(path), magnet_coef=0.1)
+    config.refuse(policy)
+    found = read_player(path)
+    magnet = Magnet(config, policy, found.card.spec, np.zeros_like(found.snapshot.arrays["flat"]))
+    np.testing.assert_array_equal(magnet._network.read(), found.snapshot.arrays["flat"])
+
+
 def test_a_snapshot_of_another_network_is_refused(tmp_path):
     file = put(tmp_path, GAME.start(), replace(POLICY, activation="relu"))
     with pytest.raises(ValueError, match="Name a snapshot of the same network and environment"):
@@ -101,7 +144,7 @@ def test_a_snapshot_of_another_network_is_refused(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_refused_before_the_run(tmp_path):
-    with pytest.raises(ValueError, match="is neither none, uniform, copy nor a snapshot file"):
+    with pytest.raises(ValueError, match="is neither none, uniform, copy nor the file of a player"):
         A2CConfig(magnet=str(tmp_path / "gone.safetensors")).refuse(PolicyConfig())
 
 

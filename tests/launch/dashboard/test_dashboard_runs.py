@@ -1,0 +1,45 @@
+import shutil
+
+import pytest
+
+from launch.dashboard import dashboard_runs
+from launch.dashboard.dashboard_runs import Runs
+from launch.viewers.view import ViewError
+
+
+def test_runs_of_a_folder_are_found_also_those_that_begin_later(played, tmp_path):
+    runs = Runs(folder=tmp_path)
+    assert runs.cards() == []
+    shutil.copytree(played[0].root, tmp_path / "second")
+    assert [card["name"] for card in runs.cards()] == ["second"]
+    assert runs.run("second").root == tmp_path / "second"
+
+
+@pytest.mark.parametrize("name", ["", "..", "second/../second", "/etc", "nothing"])
+def test_only_names_of_the_folder_lead_anywhere(played, tmp_path, name):
+    shutil.copytree(played[0].root, tmp_path / "second")
+    with pytest.raises(ViewError, match="there are: second"):
+        Runs(folder=tmp_path).run(name)
+
+
+def test_a_run_that_has_not_changed_is_not_read_again(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(dashboard_runs, "CARD_SECONDS", 0.0)
+    monkeypatch.setattr(dashboard_runs, "CARD_FACTOR", 0.0)
+    runs = Runs(folder=tmp_path)
+    (first,) = runs.cards()
+    (again,) = runs.cards()
+    assert again is first
+    run.config.write_text(run.config.read_text() + "\n")
+    assert runs.cards()[0] is not first
+
+
+def test_a_run_that_cannot_be_read_is_a_card_with_its_reason(run, tmp_path):
+    run.layout.write_text("99\n")
+    (card,) = Runs(folder=tmp_path).cards()
+    assert card["state"] == "unreadable"
+    assert "layout version" in card["why"]
+
+
+def test_all_visitors_share_one_feed(runs):
+    assert runs.feed("first") is runs.feed("first")
+    assert runs.history("first") is runs.history("first")

@@ -1,0 +1,24 @@
+"""What is vendored is what `versions.json` says, with its licence beside it."""
+
+import hashlib
+import json
+
+from launch.dashboard.site import STATIC
+
+VENDOR = STATIC / "vendor"
+VERSIONS = json.loads((VENDOR / "versions.json").read_text())
+
+
+def test_every_file_has_its_hash_and_its_licence():
+    listed = {"versions.json"}
+    for package in VERSIONS:
+        listed |= set(package["licences"])
+        for one in package["files"]:
+            listed.add(one["file"])
+            assert hashlib.sha256((VENDOR / one["file"]).read_bytes()).hexdigest() == one["sha256"], one["file"]
+    assert {path.name for path in VENDOR.iterdir()} == listed
+
+
+def test_all_of_it_is_small():
+    code = sum((VENDOR / one["file"]).stat().st_size for package in VERSIONS for one in package["files"])
+    assert code < 100_000
