@@ -41,11 +41,8 @@ class CandidateWriter:
     def write_due(self, trainees: Iterable[Trainee]) -> None:
         """Write the candidates that are due."""
         for trainee in trainees:
-            if self._agreed(partial(self._is_time, trainee)):
+            if self._agreed(partial(self._due, trainee)):
                 self._write_on_all(trainee)
-
-    def _is_time(self, trainee: Trainee) -> bool:
-        return self.clock() >= self._retry_at and self._due(trainee)
 
     def write_last(self, trainee: Trainee) -> None:
         """Write the newest version, unless its candidate is there; log a failure even if an earlier one was."""
@@ -62,6 +59,8 @@ class CandidateWriter:
         return not trainee.train and trainee.candidate is not None and trainee.player not in self._failing
 
     def _due(self, trainee: Trainee) -> bool:
+        if self.clock() < self._retry_at:
+            return False
         if trainee.candidate is None:
             return True
         if not trainee.train:  # the last one was written when training ended, unless that failed

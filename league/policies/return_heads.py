@@ -20,7 +20,8 @@ def atom_returns(config: PolicyConfig) -> FloatArray:
     [-1.0, 0.0, 1.0]
     """
     low, high = config.support
-    return np.linspace(low, high, config.atoms).astype(np.float32)
+    returns: FloatArray = np.linspace(low, high, config.atoms, dtype=np.float32)
+    return returns
 
 
 def expected_returns(config: PolicyConfig, outputs: FloatArray, state: FloatArray | None) -> FloatArray:
