@@ -129,9 +129,23 @@ def run_o(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     return batched.run(folder, seconds, rounds)
 
 
+def run_p(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """The dashboard over a league of a thousand players and a million matches."""
+    from benchmarks import looking
+
+    return looking.run(folder, seconds, rounds)
+
+
+def run_q(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """A league with five open browsers and without."""
+    from benchmarks import watching
+
+    return watching.run(folder, seconds, rounds)
+
+
 LETTERS: dict[str, Letter] = {
     "a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f, "g": run_g, "h": run_h, "i": run_i,
-    "j": run_j, "k": run_k, "l": run_l, "m": run_m, "n": run_n, "o": run_o,
+    "j": run_j, "k": run_k, "l": run_l, "m": run_m, "n": run_n, "o": run_o, "p": run_p, "q": run_q,
 }  # fmt: skip
 
 

@@ -178,12 +178,12 @@ def _play(arguments: Namespace) -> int:
 
 def _play_in_browser(arguments: Namespace) -> int:
     from launch.dashboard.play_table import PlayTable
-    from launch.dashboard.serving import Place, serve_table
+    from launch.dashboard.serving import ServerPlace, serve_table
     from launch.viewers.view import find_player, open_view
 
     run = find_run(arguments)
     find_player(open_view(run).state, arguments.player)
-    place, table = Place(port=arguments.port, usual=PLAY_PORT), PlayTable(run, arguments.allow)
+    place, table = ServerPlace(port=arguments.port, usual=PLAY_PORT), PlayTable(run, arguments.allow)
     serve_table(table, arguments.player, arguments.name, place, lambda line: print(line, flush=True))  # noqa: T201
     return 0
 

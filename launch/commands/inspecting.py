@@ -32,7 +32,7 @@ def _add_dashboard(parser: ArgumentParser) -> None:
 
 def _dashboard(arguments: Namespace) -> int:
     from launch.dashboard.dashboard_runs import Runs
-    from launch.dashboard.serving import Place, serve
+    from launch.dashboard.serving import ServerPlace, serve
     from league.errors import InputError
 
     if arguments.port is not None and not 0 < arguments.port < 65536:
@@ -41,7 +41,7 @@ def _dashboard(arguments: Namespace) -> int:
     if arguments.run is None and not folder.is_dir():
         raise InputError(f"there is no directory {str(folder)!r}: name that of the runs with --runs, or give a run")
     only = find_run(arguments) if arguments.run is not None else None
-    place = Place(host=arguments.host, port=arguments.port)
+    place = ServerPlace(host=arguments.host, port=arguments.port)
     serve(Runs(folder, only, tuple(arguments.allow)), place, lambda line: print(line, flush=True))  # noqa: T201
     return 0
 

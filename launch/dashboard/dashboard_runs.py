@@ -1,14 +1,28 @@
 """The runs that one dashboard shows: all of a folder, or one; each is followed only while somebody looks at it."""
 
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from launch.dashboard.history import History
 from launch.dashboard.run_feed import RunFeed
-from launch.viewers.listing import run_json
+from launch.viewers.listing import RUNNING, run_json
 from launch.viewers.view import ViewError
 from league.store.run_directory import RunDirectory
+
+CARD_SECONDS = 2.0  # between two looks at a run that is only listed, at least,
+CARD_FACTOR = 10.0  # and so many times as long as the last one took
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """A run as it was read, what it looked like then, and until when it is not read again."""
+
+    mark: object
+    plain: dict[str, Any]
+    until: float
 
 
 class Runs:
@@ -24,8 +38,8 @@ class Runs:
         self._folder, self.only, self._allow = folder, only, allow
         self._feeds: dict[str, RunFeed] = {}
         self._histories: dict[str, History] = {}
-        self._cards: dict[str, tuple[object, dict[str, Any]]] = {}
-        self._lock = Lock()
+        self._cards: dict[str, _Card] = {}
+        self._lock, self._reading = Lock(), Lock()
 
     def found(self) -> dict[str, RunDirectory]:
         """Return all runs by name, the newest first."""
@@ -58,20 +72,24 @@ class Runs:
             return self._histories[name]
 
     def cards(self) -> list[dict[str, Any]]:
-        """Return all runs as `ludus list --json` does; one that has not changed is not read again."""
-        cards = []
-        for name, run in self.found().items():
-            mark = _mark(run)
-            known = self._cards.get(name)
-            if known is None or known[0] != mark or known[1]["state"] == "running":
-                known = self._cards[name] = mark, run_json(run)
-            cards.append(known[1])
-        return cards
+        """Return all runs as `ludus list --json` does; one that has not changed, or was read just now, is not read."""
+        with self._reading:  # visitors that come together wait for one reader
+            return [self._card(name, run) for name, run in self.found().items()]
+
+    def _card(self, name: str, run: RunDirectory) -> dict[str, Any]:
+        mark, now, known = _mark(run), time.monotonic(), self._cards.get(name)
+        if known is None or (now >= known.until and (known.mark != mark or known.plain["state"] == RUNNING)):
+            plain = run_json(run)
+            spent = time.monotonic() - now
+            known = self._cards[name] = _Card(mark, plain, now + max(CARD_SECONDS, CARD_FACTOR * spent))
+        return known.plain
 
     def close(self) -> None:
         """Stop to follow all of them."""
-        for one in (*self._feeds.values(), *self._histories.values()):
-            one.close()
+        for feed in self._feeds.values():
+            feed.close()
+        for history in self._histories.values():
+            history.close()
 
 
 def _mark(run: RunDirectory) -> object:

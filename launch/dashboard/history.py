@@ -43,12 +43,19 @@ class Series:
     env_steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
 
-    def json(self, since: int) -> dict[str, list[Any]]:
-        """Return the points after a row; of many, some at even distances and the newest."""
-        first = bisect_left(self.rows, since)
-        stride = max(1, (len(self.rows) - first + POINTS - 1) // POINTS)
-        picked = range(len(self.rows) - 1, first - 1, -stride)[::-1]
-        columns = {"matches": self.matches, "env_steps": self.env_steps, "values": self.values}
+    def json(self, since: int, upto: int) -> dict[str, list[Any]]:
+        """Return the points of the rows from `since` up to `upto`; of many, some at even distances and the newest.
+
+        Rows from `upto` on may just be written by another thread.
+        """
+        first, end = bisect_left(self.rows, since), bisect_left(self.rows, upto)
+        stride = max(1, (end - first + POINTS - 1) // POINTS)
+        picked = range(end - 1, first - 1, -stride)[::-1]
+        columns: dict[str, Sequence[float]] = {
+            "matches": self.matches,
+            "env_steps": self.env_steps,
+            "values": self.values,
+        }
         return {name: [column[i] for i in picked] for name, column in columns.items()}
 
 
@@ -174,8 +181,15 @@ class History:
     def curves(self, names: list[str], since: int = 0) -> dict[str, Any]:
         """Return the points of some curves after a row, and the row to ask from next time."""
         upto = self.chronicle.next
-        found = {name: one.json(since) for name in names if (one := self.chronicle.series.get(name)) is not None}
+        found = {name: one.json(since, upto) for name in names if (one := self.chronicle.series.get(name)) is not None}
         return {"next": upto, "complete": self.complete, "series": found}
+
+    def courses(self, names: Sequence[str]) -> dict[str, tuple[list[int], list[float]]]:
+        """Return some curves over env steps."""
+        series = self.chronicle.series
+        found = {name: one for name in names if (one := series.get(name)) is not None}
+        counts = {name: len(one.values) for name, one in found.items()}  # what is appended last is whole
+        return {name: (one.env_steps[: counts[name]], one.values[: counts[name]]) for name, one in found.items()}
 
     def trails(self, players: Sequence[str]) -> dict[str, list[RatingPoint]]:
         """Return how the ratings of some players went, as far as it is known."""

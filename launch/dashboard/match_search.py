@@ -40,7 +40,7 @@ class MatchFilter(msgspec.Struct, frozen=True, kw_only=True):
 
     def wants(self, ticket: Ticket) -> bool:
         """Whether a ticket may be wanted, before its result is known."""
-        names = [entry.player for entry in ticket.entries]
+        names = [str(entry.player) for entry in ticket.entries]
         if self.purpose and ticket.purpose.value != self.purpose:
             return False
         if self.player and self.player not in names:

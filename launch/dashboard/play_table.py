@@ -81,10 +81,11 @@ class PlayTable:
         self._run, self._allow, self._config = run, tuple(allow), stored(run)
         self._changed = threading.Condition()
         self._now = GameProgress()
-        self._given: int | type[Exception] | None = None  # the move, or why there is none
+        self._given: list[int | type[Exception]] = []  # the move that is asked for, or why there is none
         self._kept: list[tuple[Actions, bool]] = []  # the actions of each tick, and whether the human chose one
         self._forced: list[Actions] = []  # those of the game before something was undone
         self._opponent: Mind | None = None
+        self._actions = 0  # of the game
         self._thread: threading.Thread | None = None
 
     # --- what the page asks for ------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ class PlayTable:
         entry = find_entry(open_view(self._run).state, opening.opponent)
         with self._changed:
             self._now = GameProgress(rated=opening.rated, over=False)
-            self._given, self._kept, self._forced = None, [], []
+            self._given, self._kept, self._forced = [], [], []
         self._thread = threading.Thread(target=self._play, args=(opening, entry), daemon=True, name="game")
         self._thread.start()
         return self._wait()
@@ -160,7 +161,7 @@ class PlayTable:
     # --- between the page and the thread ---------------------------------------------------------------------
 
     def _give(self, what: int | type[Exception]) -> None:
-        self._given, self._now.turn = what, None
+        self._given, self._now.turn = [what], None
         self._changed.notify_all()
 
     def _wait(self) -> dict[str, Any]:
@@ -173,13 +174,10 @@ class PlayTable:
     # --- in the thread ---------------------------------------------------------------------------------------
 
     def _play(self, opening: Opening, entry: Entry) -> None:
+        seed = secrets.randbits(31)
         try:
-            with closing(open_environment(self._config.env, self._allow, (TEXT,))) as env:
-                if not env.spec.single:
-                    raise PlayError(f"a move in {env.spec.name} is not one choice, and this page offers nothing else")
-                self._actions = env.spec.actions
-                self._opponent = _mind(self._run, entry, env.spec, self._allow)
-                (self._play_rated if opening.rated else self._play_freely)(opening, env, entry)
+            while not self._play_once(opening, entry, seed):
+                self._take_back()
         except QuitError:
             self._end("you left the game")
         except (LudusError, ValueError, OSError) as error:
@@ -189,28 +187,36 @@ class PlayTable:
                 self._now.over, self._now.turn = True, None
                 self._changed.notify_all()
 
-    _actions = 0  # of the game
+    def _play_once(self, opening: Opening, entry: Entry, seed: int) -> bool:
+        """Play to the end in a new environment; return False if the human takes a move back."""
+        with closing(open_environment(self._config.env, self._allow, (TEXT,))) as env:
+            if not env.spec.single:
+                raise PlayError(f"a move in {env.spec.name} is not one choice, and this page offers nothing else")
+            self._actions = env.spec.actions
+            self._opponent = _mind(self._run, entry, env.spec, self._allow)
+            if opening.rated:
+                self._play_rated(opening, env)
+                return True
+            try:
+                self._play_freely(opening, env, entry, seed)
+                return True
+            except _Undone:
+                return False
 
-    def _play_rated(self, opening: Opening, env: Environment, entry: Entry) -> None:
+    def _play_rated(self, opening: Opening, env: Environment) -> None:
         view = open_view(self._run)
         find_player(view.state, opening.opponent)
         with coordinator_of(self._run, self._config, view.live) as ask:
             game = HumanGame(self._run, self._config, env, ask, self, self._allow)
             game.game(PlayerId(opening.name), PlayerId(opening.opponent), None)
 
-    def _play_freely(self, opening: Opening, env: Environment, entry: Entry) -> None:
+    def _play_freely(self, opening: Opening, env: Environment, entry: Entry, seed: int) -> None:
         ticket = seat_pair(open_view(self._run).state, env.spec, Entry(YOU, None, "random"), entry)
         ticket = msgspec.structs.replace(ticket, episodes=opening.seat + 1)
         mine = {place for place, one in enumerate(ticket.entries) if one.player == YOU}
-        seed = secrets.randbits(31)
-        while True:
-            bots = seat_actors(self._config, self._run, env, ticket, secrets.randbits(31), self._allow, skip=mine)
-            choose = self.choose(env.spec, mine, bots.choose_in(seed))
-            try:
-                self.present(env.spec, ticket, play(env, ticket, opening.seat, seed, choose))
-                return
-            except _Undone:
-                self._take_back()
+        bots = seat_actors(self._config, self._run, env, ticket, secrets.randbits(31), self._allow, skip=mine)
+        choose = self.choose(env.spec, mine, bots.choose_in(seed))
+        self.present(env.spec, ticket, play(env, ticket, opening.seat, seed, choose))
 
     def _take_back(self) -> None:
         """Keep the moves before the last one of the human."""
@@ -242,15 +248,14 @@ class PlayTable:
         legal = np.flatnonzero(rows.mask[row]).tolist()
         chances, value = self._considered(rows, row, legal)
         with self._changed:
-            self._given = None
+            self._given.clear()
             self._now.turn = spec.agents[rows.agent[row]], legal
             self._now.chances, self._now.value = chances, value
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._given is not None)
-            given = self._given
+            self._changed.wait_for(lambda: self._given)
+            given = self._given.pop()
         if isinstance(given, type):
             raise given
-        assert given is not None  # it was waited for
         return given
 
     def _considered(self, rows: Rows, row: int, legal: list[int]) -> tuple[dict[int, float], float | None]:

@@ -4,7 +4,7 @@ import logging
 import sys
 
 from launch.dashboard.dashboard_runs import Runs
-from launch.dashboard.serving import DashboardError, Place, serve
+from launch.dashboard.serving import DashboardError, ServerPlace, serve
 from launch.processes.context import ProcessContext
 
 log = logging.getLogger("ludus.process")
@@ -14,7 +14,7 @@ def run_dashboard(context: ProcessContext) -> int:
     """Serve until SIGTERM; its address reaches the user through the process that started this one."""
     runs = Runs(only=context.run, allow=tuple(context.allow))
     try:
-        serve(runs, Place(), _print_line, lambda: context.stop.asked)
+        serve(runs, ServerPlace(), _print_line, lambda: context.stop.asked)
     except DashboardError as error:
         log.error("%s", error)
         return 1

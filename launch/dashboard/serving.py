@@ -1,11 +1,12 @@
 """`ludus dashboard`: serves the site until it is interrupted. The address with its token is printed once.
 
-serve(Runs(folder=Path("runs")), Place(), print)
+serve(Runs(folder=Path("runs")), ServerPlace(), print)
 """
 
 import asyncio
 import errno
 import socket
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from launch.terminal.spinner import hushed
 from league.errors import InputError
 
 HOST, PORT = "127.0.0.1", 8420
+SWITCH_SECONDS = 0.0005  # for which a thread that reads a run may keep one that answers waiting
+BACKLOG = 128  # connections that wait to be accepted
 GOODBYE_SECONDS = 1  # that open streams have to end
 STOP_SECONDS = 0.2  # between two looks whether it is time to stop
 
@@ -34,7 +37,7 @@ class DashboardError(InputError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ServerPlace:
     """Where a dashboard listens. Without a port it takes the usual one, or a free one if that is taken."""
 
     host: str = HOST
@@ -42,7 +45,7 @@ class Place:
     usual: int = PORT
 
 
-def listen(place: Place) -> socket.socket:
+def listen(place: ServerPlace) -> socket.socket:
     """Return a socket that listens; raise DashboardError if the port is taken."""
     wanted = [place.port] if place.port is not None else [place.usual, 0]
     for port in wanted:
@@ -58,10 +61,19 @@ def listen(place: Place) -> socket.socket:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # asyncio sends at once only if it is named
     try:
-        return socket.create_server((host, port), family=family, backlog=128)
-    except socket.gaierror as error:
-        raise DashboardError(f"--host {host}: {error.strerror}") from error
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        if isinstance(error, socket.gaierror):
+            raise DashboardError(f"--host {host}: {error.strerror}") from error
+        raise
+    return listener
 
 
 def address(host: str, listener: socket.socket, token: str) -> str:
@@ -75,29 +87,31 @@ def address(host: str, listener: socket.socket, token: str) -> str:
     return f"http://{name}:{listener.getsockname()[1]}/?token={token}"
 
 
-def serve(runs: Runs, place: Place, notify: Notify, stopped: Stopped = lambda: False) -> None:
+def serve(runs: Runs, place: ServerPlace, notify: Notify, stopped: Stopped = lambda: False) -> None:
     """Serve the dashboard until an interrupt, or until it is time to stop."""
     serve_site(make_site(runs), READING, place, "dashboard", notify, stopped)
 
 
 def serve_table(
-    table: PlayTable, opponent: str, name: str, place: Place, notify: Notify, stopped: Stopped = lambda: False
+    table: PlayTable, opponent: str, name: str, place: ServerPlace, notify: Notify, stopped: Stopped = lambda: False
 ) -> None:
     """Serve a table to play at until an interrupt, or until it is time to stop."""
     serve_site(make_play_site(table, opponent, name), PLAYING, place, "play", notify, stopped)
 
 
 def serve_site(
-    site: ASGIApp, methods: Collection[str], place: Place, what: str, notify: Notify, stopped: Stopped
+    site: ASGIApp, methods: Collection[str], place: ServerPlace, what: str, notify: Notify, stopped: Stopped
 ) -> None:
     """Serve a site behind its entrance, which admits these methods; print its address once."""
     own = Pass.new()
+    sys.setswitchinterval(SWITCH_SECONDS)
     with listen(place) as listener, hushed():
         config = uvicorn.Config(
             Entrance(site, own, own_names(place.host), methods),
-            log_level="warning",
+            log_level="critical",  # the site logs its own errors; streams that are cut off at the end are none
             access_log=False,  # it would have the token
             server_header=False,
+            proxy_headers=False,
             ws="none",
             timeout_graceful_shutdown=GOODBYE_SECONDS,
         )

@@ -6,6 +6,7 @@ Every answer comes from a feed that all visitors share; what takes longer than a
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -24,17 +25,22 @@ from starlette.staticfiles import StaticFiles
 from launch.dashboard.dashboard_runs import Runs
 from launch.dashboard.match_replay import ReplayOrder, replay_apart
 from launch.dashboard.match_search import ENDINGS, PURPOSES, MatchFilter, find_match, search_matches, sides_of
+from launch.dashboard.run_comparison import compare_json, is_tournament, tournament_rows
 from launch.dashboard.run_feed import TABLES, NotReady, RunFeed
 from launch.dashboard.status_stream import status_events
 from launch.matches.playing import parse_match
+from launch.sweeps.comparing import figures
 from launch.viewers.view import ViewError
 from league.errors import LudusError
 from league.events import ResultCounted
 from league.state import LeagueState
 
+log = logging.getLogger("ludus.dashboard")
+
 STATIC = Path(str(files("launch.dashboard"))) / "static"
 ORDERS = ("rating", "kind", "cluster")
 JSON = "application/json"
+MOST_COMPARED = 64  # runs side by side
 MOST_MATCHES = 200  # in one answer
 MOST_OPEN = 200  # tickets under way in one answer
 NOT_READY = 202  # accepted, and not done: browsers log what is 400 or more as an error
@@ -52,6 +58,7 @@ def make_site(runs: Runs) -> Starlette:
     routes = [
         Route("/", _index),
         Route("/api/runs", _runs),
+        Route("/api/compare", _compare),
         Route(f"{one}/league", _league),
         Route(f"{one}/stream", _stream),
         Route(f"{one}/standings", _standings),
@@ -65,7 +72,11 @@ def make_site(runs: Runs) -> Starlette:
         Route(f"{one}/replay", _replay),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    handlers: dict[Any, Callable[..., Any]] = {LudusError: _explain_error, HTTPException: _http_error}
+    handlers: dict[Any, Callable[..., Any]] = {
+        LudusError: _explain_error,
+        HTTPException: _http_error,
+        Exception: _log_error,
+    }
     site = Starlette(routes=routes, lifespan=closing, exception_handlers=handlers)
     site.state.runs = runs
     return site
@@ -91,6 +102,11 @@ def _explain_error(request: Request, error: Exception) -> Response:
 def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return answer({"problem": error.detail}, error.status_code)
+
+
+def _log_error(request: Request, error: Exception) -> Response:
+    log.error("%s cannot be answered", request.url.path, exc_info=error)
+    return answer({"problem": f"the dashboard failed ({type(error).__name__}): its output says where"}, 500)
 
 
 def _feed(request: Request) -> RunFeed:
@@ -252,3 +268,40 @@ def _replayed(feed: RunFeed, match: tuple[int, int | None], seq: int | None, see
         allow=feed.allow,
     )
     return feed.replays.get(f"{match[0]}.{episode}", lambda: replay_apart(order))
+
+
+# --- several runs --------------------------------------------------------------------------------------------
+
+
+async def _compare(request: Request) -> Response:
+    """Answer with several runs side by side, and the curves that are named."""
+    runs: Runs = request.app.state.runs
+    names = list(dict.fromkeys(request.query_params.getlist("run")))
+    if not 2 <= len(names) <= MOST_COMPARED:
+        raise HTTPException(400, f"compare 2 to {MOST_COMPARED} runs, got {len(names)}")
+    return answer(await run_in_threadpool(_compared, runs, names, request.query_params.getlist("name")))
+
+
+def _compared(runs: Runs, names: list[str], curves: list[str]) -> dict[str, Any]:
+    for name in names:
+        runs.feed(name).look()
+        runs.history(name).look()
+    samples = {name: runs.feed(name).reading_state(lambda state: dict(figures(state, None))) for name in names}
+    courses = {name: runs.history(name).courses(curves) for name in names}
+    plain = compare_json([runs.run(name) for name in names], samples, courses)
+    known = sorted({curve for name in names for curve in runs.history(name).chronicle.series})
+    plain["tournaments"] = {name: rows for name in runs.found() if (rows := _tournament(runs, name, names))}
+    return plain | {"names": known, "complete": all(runs.history(name).complete for name in names)}
+
+
+def _tournament(runs: Runs, name: str, compared: list[str]) -> list[dict[str, Any]]:
+    """Return the standings of a tournament in which players of the compared runs met; nothing if it is none."""
+    if name in compared or not is_tournament(runs.run(name)):
+        return []
+    feed = runs.feed(name)
+    feed.look()
+    try:
+        found = feed.reading_state(lambda state: {p.id: p.snapshot for p in state.population if p.snapshot is not None})
+    except NotReady:
+        return []  # it is being read, and is there the next time
+    return tournament_rows(feed.rows.since(0), found, [runs.run(one) for one in compared])

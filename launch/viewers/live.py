@@ -311,4 +311,4 @@ def next_commands(state: LeagueState, run_name: str, allow: Sequence[str] = ()) 
         ]
     if state.results["evaluate"]:
         commands.append(f"ludus matches {run_name}      # then: ludus replay {run_name} TICKET{also}")
-    return [*commands, f"ludus verify {run_name}", f"ludus dashboard {run_name}      # all of it, in a browser"]
+    return [*commands, f"ludus verify {run_name}", f"ludus dashboard {run_name}{also}"]

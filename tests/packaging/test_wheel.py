@@ -66,10 +66,12 @@ def installed(wheel, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_wheel_has_the_configs_the_zoo_and_the_job_script_and_nothing_else(wheel):
+def test_the_wheel_has_the_configs_the_zoo_the_pages_and_the_job_script_and_nothing_else(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     data = {str(path.relative_to(ROOT)) for path in (ROOT / "conf").rglob("*.yaml")} | {"launch/slurm/job.sh"}
     data |= {str(path.relative_to(ROOT)) for path in (ROOT / "launch" / "zoo").rglob("*.safetensors")}
+    static = (ROOT / "launch" / "dashboard" / "static").rglob("*")
+    data |= {str(path.relative_to(ROOT)) for path in static if path.is_file()}
     code = {str(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
     assert len(data) > 10
     assert {name for name in names if ".dist-info/" not in name} == data | code | {"ludus.py"}

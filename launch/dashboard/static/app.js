@@ -3,6 +3,7 @@
 import { link, parse } from "./address.js";
 import { useJson, useStatus } from "./api.js";
 import { html, render, useEffect, useRef, useState } from "./html.js";
+import { Compare } from "./pages/compare.js";
 import { Curves } from "./pages/curves.js";
 import { Family } from "./pages/family.js";
 import { Machines } from "./pages/machines.js";
@@ -40,7 +41,8 @@ function useAddress() {
 function App() {
   const { run, page, query } = useAddress();
   const main = useRef(null);
-  const title = run ? `${PAGES[page]?.[0] ?? "?"} of ${run}` : "Runs";
+  const comparing = run === "-"; // no run has this name
+  const title = comparing ? "Compare" : run ? `${PAGES[page]?.[0] ?? "?"} of ${run}` : "Runs";
   useEffect(() => {
     document.title = `${title} - Ludus`;
     main.current?.focus({ preventScroll: true });
@@ -49,11 +51,11 @@ function App() {
     <a class="skip" href="#main" onClick=${(event) => skip(event, main)}>Skip to the content</a>
     <header>
       <a class="brand" href="#/">Ludus</a>
-      ${run && html`<${Tabs} run=${run} page=${page} />`}
+      ${run && !comparing && html`<${Tabs} run=${run} page=${page} />`}
       <${ThemeChoice} />
     </header>
     <main id="main" tabindex="-1" ref=${main}>
-      ${run ? html`<${RunPage} key=${run} run=${run} page=${page} query=${query} />` : html`<${Runs} />`}
+      ${comparing ? html`<${Compare} query=${query} />` : run ? html`<${RunPage} key=${run} run=${run} page=${page} query=${query} />` : html`<${Runs} />`}
     </main>`;
 }
 

@@ -2,6 +2,7 @@ import shutil
 
 import pytest
 
+from launch.dashboard import dashboard_runs
 from launch.dashboard.dashboard_runs import Runs
 from launch.viewers.view import ViewError
 
@@ -21,7 +22,9 @@ def test_only_names_of_the_folder_lead_anywhere(played, tmp_path, name):
         Runs(folder=tmp_path).run(name)
 
 
-def test_a_run_that_has_not_changed_is_not_read_again(run, tmp_path):
+def test_a_run_that_has_not_changed_is_not_read_again(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(dashboard_runs, "CARD_SECONDS", 0.0)
+    monkeypatch.setattr(dashboard_runs, "CARD_FACTOR", 0.0)
     runs = Runs(folder=tmp_path)
     (first,) = runs.cards()
     (again,) = runs.cards()

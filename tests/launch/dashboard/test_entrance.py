@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse
 
 from launch.dashboard.dashboard_runs import Runs
 from launch.dashboard.entrance import Entrance, Pass, Visit, is_loopback, own_names, refusal
-from launch.dashboard.serving import Place, serve
+from launch.dashboard.serving import ServerPlace, serve
 
 OWN = Pass("secret-of-the-test")
 COOKIE = ("cookie", f"{OWN.cookie}={OWN.token}")
@@ -121,7 +121,7 @@ def foreign(rng, port):
 
 def test_of_a_thousand_foreign_requests_none_is_answered(played, figure, patiently):
     lines, stop = [], threading.Event()
-    arguments = (Runs(only=played[0]), Place(port=0), lines.append, stop.is_set)
+    arguments = (Runs(only=played[0]), ServerPlace(port=0), lines.append, stop.is_set)
     server = threading.Thread(target=serve, args=arguments, daemon=True)
     server.start()
     address = patiently(lambda: lines and lines[0], 10, "the address")

@@ -40,10 +40,13 @@ def test_a_long_series_is_thinned_but_keeps_its_newest_point():
     for i in range(3 * POINTS):
         for column in (series.rows, series.matches, series.env_steps, series.values):
             column.append(i)
-    found = series.json(0)
+    found = series.json(0, 3 * POINTS)
     assert len(found["values"]) <= POINTS
     assert found["values"][-1] == 3 * POINTS - 1
-    assert series.json(3 * POINTS - 2)["values"] == [3 * POINTS - 2, 3 * POINTS - 1]
+    assert series.json(3 * POINTS - 2, 3 * POINTS)["values"] == [3 * POINTS - 2, 3 * POINTS - 1]
+    assert series.json(3 * POINTS - 2, 3 * POINTS - 1)["values"] == [3 * POINTS - 2], (
+        "a row that is being written waits"
+    )
 
 
 def ticket(opponent, episodes=2):

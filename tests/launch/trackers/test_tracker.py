@@ -142,3 +142,42 @@ def test_each_tracker_is_a_process(run):
     config = stored(run)
     config.track.to = ["csv", "wandb"]
     assert [part.name for part in topology(config)][-2:] == ["tracker-0", "tracker-1"]
+
+
+class RingingSink:
+    """A sink that can call somebody."""
+
+    id = ""
+
+    def __init__(self):
+        self.alarms = []
+
+    def open(self):
+        return 0
+
+    def write(self, row):
+        pass
+
+    def flush(self):
+        pass
+
+    def close(self):
+        pass
+
+    def alert(self, alarm):
+        self.alarms.append(alarm)
+
+
+def test_a_sink_that_can_call_somebody_gets_each_alarm_once(run):
+    world, sink = World(run), RingingSink()
+    world.service.coordinator.state.voids = 2
+    tracker = Tracker("csv", sink, world, world.config, run.fold, Kept())
+    while not tracker.step(0.0):
+        pass
+    tracker._viewer.state.voids = 2
+    for _ in range(3):
+        tracker._rang_at = float("-inf")
+        tracker._ring()
+    world.service.close()
+    assert [alarm.name for alarm in sink.alarms] == ["void"]
+    assert tracker._trails["main"].points, "the course of the main's rating is known"

@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fake_wandb import served
@@ -19,6 +20,7 @@ from launch.matches.filming import Films
 from launch.trackers.readback import history, records, rows_in
 from launch.trackers.tracker import sink_context
 from launch.trackers.wandb_run import WandbRun, has_key
+from launch.viewers.alarms import Alarm
 
 ROOT = Path(__file__).parents[3]
 KEY = "0" * 40
@@ -27,6 +29,7 @@ KEY = "0" * 40
 WRITER = """
 import json, os, sys, time
 from pathlib import Path
+from types import SimpleNamespace
 from launch.matches.filming import Films
 from launch.config.config import stored
 from launch.viewers.curves import Curves
@@ -298,3 +301,20 @@ def test_a_server_that_takes_no_artifacts_is_told_once_and_gets_the_numbers(draw
         "wandb: tables and videos are left out: permission denied",
     ]
     assert sink._run.steps == [row.number for row in rows]
+
+
+def test_an_alarm_is_an_alert_and_one_that_cannot_be_sent_is_reported_once(run):
+    sent, told = [], []
+    sink = WandbRun(sink_context(stored(run), run, run.track / "wandb", told.append, Films(run)))
+    alarm = Alarm(name="void", what="2 tickets are void" + " again" * 20, meaning="They failed.", advice="Look.")
+    sink._run = SimpleNamespace(alert=lambda **fields: sent.append(fields))
+    sink.alert(alarm)
+    assert sent == [{"title": alarm.what[:64], "text": "They failed. Look.", "level": "WARN"}]
+
+    def refuse(**_):
+        raise OSError("no route")
+
+    sink._run = SimpleNamespace(alert=refuse)
+    sink.alert(alarm)
+    sink.alert(alarm)
+    assert told == ["wandb: alarms are not sent: no route"]

@@ -4,7 +4,9 @@ import pytest
 
 from launch.viewers.alarms import Bell, RatingPoint, RatingTrail, Signs, find_alarms, stalled
 from launch.viewers.view import read_offline
-from league.state import TRAIN
+from league.events import PlayerFrozen
+from league.player import Player
+from league.state import TRAIN, apply
 
 BUSY = Signs(live=True, elapsed=600.0, collector_wait=0.1, learner_wait=0.1, free=1 << 40)
 
@@ -47,7 +49,11 @@ def test_a_main_that_surely_loses_to_its_past(state):
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_exploiters_that_surely_beat_the_main(state, frozen):
-    exploiter = past_of(state, "exploiter") if frozen else "exploiter"
+    exploiter = "exploiter"
+    if frozen:
+        exploiter = "exploiter.9"
+        player = Player(id=exploiter, kind="main_exploiter", parent="exploiter", snapshot="0" * 64)
+        apply(state, PlayerFrozen(player=player, decisions=1, why="due"))
     meet(state, exploiter, "main", 90, 10)
     (alarm,) = find_alarms(state, BUSY)
     assert alarm.name == "exploited/main"

@@ -189,7 +189,7 @@ def test_the_report_tells_every_last_candidate_with_its_interval(state):
 
 def test_the_commands_of_the_report_are_commands(state):
     commands = next_commands(state, "first")
-    assert len(commands) == 5
+    assert len(commands) == 6
     for command in commands:
         parsed = build_parser().parse_args(command.partition("#")[0].split()[1:])
         assert parsed.run == "first"
@@ -212,5 +212,17 @@ def test_the_commands_of_the_report_are_allowed_what_the_run_was(state):
 def test_a_league_without_results_has_a_report():
     state = LeagueState(LeagueConfig())
     assert candidate_lines(state) == ["no main has met an anchor since its last candidate"]
-    assert next_commands(state, "empty") == ["ludus standings empty", "ludus verify empty"]
+    assert next_commands(state, "empty") == ["ludus standings empty", "ludus verify empty", "ludus dashboard empty"]
     final_report(state, "empty", screen(terminal=False))
+
+
+def test_alarms_are_printed_once_when_they_ring(view):
+    console, now = screen(terminal=False), [0.0]
+    view.state.voids, view.live = 2, True
+    table = LiveTable("first", plain=True, console=console, clock=lambda: now[0])
+    for _ in range(4):
+        table.show(view)
+        now[0] += 60.0
+    printed = console.file.getvalue()
+    assert printed.count("alarm: 2 tickets are void.") == 1
+    assert "ludus check-env" in printed

@@ -48,9 +48,14 @@ function laidOut(players) {
   });
   const shown = tree.descendants().filter((node) => node.depth);
   const at = (node) => [node.y, node.x - least + ROW];
-  const links = shown.filter((node) => node.depth > 1).map((node) => curve(at(node.parent), at(node)));
+  const links = shown.filter((node) => node.depth > 1).map((node) => curve(after(at(node.parent), node.parent.data.player), at(node)));
   const depth = Math.max(1, ...shown.map((node) => node.depth));
   return { width: depth * COLUMN + NAME, height: most - least + 2 * ROW, links, nodes: shown.map((node) => ({ x: at(node)[0], y: at(node)[1], one: node.data })) };
+}
+
+// Where a link leaves a player: behind its name.
+function after([x, y], name) {
+  return [Math.min(x + 14 + 7 * name.length, x + COLUMN - 20), y];
 }
 
 function curve([x0, y0], [x1, y1]) {

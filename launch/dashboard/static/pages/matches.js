@@ -125,8 +125,8 @@ function Steps({ data }) {
       <p>${data.players.map((one) => html`<span class="seat"><strong>${one.agents.join(", ")}</strong>: ${one.text}</span>`)}</p>
       <p class="controls">
         <button onClick=${() => to(0)} aria-label="First position">|◀</button>
-        <button onClick=${() => to(step - 1)} disabled=${step === 0}>Back</button>
-        <button onClick=${() => to(step + 1)} disabled=${step === last}>Next</button>
+        <button onClick=${() => to(step - 1)}>Back</button>
+        <button onClick=${() => to(step + 1)}>Next</button>
         <button onClick=${() => to(last)} aria-label="Last position">▶|</button>
         <label>Position <input type="range" min="0" max=${last} value=${step} onInput=${(event) => to(Number(event.target.value))} /></label>
         <span role="status">${step} of ${last}${moves(position)}</span>

@@ -95,5 +95,5 @@ function Work({ run, status }) {
       )}
       <${Fact} name="Lag in versions, mean and p95">${significant(status.lag_mean, 2)}, ${significant(status.lag_p95, 2)}<//>
     <//>
-    <${Chart} title="Throughput" lines=${lines} xLabel="env steps" yLabel="env steps per second" height=${200} />`;
+    <${Chart} title="Throughput" lines=${lines} xLabel="env steps" yLabel="per second" height=${200} />`;
 }

@@ -16,6 +16,7 @@ export function Runs() {
     ${problem && html`<${Notice} kind="problem">${problem.message}<//>`}
     ${!data && !problem && html`<${Notice}>Reading the runs ...<//>`}
     ${data?.length === 0 && html`<${Notice}>There are no runs here yet. Start one with: ludus run<//>`}
+    ${data?.length > 1 && html`<p><a href=${link("-", "compare")}>Compare runs</a></p>`}
     <ul class="cards">${data?.map((run) => html`<${Card} key=${run.name} run=${run} />`)}</ul>`;
 }
 
