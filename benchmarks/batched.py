@@ -3,11 +3,17 @@
 Pgx alone is one compiled function that chooses random legal actions, steps all worlds and begins again those that are
 over. Both leagues of a pair have the same settings, and take turns: one is stopped while the other plays. They train
 with IMPALA, which passes once over the data: with the four passes of PPO a fast game may wait for the learner.
+
+python -m benchmarks --only o                                           # everything, one after the other
+python -m benchmarks.batched connect_four chess                         # these through rows
+python -m benchmarks.batched --leagues othello --algo ppo --seconds 2 --rounds 4
 """
 
+import argparse
 import os
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,7 +23,7 @@ import numpy as np
 from benchmarks.children import go_on
 from benchmarks.measure import Measure, Verdict, alternate, by_cpu, by_wall, paired, summarise, timed
 from benchmarks.whole import Case, League, configure
-from collectors.envs.adapters.pgx import bound_threads, keys_of, make
+from collectors.envs.adapters.pgx import keys_of, make, share_machine
 from collectors.envs.config import EnvConfig
 from collectors.players.bots import choose
 from launch.config.config import to_plain
@@ -29,9 +35,10 @@ from launch.viewers.view import Viewer
 from league.store.run_directory import RunDirectory
 from league.wire.sockets import PAGE_LIMIT
 from learners.algorithms.impala_config import IMPALAConfig
+from learners.algorithms.ppo_config import PPOConfig
 
 SLOTS, LEAST, TIMES = 256, 0.6, 3.0
-ALGO = asdict(IMPALAConfig())
+ALGORITHMS = {"impala": IMPALAConfig, "ppo": PPOConfig}
 GAMES = ("connect_four", "othello", "hex", "backgammon", "go_9x9", "chess")
 
 
@@ -51,7 +58,7 @@ PAIRS = (
 
 def bare(id: str) -> Measure:
     """Return the measure of Pgx alone."""
-    bound_threads(os.environ)
+    share_machine(os.environ)
     import jax
     import jax.numpy as jnp
     import pgx
@@ -99,12 +106,13 @@ def through_rows(id: str) -> Measure:
     return lambda seconds: timed(work, seconds)
 
 
-def leagues(pair: Pair, folder: Path, seconds: float, rounds: int) -> Verdict:
+def leagues(pair: Pair, folder: Path, seconds: float, rounds: int, algorithm: str = "impala") -> Verdict:
     """Measure two leagues of one collector each, in turns."""
+    algo = asdict(ALGORITHMS[algorithm]())
     with ExitStack() as stack:
         both, supervisors = [], []
         for env in (pair.env, EnvConfig(name="pgx", id=pair.batched)):
-            config = replace(configure(Case(f"o: league on {env.name}", env, 1, SLOTS)), algo=ALGO)
+            config = replace(configure(Case(f"o: league on {env.name}", env, 1, SLOTS)), algo=algo)
             run = RunDirectory(folder / f"{pair.batched}-{env.name}").create()
             run.write_config(to_plain(config))
             describe_environment(config, run, ())
@@ -117,16 +125,41 @@ def leagues(pair: Pair, folder: Path, seconds: float, rounds: int) -> Verdict:
             go_on(supervisor.alive())
     summarise(f"o: league on {pair.env.name} {pair.env.id}", one_by_one)
     summarise(f"o: league on pgx {pair.batched}", batched)
-    name = f"o: league on pgx {pair.batched}, times {pair.env.name}, env steps/s"
+    name = f"o: {algorithm} league on pgx {pair.batched}, times {pair.env.name}, env steps/s"
     return Verdict.of(name, paired(one_by_one, batched, by_wall), TIMES)
 
 
-def run(folder: Path, seconds: float, rounds: int, games: Sequence[str] = GAMES) -> list[Verdict]:
-    """Measure games through rows, then leagues."""
-    verdicts = [leagues(pair, folder, seconds, rounds) for pair in PAIRS]
-    for id in games:
+def games(ids: Sequence[str], seconds: float, rounds: int) -> Iterator[Verdict]:
+    """Measure games through rows."""
+    for id in ids:
         alone, rows = alternate(bare(id), through_rows(id), seconds, rounds)
         summarise(f"o: pgx {id} alone", alone)
         summarise(f"o: pgx {id} through rows", rows)
-        verdicts.append(Verdict.of(f"o: pgx {id} through rows, times alone, CPU", paired(alone, rows, by_cpu), LEAST))
-    return verdicts
+        yield Verdict.of(f"o: pgx {id} through rows, times alone, CPU", paired(alone, rows, by_cpu), LEAST)
+
+
+def run(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """Measure leagues, then games through rows."""
+    return [leagues(pair, folder, seconds, rounds) for pair in PAIRS] + list(games(GAMES, seconds, rounds))
+
+
+def main() -> None:
+    """Measure some of it: the whole takes minutes."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.batched", description=__doc__)
+    parser.add_argument("games", nargs="*", help="games through rows")
+    parser.add_argument("--leagues", nargs="*", default=[], help=f"of {', '.join(pair.batched for pair in PAIRS)}")
+    parser.add_argument("--algo", default="impala", choices=ALGORITHMS, help="of the leagues")
+    parser.add_argument("--seconds", type=float, default=0.7, help="length of a slice")
+    parser.add_argument("--rounds", type=int, default=9, help="slices of each subject")
+    given = parser.parse_args()
+    Path("runs").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="benchmark-", dir="runs") as folder:
+        for pair in PAIRS:
+            if pair.batched in given.leagues:
+                leagues(pair, Path(folder), given.seconds, given.rounds, given.algo).tell()
+    for verdict in games(given.games, given.seconds, given.rounds):
+        verdict.tell()
+
+
+if __name__ == "__main__":
+    main()

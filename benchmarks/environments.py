@@ -2,6 +2,7 @@
 
 python -m benchmarks.environments                       # the table of docs/environments.md; takes minutes
 python -m benchmarks.environments classic/chess_v6 mpe2/simple_tag_v3
+python -m benchmarks.environments --into docs/environments.md classic/chess_v6       # replaces its row there
 
 What the collector reports of each match is compared with the environment's own project: PettingZoo's own loop (or
 OpenSpiel's) is given the same seed and the same actions, and must pay every agent the same.
@@ -16,6 +17,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +30,14 @@ from collectors.actors import Actors
 from collectors.check import speed
 from collectors.collector import Collector
 from collectors.config import CollectorConfig
+from collectors.conformance import Transcript
 from collectors.conforming import conform
-from collectors.envs.config import parse_environment, planned
+from collectors.envs.config import EnvConfig, parse_environment, planned
 from collectors.envs.plan import Plan
+from collectors.envs.rows import Environment
 from collectors.learner_client import LearnerClient
+from collectors.outcome_notes import look_at_outcomes
+from collectors.played_episodes import from_transcripts
 from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig
 from league.spec import EnvSpec
@@ -41,6 +47,7 @@ from league.wire.in_memory import Exchange
 from league.wire.messages import Orders
 
 SLOTS, EPISODES = 2, 4
+BARE_SECONDS = 1.0  # for the project's own loop
 STEPS = 20_000  # ticks of a collector, in which all matches must be finished
 
 
@@ -109,13 +116,47 @@ KNOWN: dict[str, Known] = {
     "gymnasium/Taxi-v4": Known("Gymnasium", remark="action mask in the info"),
     "ALE/Pong-v5": Known("Gymnasium", {"max_num_frames_per_episode": 2000}, remark="preprocessed as in papers"),
     "ALE/Breakout-v5": Known("Gymnasium", {"max_num_frames_per_episode": 2000}, remark="preprocessed as in papers"),
+    "pgx/tic_tac_toe": Known("Pgx"),
+    "pgx/connect_four": Known("Pgx"),
+    "pgx/othello": Known("Pgx"),
+    "pgx/hex": Known("Pgx"),
+    "pgx/go_9x9": Known("Pgx", {"env.max_steps": 60}),
+    "pgx/backgammon": Known("Pgx", remark="dice"),
+    "pgx/kuhn_poker": Known("Pgx"),
+    "pgx/leduc_holdem": Known("Pgx"),
+    "pgx/sparrow_mahjong": Known("Pgx"),
+    "pgx/2048": Known("Pgx"),
 }
+
+PACKAGES = {
+    "PettingZoo": "pettingzoo",
+    "mpe2": "mpe2",
+    "OpenSpiel": "open_spiel",
+    "Gymnasium": "gymnasium",
+    "ale-py": "ale-py",
+    "multi-agent-ale-py": "multi-agent-ale-py",
+    "lbforaging": "lbforaging",
+    "rware": "rware",
+    "Pgx": "pgx",
+    "JAX": "jax",
+}
+"""What the sweep plays, as pip names it."""
+
+
+def config_of(id: str) -> EnvConfig:
+    """Return the config of an environment."""
+    known = KNOWN.get(id)
+    return parse_environment(id, dict(known.kwargs) if known else {})
 
 
 def plan_of(id: str) -> Plan:
     """Return how the environment is made."""
-    known = KNOWN.get(id)
-    return planned(parse_environment(id, dict(known.kwargs) if known else {}))
+    return planned(config_of(id))
+
+
+def installed() -> str:
+    """Return the versions of everything that the sweep can play."""
+    return ", ".join(f"{name} {version(package)}" for name, package in PACKAGES.items())
 
 
 # --- matches through the collector ---
@@ -247,20 +288,65 @@ class Line:
     id: str
     spec: EnvSpec | None
     problems: list[str]
-    speed: float = 0.0
+    rule: str = ""  # who wins
+    speed: float = 0.0  # decisions in a CPU second
+    bare: float = 0.0  # the same in the project's own loop
 
 
 def sweep(id: str) -> Line:
     """Play an environment in every way that matters."""
     try:
-        made = plan_of(id)
+        config = config_of(id)
+        made = planned(config)
         env = made.build(1)
         spec = env.spec
         env.close()
-        problems = wrong(made) + [one.what for one in conform(made.build, range(1, 4), SLOTS, made.returns).problems]
-        return Line(id, spec, problems, speed(made.build(SLOTS)))
+        found = conform(made.build, range(1, 4), SLOTS, made.returns)
+        problems = wrong(made) + [one.what for one in found.problems]
+        rule, _ = look_at_outcomes(spec, from_transcripts(spec, found.complete), config)
+        return Line(
+            id, spec, problems, who_wins(spec, rule), speed(made.build(SLOTS)), bare_speed(made, found.complete)
+        )
     except Exception as error:  # the table must show all others
         return Line(id, None, [f"{type(error).__name__}: {error}"])
+
+
+def own_speed(env: Environment) -> float:
+    """Return how many decisions of random players Ludus makes in a CPU second."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    by_wall = speed(env)
+    return by_wall * (time.perf_counter() - wall) / (time.process_time() - cpu)
+
+
+def bare_speed(made: Plan, episodes: Sequence[Transcript]) -> float:
+    """Return how many decisions the project's own loop makes in a CPU second, given the same actions.
+
+    What it takes to build the environment is left out.
+    """
+    assert made.returns is not None
+    made.returns(episodes[0].seed, episodes[0].ticks)  # the first time is slower
+    decisions, spent, end = 0, 0.0, time.perf_counter() + BARE_SECONDS
+    while time.perf_counter() < end:
+        for episode in episodes:
+            began = time.process_time()
+            made.returns(episode.seed, [])
+            built = time.process_time()
+            made.returns(episode.seed, episode.ticks)
+            spent += (time.process_time() - built) - (built - began)
+            decisions += len(episode.acts)
+    return decisions / max(spent, 1e-9)
+
+
+def who_wins(spec: EnvSpec, rule: str) -> str:
+    """Return the rule in short.
+
+    >>> from collectors.envs.native.connect_four import SPEC
+    >>> who_wins(SPEC, "the highest return wins")
+    'highest return'
+    """
+    if spec.cooperative:
+        return "nobody: returns count"
+    return "named in infos" if "infos" in rule else "highest return"
 
 
 def seats_of(spec: EnvSpec) -> str:
@@ -288,26 +374,53 @@ def row(line: Line) -> str:
     """Return a row of the table in Markdown."""
     known = KNOWN.get(line.id, Known(""))
     if line.spec is None:
-        return f"| `{line.id}` | {known.api} | | | | | **no** | | {line.problems[0]} |"
+        return f"| `{line.id}` | {known.api} | | | | | **no** | | | | {line.problems[0]} |"
     seen = f"{line.spec.observation.dtype} {'x'.join(map(str, line.spec.observation.shape))}"
     mark = "yes" if not line.problems else "**no**"
     told = "; ".join(filter(None, [*line.problems, known.remark]))
     cells = [f"`{line.id}`", known.api, str(len(line.spec.agents)), seats_of(line.spec), actions_of(line.spec), seen]
-    return f"| {' | '.join([*cells, mark, f'{line.speed:,.0f}', told])} |"
+    return f"| {' | '.join([*cells, mark, line.rule, f'{line.speed:,.0f}', f'{line.bare:,.0f}', told])} |"
+
+
+HEAD = (
+    "| environment | API | agents | seats | actions | observation | passes | who wins | decisions/s | bare | remarks |",
+    "|---|---|---|---|---|---|---|---|---|---|---|",
+)
+BEGIN, END = "<!-- the sweep writes this: begin -->", "<!-- the sweep writes this: end -->"
+
+
+def renewed(page: str, rows: Mapping[str, str], versions: str) -> str:
+    """Return a page with these rows, by id, in its table; rows of other environments stay as they are.
+
+    >>> page = renewed(f"text {BEGIN}{END}", {"b": "| `b` | old |"}, "Zoo 1.0")
+    >>> renewed(page, {"a": "| `a` | new |", "b": "| `b` | new |"}, "Zoo 1.1").splitlines()[-4:-2]
+    ['| `b` | new |', '| `a` | new |']
+    """
+    before, rest = page.split(BEGIN)
+    table, after = rest.split(END)
+    old = {line.split("`")[1]: line for line in table.splitlines() if line.startswith("| `")}
+    merged = old | dict(rows)
+    order = sorted(merged, key=lambda id: list(KNOWN).index(id) if id in KNOWN else len(KNOWN))
+    lines = [BEGIN, "", f"{versions}.", "", *HEAD, *(merged[id] for id in order), "", END]
+    return before + "\n".join(lines) + after
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Play every known environment and print the table of them.")
     parser.add_argument("ids", nargs="*", help="environments, as `ludus check-env` takes them; default: all known")
-    ids = parser.parse_args().ids or list(KNOWN)
+    parser.add_argument("--into", type=Path, help="a page with such a table, in which these rows are replaced")
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("| environment | API | agents | seats | actions | observation | passes | decisions/s | remarks |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for id in ids:
+    if arguments.into is None:
+        print("\n".join(HEAD))
+    for id in arguments.ids or list(KNOWN):
         begin = time.perf_counter()
-        line = sweep(id)
-        print(row(line), flush=True)
+        found = row(sweep(id))
+        print(found, flush=True)
+        if arguments.into is not None:
+            page = arguments.into.read_text()
+            arguments.into.write_text(renewed(page, {id: found}, installed()))
         print(f"{id}: {time.perf_counter() - begin:.1f} s", file=sys.stderr)
 
 

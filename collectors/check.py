@@ -15,6 +15,7 @@ from collectors.conforming import MORE, Suite
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, place_of, planned
 from collectors.envs.known import NoEnvironmentError
+from collectors.envs.other_python.far_process import FarSideError, FarSideLost
 from collectors.envs.other_python.version_hints import version_hint
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
@@ -36,6 +37,7 @@ CHECK_SECONDS = 20.0  # of `ludus check-env`: what there is no time for is left 
 EPISODES = 16  # that it plays if there is time
 ENDLESS_SECONDS = 20.0  # of the trial before a run, if that is enough to see that episodes do not end
 TRIAL_SECONDS = 1.0  # of random play before a run
+TRY_THERE = "Try in that Python what the message names: env.python -c 'import numpy, pettingzoo' must work"
 MAKER = "Name a class or function that makes an environment, as package.module:name"
 OUTCOME_FACTOR = 10  # times as long a trial may take if only a real episode can test env.outcome
 
@@ -107,6 +109,8 @@ def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mappin
     except Exception as error:
         better = "" if kwargs is None else constructor_remedy(error, kwargs)
         better = MAKER if isinstance(error, NoEnvironmentError) else better
+        if isinstance(error, FarSideError | FarSideLost):
+            better = better or TRY_THERE
         better = better or ("" if kwargs is None else version_hint(error))
         where = "" if kwargs is None else place_of(error)
         what = f"{type(error).__name__}: {str(error) or 'it gave no reason'}{where}"
@@ -155,7 +159,7 @@ def _read_spec(report: EnvReport, made: Plan) -> None:
 
 
 def _complaints(report: EnvReport, made: Plan, remedy: str, budget: TimeBudget) -> list[Problem]:
-    """Return the problems that PettingZoo's tests found; a test that fails itself is only noted."""
+    """Return the problems that PettingZoo's tests found; what a league can live with is only noted."""
     if made.complaints is None:
         return []
     if not budget.left:
@@ -163,9 +167,9 @@ def _complaints(report: EnvReport, made: Plan, remedy: str, budget: TimeBudget) 
         return []
     aside = EnvReport(name="")
     found = _guard(aside, made.complaints, remedy) or []
-    report.notes += [f"{one.what}. The test itself failed: that says nothing" for one in found if one.of_the_test]
+    report.notes += [f"{one.what}. {one.harmless}" for one in found if one.harmless]
     fix = "Fix the environment as PettingZoo asks."
-    return aside.problems + [Problem(one.what, fix) for one in found if not one.of_the_test]
+    return aside.problems + [Problem(one.what, fix) for one in found if not one.harmless]
 
 
 def _add_findings(report: EnvReport, findings: Findings) -> None:

@@ -72,7 +72,7 @@ class Collector:
         if inference_client is not None and not isinstance(env, TurnTakingEnvironment):
             env = TurnTakingEnvironment([env])
         self._coordinator, self._learner_client, self._inference_client = coordinator, learner_client, inference_client
-        self._slots, self._actors, self._config, self._clock = env.slots, actors, config, clock
+        self._env, self._slots, self._actors, self._config, self._clock = env, env.slots, actors, config, clock
         self._tickets = HeldTickets(name, session, run_seed, env.slots, config, journal, env.spec)
         self._seating = Seating(env.spec, env.slots)
         self._perturber = Perturber(env.spec, env.slots, actors, sigmas) if any(sigmas) else None
@@ -150,6 +150,13 @@ class Collector:
         else:
             self._receive(timeout, before)
         self.waited += self._clock() - before
+
+    def close(self) -> None:
+        """Close the environment, with what it has started."""
+        try:
+            self._env.close()
+        except Exception as error:  # of foreign code, at the end: nobody depends on it
+            log.warning("the environment could not be closed: %s: %s", type(error).__name__, error)
 
     # --- messages --------------------------------------------------------------------------------------------
 

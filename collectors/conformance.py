@@ -88,7 +88,8 @@ ADAPTER = "This is the environment adapter's fault: compare it with the rules in
 
 ENDLESS = (
     "Give the environment a limit on the length of an episode, such as max_cycles=500 (KEY=VALUE for check-env, "
-    "env.kwargs in a run), or let Ludus truncate its episodes, unless it is a batch of slots: env.max_steps=1000."
+    "env.kwargs in a run), or have its episodes truncated: env.max_steps=1000 (a batch of slots has to take max_steps "
+    "for that)."
 )
 
 LIMIT = 10_000  # ticks that an episode may take

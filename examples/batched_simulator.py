@@ -21,7 +21,8 @@ class Sumo:
     All worlds step together, whether anybody plays in them or not. Nothing in here is made for Ludus.
     """
 
-    def __init__(self, worlds: int) -> None:
+    def __init__(self, worlds: int, limit: int = LIMIT) -> None:
+        self.limit = limit
         self.position = np.zeros((worlds, 2))
         self.speed = np.zeros((worlds, 2))
         self.steps = np.zeros(worlds, np.int64)
@@ -43,7 +44,7 @@ class Sumo:
         self.steps += 1
         out = np.abs(self.position) > RING
         ended = out.any(axis=1)
-        return self.views(), out[:, ::-1].astype(float) - out, ended, ~ended & (self.steps >= LIMIT)
+        return self.views(), out[:, ::-1].astype(float) - out, ended, ~ended & (self.steps >= self.limit)
 
     def views(self) -> np.ndarray:
         """Return own position and speed, then those of the other: mirrored, so that both see the same game."""
@@ -54,7 +55,7 @@ class Sumo:
 class SumoRows:
     """The simulator as an `Environment`: a slot is a world, and rows are cut out of its arrays."""
 
-    def __init__(self, slots: int = 256) -> None:
+    def __init__(self, slots: int = 256, max_steps: int = LIMIT) -> None:
         self.spec = EnvSpec(
             name="sumo",
             agents=("left", "right"),
@@ -64,7 +65,7 @@ class SumoRows:
             continuous=1,
         )
         self.slots = slots
-        self._sim = Sumo(slots)
+        self._sim = Sumo(slots, max_steps)
         self._busy = np.zeros(slots, np.bool_)
 
     def start(self, slots, seeds):

@@ -258,7 +258,7 @@ def try_config(config: Config, allow: Collection[str] = (), progress: Notify = s
     try:
         _check_against(config, env.spec, allow)
         players = _founders(config, env.spec.roles)
-        return _ending(try_environment(env, players, config.league, allow, config.env))
+        return _ending(try_environment(env, players, config.league, allow, config.env, config.collector.slots))
     finally:
         env.close()
 
@@ -274,7 +274,13 @@ def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tr
     """Try foreign code in another process; None if that is not needed, or its error has to be raised here."""
     if is_ours(config.env.name) and config.env.outcome is None:
         return None
-    order = Try(env=config.env, slots=TRIAL_SLOTS, league=config.league, allow=tuple(allow))
+    order = Try(
+        env=config.env,
+        slots=TRIAL_SLOTS,
+        league=config.league,
+        allow=tuple(allow),
+        wanted=config.collector.slots,
+    )
     who = config.env.id or config.env.name
     answer = apart(order, Limit(who, config.collector.hang_seconds, "collector.hang_seconds="), progress)
     return None if answer is None else msgspec.json.decode(answer, type=Tried)

@@ -64,6 +64,7 @@ WAIT = "wait/"  # prefix of the curves of WAIT_SHARE
 
 ELO, MARGIN = "elo/", "margin/"  # what the rating of a player begins with: in points of Elo, or in units of return
 RETURN_CURVE, OVER_MEDIAN = "return/", "over_median/"  # mean return, and value over replacement, where they are kept
+VARIANT = "variant/"  # what the curves of one variant begin with: variant/NAME/elo/PLAYER
 NASH_ENTROPY = "league/nash_entropy"  # nats: the logarithm of how many players the Nash mixture spreads over
 CYCLE_STRENGTH = "league/cycle_strength"  # share of the cyclic part, 0 to 1
 MISFIT = "league/misfit"  # chi-square of the ratings for each degree of freedom

@@ -69,7 +69,8 @@ class Segments:
     @property
     def lane_decisions(self) -> npt.NDArray[np.int64]:
         """The number of decisions in each lane."""
-        return self.present.sum(axis=(1, 2))
+        held: npt.NDArray[np.int64] = self.present.sum(axis=(1, 2))
+        return held
 
     @property
     def lane_units(self) -> npt.NDArray[np.int64]:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class CandidateWriter:
     def write_due(self, trainees: Iterable[Trainee]) -> None:
         """Write the candidates that are due."""
         for trainee in trainees:
-            if self._agreed(lambda trainee=trainee: self.clock() >= self._retry_at and self._due(trainee)):
+            if self._agreed(partial(self._due, trainee)):
                 self._write_on_all(trainee)
 
     def write_last(self, trainee: Trainee) -> None:
@@ -58,6 +59,8 @@ class CandidateWriter:
         return not trainee.train and trainee.candidate is not None and trainee.player not in self._failing
 
     def _due(self, trainee: Trainee) -> bool:
+        if self.clock() < self._retry_at:
+            return False
         if trainee.candidate is None:
             return True
         if not trainee.train:  # the last one was written when training ended, unless that failed

@@ -57,6 +57,7 @@ def test_waiting_times_say_what_is_waited_for():
 MIRRORED = PACKAGES
 # Modules without a test file of their own name, and the file that covers each.
 COVERED = {
+    "collectors/envs/adapters/pgx_arrays.py": "tests/collectors/envs/adapters/test_pgx.py",
     "launch/processes/run_beside_learner.py": "tests/process/test_central.py",
     "launch/processes/run_replica.py": "tests/process/test_replica.py",
     "league/policies/actor.py": "tests/conformance/test_policies.py",

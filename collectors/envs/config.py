@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from collectors.envs.adapters.compat import compat_remedy
-from collectors.envs.names import BACKENDS, check_id, read_name
+from collectors.envs.names import BACKENDS, check_id, is_ours, read_name
 from collectors.envs.other_python.far_order import PYTHON_SECONDS, absolute
 from collectors.envs.plan import Plan, plan_exactly, with_variants
 from collectors.envs.referee import Referee
@@ -111,7 +111,8 @@ class EnvConfig:
             raise ValueError(f"env.draw_margin must be a number from 0 on, got {self.draw_margin}")
         if self.max_steps < 0:
             raise ValueError(f"env.max_steps must be 0 (no limit) or more, got {self.max_steps}")
-        given = [name for name in ("id", *BACKEND_KEYS) if name != "kwargs" and getattr(self, name)]
+        theirs = ("kwargs",) if is_ours(self.name) else ("kwargs", "max_steps")  # what a batch of slots may take
+        given = [name for name in ("id", *BACKEND_KEYS) if name not in theirs and getattr(self, name)]
         if self.name not in BACKENDS and given:
             raise ValueError(
                 f"env.{given[0]} is only for env.name={', '.join(BACKENDS)}; the seats of {self.name!r} are fixed"
@@ -129,7 +130,7 @@ class EnvConfig:
     def options(self) -> dict[str, Any]:
         """Return the arguments of the environment's constructor, or of its backend, without the number of slots."""
         if self.name not in BACKENDS:
-            return dict(self.kwargs)
+            return dict(self.kwargs) | ({"max_steps": self.max_steps} if self.max_steps else {})
         elsewhere = ("python", "python_seconds") if self.python else ()
         return {key: getattr(self, key) for key in ("id", *BACKEND_KEYS, *elsewhere)}
 

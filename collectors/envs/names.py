@@ -49,7 +49,7 @@ def read_name(text: str, allow: Collection[str] = ()) -> EnvName:
         return EnvName("atari", text)
     if text in names(GROUP):
         return EnvName(text)
-    if slash or is_known(text) or not _takes_slots(resolve(GROUP, text, allow)):
+    if slash or is_known(text) or not takes(resolve(GROUP, text, allow), "slots"):
         return EnvName("pettingzoo", text)
     return EnvName(text)
 
@@ -72,15 +72,18 @@ def check_id(name: str, id: str) -> None:
 def batch_maker(name: str, allow: Collection[str] = ()) -> Callable[..., Environment]:
     """Return the class or function behind a name that is no backend; it makes a batch of slots."""
     maker: Callable[..., Environment] = resolve(GROUP, name, allow)
-    if not _takes_slots(maker):
+    if not takes(maker, "slots"):
         raise ValueError(f"it takes no 'slots'. A PettingZoo environment? Then: env=pettingzoo env.id={name}")
     return maker
 
 
-def _takes_slots(maker: Any) -> bool:
+def takes(maker: Any, argument: str, or_any: bool = False) -> bool:
+    """Whether a class or function has an argument of this name; or takes any name, if that is enough."""
     if inspect.ismodule(maker):
         return False  # such as pong_v3 of PettingZoo: it has a function that makes the environment
     try:
-        return "slots" in inspect.signature(maker).parameters
+        arguments = inspect.signature(maker).parameters
     except (TypeError, ValueError) as error:  # no class or function, or one that Python cannot look into
         raise NoEnvironmentError(f"{maker!r} is no class or function that makes an environment") from error
+    any_name = any(one.kind == inspect.Parameter.VAR_KEYWORD for one in arguments.values())
+    return argument in arguments or (or_any and any_name)

@@ -5,9 +5,9 @@ with output:
     env.step(action)                    # prints a board
 output.text, output.lines, output.characters
 
-Games that print at every step would fill logs by megabytes a second, and break the output of commands. It works on
-Python's `sys.stdout` and `sys.stderr`; native code that writes by itself is not seen. With LUDUS_PRINT=1 nothing is
-caught, for those who debug their environment.
+Games that print at every step would fill logs by megabytes a second, and break the output of commands. Python's
+`sys.stdout` and `sys.stderr` are replaced, and the descriptors 1 and 2 lead to a file, for native code and for
+processes that the environment starts. With LUDUS_PRINT=1 nothing is caught, for those who debug their environment.
 """
 
 import os
@@ -16,21 +16,25 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from collectors.envs.native_output import NativeOutput
+
 T = TypeVar("T")
 KEPT = 2_000  # characters
 PRINT = "LUDUS_PRINT"
 
 
 class EnvOutput:
-    """Catches what is printed inside its block, by the thread that entered it."""
+    """Catches what is printed inside its block, by the thread that entered it; with `everybody` by all threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, everybody: bool = False) -> None:
         self.text = ""  # the beginning
         self.lines = self.characters = 0
         self._noted = 0  # lines when somebody was last told
         self._depth = 0
         self._streams: tuple[Any, Any] = (None, None)
         self._owner = 0
+        self._everybody = everybody
+        self._native = NativeOutput()
 
     def __enter__(self) -> "EnvOutput":
         self._depth += 1
@@ -38,16 +42,23 @@ class EnvOutput:
             self._owner = threading.get_ident()
             self._streams = sys.stdout, sys.stderr
             sys.stdout, sys.stderr = (_Catching(self, stream) for stream in self._streams)
+            self._native.catch()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if self._depth == 0 and self._streams[1] is not None:
             (sys.stdout, sys.stderr), self._streams = self._streams, (None, None)
+            self._native.release()
+            self.add(*self._native.take())
 
     def catches(self) -> bool:
         """Whether this thread is inside the block; what others print goes where it should."""
-        return threading.get_ident() == self._owner
+        return self._everybody or threading.get_ident() == self._owner
+
+    def pass_on(self, stream: Any, text: str) -> int:
+        """Print what another thread printed, past the file that descriptors lead to now."""
+        return self._native.pass_on(stream, text)
 
     def add(self, text: str, more: int = 0) -> None:
         """Count what was printed, and keep it if it is among the first; `more` characters followed."""
@@ -67,6 +78,8 @@ class EnvOutput:
 
     def news(self) -> str:
         """Return a line for the log when something was printed first, and when that has grown tenfold; else ""."""
+        if self._everybody and self._depth:
+            self.add(*self._native.take())
         if not self.characters or self.lines < 10 * self._noted:
             return ""
         self._noted = max(self.lines, 1)
@@ -87,7 +100,7 @@ class _Catching:
     def write(self, text: str) -> int:
         """Catch a text, or pass it on if another thread printed it."""
         if not self._output.catches():
-            return int(self._stream.write(text))
+            return self._output.pass_on(self._stream, text)
         self._output.add(text)
         return len(text)
 
@@ -95,6 +108,12 @@ class _Catching:
         """Catch several texts."""
         for line in lines:
             self.write(line)
+
+    def flush(self) -> None:
+        """Do nothing: what the stream holds was printed before, and must not go where descriptors lead now.
+
+        Nor is it safe: to flush a stream to which another thread writes crashes Python 3.11.
+        """
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

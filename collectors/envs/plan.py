@@ -12,8 +12,8 @@ from typing import Any, cast
 from collectors.envs.adapters.compat import use_older_names
 from collectors.envs.adapters.wrapping import Build, wrap
 from collectors.envs.known import plain
-from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name
-from collectors.envs.other_python.far_order import PYTHON_SECONDS, FarOrder, Form, allow_program, opening_of
+from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name, takes
+from collectors.envs.other_python.far_order import PYTHON_SECONDS, FarForm, FarOrder, allow_program, opening_of
 from collectors.envs.output import EnvOutput
 from collectors.envs.payments import Payments
 from collectors.envs.rows import Environment
@@ -57,8 +57,13 @@ def plan_exactly(name: str, options: Mapping[str, Any], allow: Sequence[str] = (
     """Return how to build the environment that a config names, with the options of its constructor or backend."""
     if name in BACKENDS:
         return _plan_backend(name, dict(options), allow)
-    maker = batch_maker(name, allow)
-    return Plan(lambda slots: maker(slots=slots, **options))
+    maker, limit = batch_maker(name, allow), options.get("max_steps", 0)
+    if limit and not takes(maker, "max_steps", or_any=True):
+        raise ValueError(
+            f"env.max_steps: {name} takes no 'max_steps'. A batch of slots truncates its episodes itself: give it that "
+            "argument"
+        )
+    return Plan(lambda slots: maker(slots=slots, **options), max_steps=limit if isinstance(limit, int) else 0)
 
 
 def with_variants(variants: Sequence[Variant], plans: Sequence[Plan]) -> Plan:
@@ -168,7 +173,7 @@ def _elsewhere(python: str, seconds: float, order: Order, compat: bool) -> Plan:
     from collectors.envs.other_python.far_environment import FarChecks, FarEnvironment, FarProcesses
 
     allow_program(python, order.allow)
-    form = Form(order.checked_args(), order.cast, order.weights, compat)
+    form = FarForm(order.checked_args(), order.cast, order.weights, compat)
     options = order.options
     far = FarOrder(
         python=python,

@@ -22,6 +22,8 @@ from collectors.envs.outcomes import (
 from collectors.envs.return_sums import ReturnSums
 from collectors.envs.rows import (
     BoolArray,
+    BuildsSlots,
+    BuildTold,
     Compiles,
     Ends,
     Environment,
@@ -186,6 +188,10 @@ class Referee:
     def prepare(self) -> str:
         """Compile the environment, if that is needed."""
         return self._env.prepare() if isinstance(self._env, Compiles) else ""
+
+    def build_slots(self, tell: BuildTold) -> float:
+        """Build every slot, where each has an environment of its own."""
+        return self._env.build_slots(tell) if isinstance(self._env, BuildsSlots) else 0.0
 
     def render(self, slot: int) -> str:
         """Return the environment's text of a position."""

@@ -18,10 +18,11 @@ A collector drives it like this, and needs nothing else:
 >>> env.close()
 
 What only some environments can do is declared in Protocols of its own, which a caller asks for with isinstance:
-`HasInfos`, `HasSpaces`, `HasGuesses`, `HasRenderModes`, `HasPicture`, `ShowsPositions`, `CanRehearse` and `Compiles`.
+`HasInfos`, `HasSpaces`, `HasGuesses`, `HasRenderModes`, `HasPicture`, `ShowsPositions`, `CanRehearse`, `Compiles` and
+`BuildsSlots`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -211,3 +212,18 @@ class Compiles(Protocol):
 
     def prepare(self) -> str:
         """Compile now; return a line for the user that says how long it took, or "" if there was nothing to do."""
+
+
+BuildTold = Callable[[int, int, float], None]
+"""Called with the number of slots that are built, that of all slots, and the seconds that the rest may take."""
+
+
+@runtime_checkable
+class BuildsSlots(Protocol):
+    """An environment that has an environment of its own in each slot: to build them all may take minutes.
+
+    `start` builds those that it needs if nobody asked. Ask where a slow `start` would be taken for a hang.
+    """
+
+    def build_slots(self, tell: BuildTold) -> float:
+        """Build what is missing in every slot, and tell after each; return the seconds that one took."""

@@ -16,10 +16,15 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from collectors.envs.build_pace import BuildPace
 from collectors.envs.rows import (
     BoolArray,
+    BuildsSlots,
+    BuildTold,
+    Compiles,
     Ends,
     Environment,
+    HasGuesses,
     HasInfos,
     HasPicture,
     HasRenderModes,
@@ -145,15 +150,8 @@ class VariantSlots:
         numbers = self._busy()
         found = [self._widened(number, self._envs[number].rows()) for number in numbers]
         self._taken = [(number, len(rows)) for number, rows in zip(numbers, found, strict=True)]
-        return Rows(
-            slot=_joined([rows.slot for rows in found]),
-            agent=_joined([rows.agent for rows in found]),
-            observation=_joined([rows.observation for rows in found]),
-            mask=_joined([rows.mask for rows in found]),
-            reward=_joined([rows.reward for rows in found]),
-            first=_joined([rows.first for rows in found]),
-            state=_joined_states([rows.state for rows in found]),
-        )
+        arrays = _columns(found, "slot", "agent", "observation", "mask", "reward", "first")
+        return Rows(**arrays, state=_joined_states([rows.state for rows in found]))
 
     def step(self, actions: npt.NDArray[Any]) -> Ends:
         """Take one action for each row that `rows` returned last, in the same order."""
@@ -204,6 +202,25 @@ class VariantSlots:
             present=present,
         )
 
+    def prepare(self) -> str:
+        """Compile the variants that have to be."""
+        told = [env.prepare() for env in self._envs if isinstance(env, Compiles)]
+        return "; ".join(filter(None, told))
+
+    def build_slots(self, tell: BuildTold) -> float:
+        """Build every slot of every variant; return the seconds for one slot of all variants."""
+        building = [env for env in self._envs if isinstance(env, BuildsSlots)]
+        pace = BuildPace(len(building) * self.slots, tell)
+        for env in building:
+            env.build_slots(lambda *_: pace.built())
+        return len(building) * pace.seconds
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What was guessed about the seats and sides of the largest variant."""
+        whole = max(self._envs, key=lambda env: len(env.spec.agents))
+        return whole.guesses if isinstance(whole, HasGuesses) else ()
+
     def infos(self, slot: int) -> dict[str, Mapping[str, Any]]:
         """Return the last info of each agent of the episode that ended in a slot."""
         env = self._env(slot)
@@ -252,6 +269,11 @@ def _joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
 
 
+def _columns(found: Sequence[Rows] | Sequence[Ends], *names: str) -> dict[str, npt.NDArray[Any]]:
+    """Return these arrays of all variants, joined, by name."""
+    return {name: _joined([getattr(one, name) for one in found]) for name in names}
+
+
 def _joined_states(states: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
     known = [state for state in states if state is not None]
     return _joined(known) if known else None
@@ -260,12 +282,7 @@ def _joined_states(states: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any
 def _joined_ends(found: Sequence[Ends], agents: int) -> Ends:
     """Return the END rows of several variants as one; none of them has ranks: those come from a referee."""
     return Ends(
-        slot=_joined([ends.slot for ends in found]),
-        agent=_joined([ends.agent for ends in found]),
-        reward=_joined([ends.reward for ends in found]),
-        truncated=_joined([ends.truncated for ends in found]),
-        observation=_joined([ends.observation for ends in found]),
-        over=_joined([ends.over for ends in found]),
+        **_columns(found, "slot", "agent", "reward", "truncated", "observation", "over"),
         faults=tuple(fault for ends in found for fault in ends.faults),
         idle=tuple(paid for ends in found for paid in ends.idle),
         late=tuple(paid for ends in found for paid in ends.late),

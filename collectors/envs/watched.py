@@ -12,7 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.plan import Plan
-from collectors.envs.rows import CanRehearse, Compiles, Ends, Environment, HasGuesses, IntArray, Rows
+from collectors.envs.rows import (
+    BuildsSlots,
+    BuildTold,
+    CanRehearse,
+    Compiles,
+    Ends,
+    Environment,
+    HasGuesses,
+    IntArray,
+    Rows,
+)
 
 Tell = Callable[[str], None]
 
@@ -55,6 +65,18 @@ class Watched:
         """Compile the environment, as a part of the stage `build`."""
         self._tell(BUILD)
         return self._env.prepare() if isinstance(self._env, Compiles) else ""
+
+    def build_slots(self, tell: BuildTold) -> float:
+        """Build every slot, where each has an environment of its own; each is announced."""
+        if not isinstance(self._env, BuildsSlots):
+            return 0.0
+        self._tell(BUILD)
+
+        def announced(built: int, slots: int, left: float) -> None:
+            self._tell(BUILD)
+            tell(built, slots, left)
+
+        return self._env.build_slots(announced)
 
     @property
     def guesses(self) -> tuple[str, ...]:

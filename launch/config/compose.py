@@ -54,6 +54,7 @@ FREE_IN_ROW = re.compile(
 VARIANTS = "env.variants."
 ROWS = {"league.players.": "player", "league.kinds.": "kind", VARIANTS: "variant"}  # groups of rows, and what a row is
 ID = re.compile(r"(\+*env\.id)=([^'\"]*)")  # of an environment, not quoted
+HOME = re.compile(r"(\+*env\.(?:python|variants_from))=(~[^'\",]*)")  # a path that the shell left as it is
 GAME = re.compile(
     r"\b(?!(?:choice|range|interval|glob|sort|shuffle|tag|int|str|bool|float)\()"  # Hydra's own functions
     r"\w+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # a game may have games in its brackets
@@ -213,7 +214,11 @@ def quoted(text: str) -> str:
 
     >>> quoted("env.id=go(board_size=9)"), quoted("env.id=chess,go(board_size=9)"), quoted("env.id=classic/chess_v6")
     ('env.id="go(board_size=9)"', 'env.id=chess,"go(board_size=9)"', 'env.id=classic/chess_v6')
+    >>> quoted("env.python=~/old/bin/python")          # Hydra does not know the sign
+    'env.python="~/old/bin/python"'
     """
+    if home := HOME.fullmatch(text):
+        return f'{home[1]}="{home[2]}"'
     found = ID.fullmatch(text)
     return text if found is None else found[1] + "=" + GAME.sub(r'"\g<0>"', found[2])
 

@@ -10,6 +10,7 @@ import msgspec
 
 from collectors.envs.config import make_environment
 from launch.config.config import Config
+from launch.spawn.left_over import children, end_left_over
 from league.recipe_check import rehearse_rules
 from league.spec import EnvSpec
 from league.store.files import publish
@@ -34,12 +35,14 @@ def check_rules(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
 
 def describe_environment(config: Config, run: RunDirectory, allow: Collection[str]) -> EnvSpec:
     """Make the environment once to get its spec before any process starts; store it in the run."""
+    before = children()
     env = make_environment(config.env, 1, allow)
     try:
         publish(run.env, msgspec.json.encode(env.spec))
         return env.spec
     finally:
         env.close()
+        end_left_over(before)
 
 
 def read_spec(run: RunDirectory) -> EnvSpec:

@@ -17,6 +17,7 @@ class TrackConfig:
     payoff_every: int = 50  # such points between two payoff tables
     videos: int = 0  # matches between two videos of an evaluation; more, as a league grows; 0: none
     frozen: int = 16  # frozen players that have a rating curve: the newest ones
+    variants: int = 8  # variants of the environment with curves of their own: the most frequent ones
     project: str = "ludus"  # wandb
     entity: str | None = None  # wandb; null: your default one
     mode: str = "auto"  # wandb; "auto": online if there is a key, else offline, in the run directory
@@ -32,5 +33,5 @@ class TrackConfig:
             raise InputError(f"track.to: {', '.join(self.to)} names a tracker twice")
         if self.mode not in MODES:
             raise InputError(f"track.mode: unknown {self.mode!r}; choose one of {', '.join(MODES)}")
-        if min(self.every, self.payoff_every) < 1 or min(self.frozen, self.seconds, self.videos) < 0:
-            raise InputError("track: every and payoff_every must be at least 1; frozen, seconds, videos not negative")
+        if min(self.every, self.payoff_every) < 1 or min(self.frozen, self.variants, self.seconds, self.videos) < 0:
+            raise InputError("track: every and payoff_every must be at least 1; others not negative")

@@ -26,7 +26,8 @@ from launch.dashboard.standing_rows import StandingRows, standing_rows
 from launch.viewers.alarms import find_alarms
 from launch.viewers.explaining import explain_json
 from launch.viewers.live import signs_of
-from launch.viewers.tables import appraisal_of, footnotes, is_cooperative, status_json
+from launch.viewers.return_columns import is_cooperative
+from launch.viewers.tables import appraisal_of, footnotes, status_json
 from launch.viewers.view import View, ViewError, find_player
 from league.appraisal import Appraisal
 from league.ids import PlayerId

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from launch.viewers.tables import is_cooperative
+from launch.viewers.return_columns import is_cooperative
 from league.appraisal import Appraisal
 from league.game_counts import FADED
 from league.ids import PlayerId
@@ -63,7 +63,7 @@ def _predicted(payoff: Payoff, players: Sequence[PlayerId], appraisal: Appraisal
     rows = [place[player] for player in players]
     marked, expected = (table[np.ix_(rows, rows)] for table in (appraisal.nash.filled, appraisal.nash.payoff))
     outcome = appraisal.fit.by == "outcome"
-    scores: Floats = expected + 0.5 if outcome else np.asarray(to_score(expected, payoff.scale), np.float64)
+    scores = np.asarray(expected + 0.5 if outcome else to_score(expected, payoff.scale), np.float64)
     return np.where(marked, _as_bytes(scores) + PREDICTED, UNKNOWN).astype(np.uint8)
 
 

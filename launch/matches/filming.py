@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from launch.spawn.child import Stream, child_process, wait_for
+from launch.spawn.child import child_process, wait_for
 from launch.spawn.exit_code import describe_exit
 from launch.spawn.interpreter import environment, prepare_child, python
 from launch.viewers.curves import RecordedEpisode
@@ -71,8 +71,8 @@ class Films:
         with tempfile.TemporaryFile() as order, tempfile.TemporaryFile() as errors:
             order.write(msgspec.json.encode(recorded))
             order.seek(0)
-            streams: dict[str, Stream] = {"stdin": order, "stdout": subprocess.DEVNULL, "stderr": errors}
-            with child_process(command, **streams, env=environment()) as child:
+            nothing = subprocess.DEVNULL
+            with child_process(command, stdin=order, stdout=nothing, stderr=errors, env=environment()) as child:
                 late = wait_for(child, self._deadline())
             errors.seek(0)
             lines = errors.read().decode(errors="replace").strip().splitlines()

@@ -24,7 +24,7 @@ from collectors.actors import Actors
 from collectors.collector import Collector
 from collectors.config import TURNS
 from collectors.envs.config import make_environment
-from collectors.envs.rows import Compiles, Environment
+from collectors.envs.rows import BuildsSlots, BuildTold, Compiles, Environment
 from collectors.envs.turns import TurnTakingEnvironment
 from collectors.inference_client import InferenceClient
 from collectors.journal import Journal
@@ -88,6 +88,7 @@ class Composition:
     clock: Clock
     allow: Collection[str] = ()
     inline: bool = False  # all parts are stepped in one process, so nothing is requested ahead or done in halves
+    built: BuildTold = lambda built, slots, left: None  # called after each environment of a collector that is built
 
     @cached_property
     def spec(self) -> EnvSpec:
@@ -238,10 +239,12 @@ class Composition:
         return TurnTakingEnvironment([self._slots(share) for share in shares])
 
     def _slots(self, count: int) -> Environment:
-        """Return some slots, compiled if they have to be: in the first tick that would be taken for a hang."""
+        """Return some slots, built, and compiled if they have to be: in the first tick that would seem to be a hang."""
         env = make_environment(self.config.env, count, self.allow)
         if isinstance(env, Compiles) and (told := env.prepare()):
             log.info(told)
+        if isinstance(env, BuildsSlots):
+            env.build_slots(self.built)
         return env
 
 

@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TextIO
 
 from launch.config.config import Config
 from league.store.run_directory import RunDirectory
@@ -33,14 +35,20 @@ class ProcessContext:
     stop: StopFlag
     allow: Sequence[str] = ()  # packages of the user's that the config may name
     lone: bool = False  # no parent supervises this process: it runs in a batch system
+    log: TextIO = sys.stderr  # of this process; what environments print never gets there
 
 
 def die_with_parent() -> None:
-    """End this process when standard input ends: then the parent is gone, however it died."""
+    """End this process when standard input ends: then the parent is gone, however it died.
+
+    What its environment started in its group ends with it.
+    """
 
     def watch() -> None:
         while os.read(0, 1024):
             pass
+        if os.getpgid(0) == os.getpid():
+            os.killpg(0, signal.SIGKILL)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="parent").start()

@@ -4,6 +4,7 @@ A logical clock, ids from counters and messages through memory make it reproduci
 events and the same snapshots. Tests, debuggers and notebooks like it, too.
 """
 
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from launch.config.env_spec import prepare_league
 from launch.config.foreign import with_foreign
 from launch.processes.build import CollectorSockets, Composition, LearnerSockets
 from launch.processes.ending import find_end_problem, finished, noting_stops
+from launch.spawn.left_over import children, end_left_over
 from launch.topology.parts import learner_names
 from league.rulebook import BY_EPISODES
 from league.state import OVER, LeagueState
@@ -26,6 +28,8 @@ from league.wire.ports import Arrays, Client
 from learners.buffer import Buffer
 from learners.inference import Inference
 from learners.learner import Learner
+
+log = logging.getLogger("ludus.process")
 
 COORDINATOR = "memory://coordinator"
 TICK = 1 / 64  # seconds of logical time in one round: a binary fraction, so that sums are exact
@@ -123,7 +127,7 @@ class InlineLeague:
         self.clock.now += TICK
 
     def close(self) -> None:
-        """Let the learners write their last candidates, and close the ledger."""
+        """Let the learners write their last candidates, close the ledger and the environments."""
         try:
             for learner in self.learners:
                 learner.ask_to_stop()
@@ -132,6 +136,8 @@ class InlineLeague:
                 buffer.finish()
         finally:
             self.coordinator.close()
+            for collector in self.collectors:
+                collector.close()
 
 
 def assemble(config: Config, run: RunDirectory, allow: Sequence[str] = ()) -> InlineLeague:
@@ -165,8 +171,16 @@ def play(
     import torch
 
     torch.set_num_threads(1)
-    prepare_league(config, run, allow)
-    league = assemble(config, run, allow)
+    before = children()
+    try:
+        prepare_league(config, run, allow)
+        return _played(assemble(config, run, allow), on_round)
+    finally:
+        if left := end_left_over(before):
+            log.warning("the environment left %d processes, which were ended: end them in its close()", left)
+
+
+def _played(league: InlineLeague, on_round: Callable[[LeagueState], bool | None]) -> LeagueState:
     try:
         while not league.over:
             league.step()

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from launch.config.config import from_plain
 from launch.processes.context import ProcessContext, StopFlag, die_with_parent
@@ -46,8 +47,9 @@ def run_role(argv: Sequence[str] | None = None) -> int:
     """Run one role and return its exit code."""
     arguments = _parser().parse_args(argv)
     prepare_child(arguments.allow)
-    faulthandler.enable()
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    own = own_log()
+    faulthandler.enable(own)
+    logging.basicConfig(level=logging.INFO, stream=own, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stop = StopFlag()
     if not arguments.lone:
         die_with_parent()
@@ -59,10 +61,16 @@ def run_role(argv: Sequence[str] | None = None) -> int:
         stop=stop,
         allow=arguments.allow,
         lone=arguments.lone,
+        log=own,
     )
     traits = ROLES[arguments.role]
     os.nice(traits.niceness)  # before libzmq starts its threads
     return load_runner(traits.runner)(context)
+
+
+def own_log() -> TextIO:
+    """Return the log of this process, on a descriptor of its own: what environments print is led elsewhere."""
+    return os.fdopen(os.dup(sys.stderr.fileno()), "w", buffering=1, errors="backslashreplace")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -35,6 +35,7 @@ FATAL = 5  # failures in a row, with no healthy time before any of them, after w
 KILLED = (-9, -15)  # exit codes of a process that somebody else killed: no reason to give up, nor to wait for long
 KILLED_BACKOFF = 2.0
 CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL)  # of native code
+LEAVING = (ProcessRole.TRACKER, ProcessRole.COLLECTOR)  # wandb's client and environments start processes of their own
 TAIL = 15  # lines of its log that a crash prints
 LONGEST_LOG = 1 << 20  # bytes of a log in which the error of a crash is looked for
 
@@ -267,8 +268,9 @@ class Supervisor:
             child.process.stdin.close()
         if child.process is not None and child.process.stdout is not None:
             child.process.stdout.close()
-            with suppress(ProcessLookupError):
-                os.killpg(child.process.pid, signal.SIGKILL)  # the service that wandb's client starts beside itself
+        if child.process is not None and child.part.role in LEAVING:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.process.pid, signal.SIGKILL)
         if child.log is not None:
             child.log.close()
         child.process = child.log = None

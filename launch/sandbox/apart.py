@@ -84,7 +84,7 @@ def apart(order: Order, limit: Limit, tell: Tell = silent) -> bytes | None:
         command = [sys.executable, "-P", "-c", BEGIN, "\n".join(import_paths()), directory]
         # Native code may print, too. Nothing of it belongs into the output of a command.
         stream = None if os.environ.get(TRACEBACK) or os.environ.get(PRINT) else subprocess.DEVNULL
-        with child_process(command, stdout=stream, stderr=stream) as child:
+        with child_process(command, True, stdout=stream, stderr=stream) as child:
             hung = bool(wait_for(child, _Watchdog(files, limit, tell)))
             if hung and files.stage() not in ENDS:
                 _request_stack(child, files)

@@ -23,7 +23,7 @@ from collectors.conformance import ENDLESS, LIMIT, MANY
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
 from collectors.envs.names import BACKENDS
-from collectors.envs.rows import Compiles, Environment, HasGuesses
+from collectors.envs.rows import BuildsSlots, Compiles, Environment, HasGuesses
 from collectors.envs.watched import BUILD, Tell, Watched, silent
 from collectors.outcome_notes import ENOUGH, constant_sum, look_at_outcomes
 from collectors.played_episodes import PlayedEpisodes
@@ -38,6 +38,7 @@ from league.rulebook import LeagueConfig, founders
 from league.spec import EnvSpec
 
 ENDS = DONE, FAILED = "done", "failed"  # the last notes of a process that came to its end
+NOTICED = 5.0  # seconds without a sign of life that somebody notices
 WIDTH = 40  # of a note: each covers all of the one before
 
 
@@ -51,6 +52,7 @@ class Try(msgspec.Struct, frozen=True, tag=True):
     slots: int
     league: LeagueConfig | None = None
     allow: tuple[str, ...] = ()
+    wanted: int = 0  # slots that each collector will have
 
 
 class Check(msgspec.Struct, frozen=True, tag=True):
@@ -156,7 +158,7 @@ def _try(order: Try, tell: Tell) -> Tried:
     env = Watched(make_environment(order.env, order.slots, order.allow), tell)
     try:
         players = [] if order.league is None else founders(order.league, env.spec.roles)
-        return try_environment(env, players, order.league, order.allow, order.env)
+        return try_environment(env, players, order.league, order.allow, order.env, order.wanted)
     finally:
         env.close()
 
@@ -167,16 +169,33 @@ def try_environment(
     league: LeagueConfig | None,
     allow: Collection[str],
     config: EnvConfig,
+    wanted: int = 0,
 ) -> Tried:
     """Play in an environment at random, with the bots among some players: as long as the league has to choose."""
     choosing = league is not None and league.payoff.by == AUTO and len(set(env.spec.sides)) == 2
     bots = make_bots(players, env.spec, allow)
     enough = bool if env.spec.cooperative else partial(_enough, choosing)
     compiled = [told] if isinstance(env, Compiles) and (told := env.prepare()) else []
+    seconds = env.build_slots(lambda *_: None) if isinstance(env, BuildsSlots) else 0.0
+    compiled += slow_to_build(env.spec.name, seconds, wanted)
     played = try_out(env, bots=bots, enough=enough, longest=longest(config))
     kept = not env.spec.cooperative and (env.spec.asymmetric or not constant_sum(played.played))
     notes = compiled + _notes(env, played.played, config)
     return Tried(env.spec, played.margins, played.ticks, notes, kept, longest(config))
+
+
+def slow_to_build(name: str, seconds: float, slots: int) -> list[str]:
+    """Return a note if a collector needs so long to build its slots that somebody would wonder.
+
+    >>> slow_to_build("my_games:Rome", 3.0, 64)[0]          # doctest: +ELLIPSIS
+    'my_games:Rome takes 3 s to build, so each collector needs about 192 s for its 64 slots before it plays; its log...'
+    """
+    if seconds * slots < NOTICED:
+        return []
+    return [
+        f"{name} takes {seconds:.2g} s to build, so each collector needs about {seconds * slots:.0f} s for its {slots} "
+        f"slots before it plays; its log counts them. Fewer: collector.slots={max(1, slots // 8)}"
+    ]
 
 
 def _enough(choosing: bool, margins: Sequence[float]) -> bool:
@@ -196,7 +215,7 @@ def _notes(env: Environment, played: PlayedEpisodes, config: EnvConfig) -> list[
 def longest(env: EnvConfig) -> int:
     """Return after how many ticks without an end a run is refused: with env.max_steps every episode ends.
 
-    Batches of slots, which env.max_steps cannot truncate, have ten times as many.
+    Batches of slots, which need not take env.max_steps, have ten times as many.
     """
     if env.max_steps:
         return 0

@@ -4,6 +4,8 @@ with child_process(python("launch.matches.filming", "--out", path), env=environm
     reason = wait_for(child, give_up=lambda: "it took too long" if time.monotonic() > deadline else "")
 """
 
+import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,21 +21,29 @@ Stream = IO[bytes] | int | None
 @contextmanager
 def child_process(
     command: Sequence[str],
+    group: bool = False,
+    /,
     *,
     stdin: Stream = None,
     stdout: Stream = None,
     stderr: Stream = None,
     env: Mapping[str, str] | None = None,
 ) -> Iterator[Child]:
-    """Start a child; kill it when the block ends, if it still runs."""
-    child = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env)
+    """Start a child; kill it when the block ends, if it still runs; with `group` also all that it started."""
+    own = 0 if group else None
+    child = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, process_group=own)
     try:
         yield child
     except KeyboardInterrupt:
-        with suppress(subprocess.TimeoutExpired):
+        with suppress(subprocess.TimeoutExpired, ProcessLookupError):
+            if group:  # the terminal did not reach it
+                os.killpg(child.pid, signal.SIGINT)
             child.wait(INTERRUPT_SECONDS)
         raise
     finally:
+        if group:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
         child.kill()
         child.wait()
 

@@ -125,11 +125,12 @@ def _text(kept: Kept) -> str:
 def beginning(kept: Position, have: int, fold: Path, rules: LeagueConfig) -> tuple[Position, LeagueState | None, int]:
     """Return from where to go on: the position that was kept, if the sink has all up to it, else the beginning.
 
-    A checkpoint of the fold saves folding from the first event on, unless episodes before it are still to be gathered.
+    A checkpoint of the fold saves folding from the first event on, unless episodes before it are still to be gathered,
+    or the environment has variants: their curves are made of all events.
     """
     start = kept if kept.number <= have else Position()
     found = read_fold(fold, rules)
-    if found is None or found[1] > start.gathered:
+    if found is None or found[1] > start.gathered or (found[0].env is not None and found[0].env.variants):
         return start, None, 0
     return start, *found
 

@@ -46,6 +46,7 @@ AXES = {
         "return/*",
         "over_median/*",
         "score/*",
+        "variant/*",
         "payoff/*",
         "lineage",
         "video",

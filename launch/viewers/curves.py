@@ -18,6 +18,7 @@ from launch.viewers.episodes import Episodes
 from launch.viewers.payoff_matrix import relevant
 from launch.viewers.probe_reports import ProbeReport
 from launch.viewers.tables import all_standings, appraisal_of, candidate_scores
+from launch.viewers.variant_view import VariantFolds
 from league.appraisal import Appraisal
 from league.events import Event, PhaseBegan, PlayerFrozen, ResultCounted
 from league.ids import Hash, PlayerId
@@ -31,6 +32,7 @@ from league.metrics import (
     PROBE_SCORE,
     RETURN_CURVE,
     SPEED,
+    VARIANT,
     curve_name,
 )
 from league.standings import PayoffTable, Standing, payoff_table
@@ -129,9 +131,11 @@ class Curves:
         self._measured, self._group = self._start.measured, dict[str, float]()
         self._filmed, self._ticket = self._start.filmed, None  # type: int, Ticket | None
         self._gathered, self._episodes = self._start.gathered, Episodes()
+        self._variants = VariantFolds(config.variants)
 
     def before(self, seq: int, event: Event, state: LeagueState) -> None:
-        """Note the ticket of a result while it is open."""
+        """Note the ticket of a result while it is open, and fold the event in its variant."""
+        self._variants(seq, event, state)
         if isinstance(event, ResultCounted):
             self._ticket = state.open.get(event.ticket)
 
@@ -194,6 +198,8 @@ class Curves:
         if charts:
             self._row(seq, state, ENV_STEPS, charts)
         values = size(state) | league_values(appraisal) | rating_values(state, standings, self._config.frozen)
+        for variant, inside in self._variants.states.items():
+            values |= variant_values(variant, inside)
         more: dict[str, object] = {}
         if sum(state.results.values()) % table_every == 0:
             more["payoff"] = payoff_table(relevant(state, SHOWN, appraisal), state.evaluation)
@@ -259,6 +265,18 @@ def rating_values(state: LeagueState, standings: Sequence[Standing], frozen: int
             for anchor, (score, *_) in candidate_scores(state, row.player).items():
                 values[f"score/{row.player}_v_{anchor}"] = score
     return values
+
+
+def variant_values(variant: str, state: LeagueState) -> dict[str, float]:
+    """Return the ratings and scores of learning players by their games in one variant, as `variant/NAME/CURVE`."""
+    rows = [row for row in all_standings(state) if state.population[row.player].learning and row.games]
+    found = {
+        name: value for row in rows for name, value in _strength(row).items() if not name.startswith("elo_online/")
+    }
+    for row in rows:
+        for anchor, (score, *_) in candidate_scores(state, row.player).items():
+            found[f"score/{row.player}_v_{anchor}"] = score
+    return {f"{VARIANT}{variant}/{name}": value for name, value in found.items()}
 
 
 def win_rates(state: LeagueState, standings: Sequence[Standing]) -> dict[str, float]:

@@ -11,7 +11,7 @@ import difflib
 import msgspec
 
 from launch.viewers.view import ViewError, open_view, read_rules
-from league.events import Event, ResultCounted, TicketWithdrawn
+from league.events import Event, LeagueFounded, ResultCounted, TicketWithdrawn
 from league.state import LeagueState, apply
 from league.store.run_directory import RunDirectory
 from league.ticket import Ticket
@@ -29,6 +29,30 @@ class InVariant:
             apply(self.state, TicketWithdrawn(ticket=event.ticket))
         else:
             apply(self.state, event)
+
+
+class VariantFolds:
+    """Folds a league once for each of its variants, the most frequent ones first, at most `most` of them.
+
+    Call it with every event before that is applied to the state of the whole league.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._folds: dict[str, InVariant] = {}
+
+    def __call__(self, seq: int, event: Event, state: LeagueState) -> None:
+        """Take in an event."""
+        if isinstance(event, LeagueFounded) and event.env is not None:
+            often = sorted(event.env.variants, key=lambda variant: -variant.share)[: self._most]
+            self._folds = {one.name: InVariant(LeagueState(state.config), one.name) for one in often}
+        for fold in self._folds.values():
+            fold(seq, event, state)
+
+    @property
+    def states(self) -> dict[str, LeagueState]:
+        """The league by the games in each variant."""
+        return {name: fold.state for name, fold in self._folds.items()}
 
 
 def variant_name(ticket: Ticket) -> str | None:

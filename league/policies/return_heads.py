@@ -19,7 +19,9 @@ def atom_returns(config: PolicyConfig) -> FloatArray:
     >>> atom_returns(PolicyConfig(head="atoms", atoms=3, support=[-1, 1])).tolist()
     [-1.0, 0.0, 1.0]
     """
-    return np.linspace(*config.support, config.atoms, dtype=np.float32)
+    low, high = config.support
+    returns: FloatArray = np.linspace(low, high, config.atoms, dtype=np.float32)
+    return returns
 
 
 def expected_returns(config: PolicyConfig, outputs: FloatArray, state: FloatArray | None) -> FloatArray:

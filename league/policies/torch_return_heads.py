@@ -17,7 +17,7 @@ def atoms_of(config: PolicyConfig, device: torch.device) -> Tensor:
 
 def options_of(config: PolicyConfig, outputs: Tensor, state: Tensor) -> Tensor:
     """Return logits of atoms, or quantiles, of each option [B, N, K], from the policy head and the state's [B, K]."""
-    each = outputs.unflatten(1, (-1, config.atoms))
+    each: Tensor = outputs.unflatten(1, (-1, config.atoms))
     return state[:, None] + each - each.mean(dim=1, keepdim=True) if config.duelling else each
 
 

@@ -87,7 +87,7 @@ class BC(ActorCritic):
     def update(self, batch: Batch, rng: np.random.Generator, between: Callable[[], None] = nothing) -> dict[str, float]:
         """Learn from a sample of the lessons; of the batch only its size matters."""
         share = -(-self.config.lessons // self._group.size)
-        metrics = super().update(replace(batch, segments=self._lessons.sample(share, rng)), rng, between)
+        metrics = super().update(replace(batch, data=self._lessons.sample(share, rng)), rng, between)
         if not metrics[ROLLBACKS]:
             metrics |= {"lessons": float(self._group.total(self._lessons.decisions)), **self._tested()}
         return metrics

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from driving import play
 
 from collectors.check import check
 from collectors.conforming import conform
+from collectors.envs.config import EnvConfig, EnvError, make_environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,6 +39,17 @@ def test_it_is_fit_for_a_league(monkeypatch):
     report = check("batched_simulator:SumoRows", allow=["batched_simulator"], episodes=4)
     assert report.fit, report.lines()
     assert report.zero_sum
+
+
+@pytest.mark.usefixtures("example")
+def test_the_key_that_truncates_is_the_same_for_batches():
+    config = EnvConfig(name="batched_simulator:SumoRows", max_steps=3)
+    env = make_environment(config, 2, ["batched_simulator"])
+    ends = play(env, 1, 2, choose=lambda rows: np.zeros((len(rows), 1), np.float32))
+    assert len(ends) == 3
+    assert ends[-1].truncated.all()
+    with pytest.raises(EnvError, match=r"env\.max_steps: darts:Darts takes no 'max_steps'\. A batch of slots"):
+        make_environment(EnvConfig(name="darts:Darts", max_steps=3), 2, ["darts"])
 
 
 def test_who_pushes_wins(example):

@@ -71,7 +71,7 @@ PGX = {
     "backgammon": {},  # dice
     "leduc_holdem": {},  # an agent may win before it acts
     "sparrow_mahjong": {},  # three agents
-}  # each is compiled for three numbers of slots, which takes seconds
+}  # each is compiled, which takes seconds
 
 
 def passes(build, reference, seeds=range(1, 10), slots=4):

@@ -14,6 +14,8 @@ from launch.api import League
 from launch.arguments import COMMANDS, build_parser
 from launch.config.compose import compose
 from launch.config.config import ConfigError
+from launch.sweeps.study_space import spaces_of
+from launch.sweeps.studying import is_study, settings_of_study
 from launch.sweeps.sweeping import combinations, split
 from launch.verify.verify import CHECKS
 from league.store.run_directory import RunDirectory
@@ -38,7 +40,7 @@ def commands():
     """Return every `ludus ...` line of every fenced block, and the line after it: its answer, if the page shows one."""
     found = []
     for page in PAGES:
-        lines = "\n".join(fenced(page, "")).splitlines()
+        lines = re.sub(r"\\\n\s*", "", "\n".join(fenced(page, ""))).splitlines()
         for line, answer in pairwise([*lines, ""]):
             if re.match(r"(\$ )?(\w+=\S+ )?ludus ", line):
                 words = shlex.split(line.removeprefix("$ "), comments=True)
@@ -65,8 +67,12 @@ def test_every_command_parses_and_its_overrides_compose(argv, answer):
     arguments, rest = build_parser().parse_known_args(argv)
     assert not [text for text in rest if text.startswith("-")]
     if arguments.command == "run" and arguments.multirun:
-        swept, _, common = split([*arguments.pairs, *rest])
-        *_, last = combinations(swept)
+        swept, own, common = split([*arguments.pairs, *rest])
+        if is_study(own):
+            settings_of_study(own)
+            last = [space.first for space in spaces_of(swept)]
+        else:
+            *_, last = combinations(swept)
         assert refusal([*common, *last]) == ""
     elif arguments.command == "run":
         assert refusal([*arguments.pairs, *rest], arguments.config_dir) in (

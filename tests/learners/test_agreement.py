@@ -46,7 +46,7 @@ def test_a_rank_that_does_not_wait_follows_the_roster_and_the_versions_of_rank_0
     other.learner.step(0)  # nothing is known yet, and nobody waits
     leader.run(HERO, steps=3)
     other.learner.step(0)
-    collectors = [world.collector(f"of rank {rank}") for rank, world in enumerate(apart)]
+    collectors = [world.collector(f"rank-{rank}") for rank, world in enumerate(apart)]
     for collector in collectors:
         collector.pull()
     leader.run(HERO)

@@ -75,7 +75,7 @@ def test_two_ranks_learn_what_one_learns_from_the_whole_batch(two_ranks, play, f
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["dqn", "discrete_sac"])
+@pytest.mark.parametrize("name", ["dqn", "c51", "qr_dqn", "discrete_sac"])
 def test_two_ranks_learn_what_one_learns_from_the_whole_replay(two_ranks, play, fresh, spec, name):
     """A minibatch that is as large as the replay has every decision once, so both draw the same in all."""
     algo = {"batch": 128, "minibatch": 128, "replay": 160, "warmup": 1, "samples_per_insert": 4.0, "lr": 1e-2}
@@ -105,10 +105,20 @@ def test_ranks_hear_each_other_and_stay_equal_in_minibatches(two_ranks, play, fr
 
 
 @pytest.mark.slow
-def test_what_explodes_on_one_rank_is_rolled_back_on_all(two_ranks, play, fresh):
+@pytest.mark.parametrize(
+    ("name", "algo"),
+    [
+        ("ppo", ALGO),
+        ("happo", ALGO),
+        ("vpg", {"batch": 128, "lr": 1e-2, "baseline": "mean"}),
+        ("dagger", {"batch": 128, "lr": 1e-2, "expert": "random", "lessons": 64, "minibatch": 16}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_explodes_on_one_rank_is_rolled_back_on_all(two_ranks, play, fresh, name, algo):
     parts = shares(play, fresh, (16, 16))
     parts[1][1].reward[0, 0, 0] = np.inf
-    said, (first, second) = two_ranks(parts)
+    said, (first, second) = two_ranks(parts, algo, name)
     assert [one["rollbacks"] for one in said] == [[0.0, 1.0, 0.0]] * 2
     np.testing.assert_array_equal(first, second)
     assert np.isfinite(first).all()

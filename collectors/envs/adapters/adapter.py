@@ -17,8 +17,9 @@ from collectors.envs.adapters.compat import compat_remedy
 from collectors.envs.adapters.observation_spaces import BrokenError, Read
 from collectors.envs.adapters.row_buffer import RowBuffer
 from collectors.envs.adapters.slot_writer import Game, SlotWriter
+from collectors.envs.build_pace import BuildPace
 from collectors.envs.output import EnvOutput
-from collectors.envs.rows import Ends, IntArray, Rows
+from collectors.envs.rows import BuildTold, Ends, IntArray, Rows
 from collectors.envs.slots import Index, check_actions, check_parts, check_start
 from league.agent_spaces import AgentSpaces, plain_spaces
 from league.spec import EnvSpec
@@ -158,6 +159,17 @@ class Adapter:
         if game is not None:
             with suppress(Exception):
                 game.env.close()
+
+    def build_slots(self, tell: BuildTold) -> float:
+        """Build an environment for every slot; one that fails is a fault of its slot when that is started."""
+        if self._blueprint.fresh:
+            return 0.0
+        pace = BuildPace(self.slots, tell)
+        for slot in range(self.slots):
+            with self._blueprint.output, suppress(Exception):
+                self._game(slot)
+            pace.built()
+        return pace.seconds
 
     def _game(self, slot: int) -> Game:
         if self._blueprint.fresh:

@@ -128,17 +128,42 @@ class _Names:
         return {self.name(agent): value for agent, value in values.items()}
 
 
-def _describe(target: Any, env: Any) -> None:
-    target.metadata = getattr(env, "metadata", {})
-    target.render_mode = getattr(env, "render_mode", None)
-
-
-class ConvertedParallel(ParallelEnv):  # type: ignore[misc]
-    """A Parallel environment with named agents, fitting observations and single rewards."""
+class _Converted:
+    """What both kinds of environments pass on under the names of agents."""
 
     def __init__(self, env: Any, agents: Sequence[Hashable], conversion: Conversion) -> None:
         self.env, self._conversion, self._names = env, conversion, _Names(agents)
-        _describe(self, env)
+        self.metadata = getattr(env, "metadata", {})
+        self.render_mode = getattr(env, "render_mode", None)
+
+    @property
+    def unwrapped(self) -> Any:
+        """The environment inside."""
+        return self.env.unwrapped
+
+    def observation_space(self, agent: str) -> Any:
+        """Return the observation space of an agent."""
+        return self.env.observation_space(self._names.agent(agent))
+
+    def action_space(self, agent: str) -> Any:
+        """Return the action space of an agent."""
+        return self.env.action_space(self._names.agent(agent))
+
+    def state(self) -> Any:
+        """Return the state of the whole environment."""
+        return self.env.state()
+
+    def render(self) -> Any:
+        """Return what the environment renders."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Close it."""
+        self.env.close()
+
+
+class ConvertedParallel(_Converted, ParallelEnv):  # type: ignore[misc]
+    """A Parallel environment with named agents, fitting observations and single rewards."""
 
     @property
     def possible_agents(self) -> list[str]:
@@ -151,22 +176,9 @@ class ConvertedParallel(ParallelEnv):  # type: ignore[misc]
         return [self._names.name(agent) for agent in self.env.agents]
 
     @property
-    def unwrapped(self) -> Any:
-        """The environment inside."""
-        return self.env.unwrapped
-
-    @property
     def state_space(self) -> Any:
         """The space of `state()`."""
         return self.env.state_space
-
-    def observation_space(self, agent: str) -> Any:
-        """Return the observation space of an agent."""
-        return self.env.observation_space(self._names.agent(agent))
-
-    def action_space(self, agent: str) -> Any:
-        """Return the action space of an agent."""
-        return self.env.action_space(self._names.agent(agent))
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Begin an episode."""
@@ -187,25 +199,9 @@ class ConvertedParallel(ParallelEnv):  # type: ignore[misc]
             for agent, one in seen.items()
         }
 
-    def state(self) -> Any:
-        """Return the state of the whole environment."""
-        return self.env.state()
 
-    def render(self) -> Any:
-        """Return what the environment renders."""
-        return self.env.render()
-
-    def close(self) -> None:
-        """Close it."""
-        self.env.close()
-
-
-class ConvertedAec(AECEnv):  # type: ignore[misc]
+class ConvertedAec(_Converted, AECEnv):  # type: ignore[misc]
     """An AEC environment with named agents, fitting observations and single rewards."""
-
-    def __init__(self, env: Any, agents: Sequence[Hashable], conversion: Conversion) -> None:
-        self.env, self._conversion, self._names = env, conversion, _Names(agents)
-        _describe(self, env)
 
     def __getattr__(self, name: str) -> Any:
         """Return what the environment has for each agent, under the agents' names."""
@@ -222,19 +218,6 @@ class ConvertedAec(AECEnv):  # type: ignore[misc]
             return {agent: self._conversion.reward(agent, paid) for agent, paid in names.keyed(value).items()}
         return value
 
-    @property
-    def unwrapped(self) -> Any:
-        """The environment inside."""
-        return self.env.unwrapped
-
-    def observation_space(self, agent: str) -> Any:
-        """Return the observation space of an agent."""
-        return self.env.observation_space(self._names.agent(agent))
-
-    def action_space(self, agent: str) -> Any:
-        """Return the action space of an agent."""
-        return self.env.action_space(self._names.agent(agent))
-
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode."""
         self.env.reset(seed=seed, options=options)
@@ -247,15 +230,3 @@ class ConvertedAec(AECEnv):  # type: ignore[misc]
     def step(self, action: Any) -> None:
         """Take the action of the selected agent."""
         self.env.step(action)
-
-    def state(self) -> Any:
-        """Return the state of the whole environment."""
-        return self.env.state()
-
-    def render(self) -> Any:
-        """Return what the environment renders."""
-        return self.env.render()
-
-    def close(self) -> None:
-        """Close it."""
-        self.env.close()

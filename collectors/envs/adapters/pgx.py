@@ -1,13 +1,13 @@
 """Games of Pgx, a batched simulator: JAX steps the worlds of all slots at once, without a loop over them.
 
 env = make(slots=256, id="go_9x9")
-env = make(slots=256, id="chess", kwargs={"max_steps": 200})
+env = make(slots=256, id="chess", kwargs={"max_steps": 200, "device": "gpu:1"})
 
 Each process compiles a game for its number of slots before it plays, which takes seconds; `prepare` does it now, else
 the first `start` does. Only processes that play import JAX.
 
 Agent 0 moves first. Episodes end as Pgx ends them (Go, chess and shogi after a fixed number of moves);
-`env.kwargs.max_steps` truncates them earlier.
+`env.max_steps` truncates them earlier. `env.kwargs.device` chooses where JAX computes; otherwise JAX does.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.adapters.pgx_arrays import ACTED, EARNED, FIRST, LATE, MOVER, OVER, REWARD, Seen, Worlds
-from collectors.envs.adapters.pgx_games import GAMES, PgxGame, find_game, find_limit, make_spec
+from collectors.envs.adapters.pgx_games import GAMES, PgxGame, find_device, find_game, find_limit, make_spec
 from collectors.envs.native.skeleton import NativeGame
 from collectors.envs.rows import BoolArray, Ends, Idle, IntArray, Rows
 from collectors.envs.slots import Index, check_shape, illegal, in_range
@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("ludus.collector")
 
-ONE_THREAD = {"NPROC": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
+SHARING = {
+    "NPROC": "1",  # threads
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # else JAX takes three quarters of a GPU, and the next process fails
+}
+"""Settings of JAX for a process that is not alone on a machine."""
+
+
+FEWEST = 8  # worlds that a game is compiled for: trials and checks, which have one to eight slots, compile it once
 
 
 def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **options: Any) -> "PgxRows":
@@ -41,13 +49,13 @@ def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **op
     for package in ("pgx", "jax"):
         if importlib.util.find_spec(package) is None:
             raise ModuleNotFoundError(f"No module named {package!r}")
-    limit = find_limit(id, game, kwargs or {})
-    return PgxRows(make_spec(id, game, **options), game, slots, limit)
+    limit, device = find_limit(game, kwargs or {}), find_device(kwargs or {})
+    return PgxRows(make_spec(id, game, **options), game, slots, limit, device)
 
 
-def bound_threads(environment: MutableMapping[str, str]) -> None:
+def share_machine(environment: MutableMapping[str, str]) -> None:
     """Let JAX compute in one thread, as everything does in a process of a league; what the user has set stays."""
-    for name, value in ONE_THREAD.items():
+    for name, value in SHARING.items():
         environment.setdefault(name, value)
 
 
@@ -67,38 +75,44 @@ def _told(id: str, slots: int, seconds: float) -> str:
 class PgxRows(NativeGame):
     """An `Environment` of Pgx games: a slot is a world. Rows are read in place from the arrays of JAX."""
 
-    def __init__(self, spec: EnvSpec, game: PgxGame, slots: int, max_steps: int | None = None) -> None:
+    def __init__(self, spec: EnvSpec, game: PgxGame, slots: int, max_steps: int | None, device: str) -> None:
         super().__init__(spec, slots)
-        self._game, self._max_steps = game, max_steps
+        self._game, self._max_steps, self._device = game, max_steps, device
+        self._width = max(slots, FEWEST)  # how many worlds there are; nobody plays in those beyond the slots
         self._program: Program | None = None  # until it is compiled
         self._worlds: Worlds | None = None
         self._ended: Worlds | None = None  # the worlds as the last step left them, if some of `_worlds` began again
         self._shown: Seen | None = None  # by JAX, and below the same for numpy
-        self._observation: npt.NDArray[Any] = np.zeros((slots, *spec.observation.shape), spec.observation.dtype)
-        self._legal = np.zeros((slots, spec.actions), np.bool_)
-        self._marks = np.zeros((0, slots), np.int8)
-        self._numbers = np.zeros((0, slots), np.float32)
-        self._starting = np.zeros(slots, np.bool_)  # in games with chance: the next look begins these
+        self._observation: npt.NDArray[Any] = np.zeros((0, *spec.observation.shape), spec.observation.dtype)
+        self._legal = np.zeros((0, spec.actions), np.bool_)
+        self._marks = np.zeros((0, self._width), np.int8)
+        self._numbers = np.zeros((0, self._width), np.float32)
+        self._starting = np.zeros(self._width, np.bool_)  # in games with chance: the next look begins these
         self._begun = True  # whether there are none of these
-        self._keys = np.zeros((slots, 2), np.uint32)
+        self._keys = np.zeros((self._width, 2), np.uint32)
 
     def prepare(self) -> str:
         """Compile the game, unless this process has done it; return a line that says how long that took, or ""."""
         if self._program is not None:
             return ""
         began = time.perf_counter()
-        bound_threads(os.environ)
-        from collectors.envs.adapters.pgx_program import compile_program
+        share_machine(os.environ)
+        from collectors.envs.adapters.pgx_program import PgxOrder, compile_program
 
-        game, dtype = self._game, self.spec.observation.dtype
-        self._program = compile_program(self.spec.name, self.slots, game.chance, dtype, self._max_steps)
+        chance, dtype = self._game.chance, self.spec.observation.dtype
+        order = PgxOrder(self.spec.name, self._width, chance, dtype, self._max_steps, self._device)
+        self._program = compile_program(order)
         self._show(*self._program.first)
         seconds = time.perf_counter() - began
         return _told(self.spec.name, self.slots, seconds) if seconds >= 0.5 else ""
 
     def _show(self, worlds: Worlds, seen: Seen, ended: Worlds | None = None) -> None:
         """Look at new worlds. On a CPU numpy reads the arrays of JAX in place; nobody writes to them."""
+        assert self._program is not None
         self._worlds, self._shown, self._ended = worlds, seen, ended
+        if self._program.elsewhere:
+            for array in seen:  # all begin to travel before the first is waited for
+                array.copy_to_host_async()
         self._observation, self._legal = np.asarray(seen.observation), np.asarray(seen.legal)
         self._marks, self._numbers = np.asarray(seen.marks), np.asarray(seen.numbers)
 
@@ -119,16 +133,18 @@ class PgxRows(NativeGame):
     def _begin(self) -> None:
         """Begin the episodes that were noted."""
         assert self._program is not None
+        assert self._worlds is not None
+        assert self._shown is not None
         # Copies, as JAX may go on reading what it got.
         self._show(*self._program.begin(self._worlds, self._shown, self._starting, self._keys.copy()))
-        self._starting, self._begun = np.zeros(self.slots, np.bool_), True
+        self._starting, self._begun = np.zeros(self._width, np.bool_), True
 
     def rows(self) -> Rows:
         """Return the agent that moves in each slot."""
         if not self._begun:
             self._begin()
         slots, marks = self._playing, self._marks
-        if len(slots) == self.slots:
+        if len(slots) == self._width:
             return Rows(
                 slot=slots.copy(),
                 agent=marks[MOVER].astype(np.intp),
@@ -158,7 +174,9 @@ class PgxRows(NativeGame):
         if not in_range(moves, self.spec.actions) or np.count_nonzero(self._legal.take(place)) < len(slots):
             raise illegal(self.spec.name, moves, slots, self._legal[slots])
         assert self._program is not None
-        everywhere = np.full(self.slots, -1, np.int32)
+        assert self._worlds is not None
+        assert self._shown is not None
+        everywhere = np.full(self._width, -1, np.int32)
         everywhere[slots] = moves
         self._show(*self._program.step(self._worlds, self._shown, everywhere))
         over = slots[self._marks[OVER].view(np.bool_).take(slots)]
@@ -188,8 +206,10 @@ class PgxRows(NativeGame):
         """Return what agents see at the end, where it is read: if their episode was truncated."""
         if not np.count_nonzero(late):
             return np.zeros((len(slot), *self.spec.observation.shape), self.spec.observation.dtype)
+        worlds = self._ended or self._worlds
         assert self._program is not None
-        views: npt.NDArray[Any] = np.asarray(self._program.views(self._ended or self._worlds))
+        assert worlds is not None
+        views: npt.NDArray[Any] = np.asarray(self._program.views(worlds))
         return views[slot, agent]
 
     def render(self, slot: int) -> str:
@@ -214,7 +234,7 @@ def _idle(over: Index, acted: BoolArray, earned: npt.NDArray[np.float32]) -> tup
 
 def returns(id: str, seed: int, ticks: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Play these actions with Pgx alone, in one world without a batch; return the return of each agent."""
-    bound_threads(os.environ)
+    share_machine(os.environ)
     from collectors.envs.adapters.pgx_program import alone
 
     begin, step = alone(id)

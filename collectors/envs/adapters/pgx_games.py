@@ -3,6 +3,7 @@
 spec = make_spec("go_9x9", find_game("go_9x9"))
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -66,15 +67,23 @@ def find_game(id: str) -> PgxGame:
     return GAMES[id]
 
 
-def find_limit(id: str, game: PgxGame, kwargs: Mapping[str, Any]) -> int | None:
-    """Return after how many moves an episode is truncated, if at all; refuse all other options."""
-    unknown = sorted(kwargs.keys() - {"max_steps"})
+def find_limit(game: PgxGame, kwargs: Mapping[str, Any]) -> int | None:
+    """Return after how many moves an episode is truncated, if at all; refuse options that no game has."""
+    unknown = sorted(kwargs.keys() - {"max_steps", "device"})
     if unknown:
-        raise ValueError(f"a game of Pgx has no option {unknown[0]!r}; there is only env.kwargs.max_steps")
+        raise ValueError(f"a game of Pgx has no option {unknown[0]!r}; there are env.max_steps and env.kwargs.device")
     limit = kwargs.get("max_steps", game.max_steps)
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        raise ValueError(f"env.kwargs.max_steps must be a whole number from 1 on, got {limit!r}")
+        raise ValueError(f"env.max_steps must be a whole number from 1 on, got {limit!r}")
     return limit
+
+
+def find_device(kwargs: Mapping[str, Any]) -> str:
+    """Return where JAX computes, such as `cpu` or `gpu:1`; "" leaves it to JAX."""
+    device = kwargs.get("device", "")
+    if not isinstance(device, str) or not re.fullmatch(r"((cpu|gpu|tpu)(:\d{1,3})?)?", device):
+        raise ValueError(f"env.kwargs.device must be cpu, gpu or tpu, or one of several such as gpu:1, got {device!r}")
+    return device
 
 
 def make_spec(id: str, game: PgxGame, *, state: bool = False, fresh: bool | None = None, **seating: Any) -> EnvSpec:

@@ -1,6 +1,6 @@
 """Pgx in JAX: the compiled functions that begin and step all worlds of a game at once.
 
-    program = compile_program("backgammon", 256)                        # takes seconds
+    program = compile_program(PgxOrder("backgammon", 256, chance=True, dtype="float32"))        # takes seconds
     worlds, seen = program.first                                        # all at the start of an episode
     worlds, seen = program.begin(worlds, seen, which, keys)             # bool [256], uint32 [256, 2]
     worlds, seen, ended = program.step(worlds, seen, actions)           # int32 [256], -1: nobody plays there
@@ -8,7 +8,7 @@
 A game without chance needs no keys: all of its episodes begin alike, and worlds that ended or that nobody plays in
 stand at the start again. So a tick is one call of JAX; `begin` is only for games with chance.
 
-JAX is imported here and nowhere else: import this module only where a game is played, and call `settle` of
+JAX is imported here and nowhere else: import this module only where a game is played, and call `share_machine` of
 `collectors.envs.adapters.pgx` before, because JAX reads its settings once.
 
 An episode depends on its key alone: each move of chance has a key of its own, made of that key and the number of the
@@ -40,6 +40,19 @@ class Program:
     begin: Callable[[Worlds, Seen, Any, Any], tuple[Worlds, Seen]]
     step: Callable[[Worlds, Seen, Any], tuple[Worlds, Seen, Worlds | None]]  # the last: as they ended, if one is late
     views: Callable[[Worlds], Any]  # what each agent sees; compiled when it is first called
+    elsewhere: bool  # on a device whose memory numpy cannot read
+
+
+@dataclass(frozen=True, slots=True)
+class PgxOrder:
+    """Which game to compile, and for what."""
+
+    id: str
+    worlds: int
+    chance: bool
+    dtype: str  # of observations
+    limit: int | None = None  # moves after which an episode is late, and ends
+    device: str = ""  # such as gpu:1; "" leaves it to JAX
 
 
 class World:
@@ -123,7 +136,7 @@ LINES = Seen(0, 0, 1, 1)
 """Which axis of each array has the worlds."""
 
 
-class Batch:
+class ManyWorlds:
     """Many worlds of a game, in functions that JAX can compile."""
 
     def __init__(self, world: World, opening: tuple[Worlds, Seen] | None, keeps_ended: bool) -> None:
@@ -165,15 +178,31 @@ def _pick(which: Any, new: Any, old: Any, axis: int) -> Any:
 
 
 @lru_cache(maxsize=8)
-def compile_program(id: str, worlds: int, chance: bool, dtype: str, limit: int | None = None) -> Program:
-    """Return a game compiled for this number of worlds; the same one again if this process has it.
+def compile_program(order: PgxOrder) -> Program:
+    """Return a game compiled for a number of worlds; the same one again if this process has it."""
+    device = find_device(order.device)
+    with jax.default_device(device):
+        return _compile(order, device)
 
-    After `limit` moves an episode is late, and ends.
-    """
-    world = World(id, chance, dtype, limit)
+
+def find_device(name: str) -> Any:
+    """Return a device of JAX by its name."""
+    platform, _, number = name.partition(":")
+    try:
+        return jax.devices(platform or None)[int(number or 0)]
+    except (RuntimeError, IndexError) as error:
+        found = ", ".join(f"{one.platform}:{one.id}" for one in jax.devices())
+        raise ValueError(
+            f"env.kwargs.device={name}: JAX has no such device here, only {found}. For a GPU: pip install 'jax[cuda13]'"
+        ) from error
+
+
+def _compile(order: PgxOrder, device: Any) -> Program:
+    worlds, chance, limit = order.worlds, order.chance, order.limit
+    world = World(order.id, chance, order.dtype, limit)
     keys, which = jax.ShapeDtypeStruct((worlds, 2), jnp.uint32), jax.ShapeDtypeStruct((worlds,), jnp.bool_)
     opening = None if chance else world.fresh(None)
-    batch = Batch(world, opening, keeps_ended=limit is not None)
+    batch = ManyWorlds(world, opening, keeps_ended=limit is not None)
     begin = batch.begin
     if opening is None:
         shape = jax.eval_shape(batch._fresh, keys)
@@ -182,8 +211,10 @@ def compile_program(id: str, worlds: int, chance: bool, dtype: str, limit: int |
         first = begin(*blank, jnp.ones(worlds, jnp.bool_), jnp.zeros(keys.shape, keys.dtype))
     else:
         first = _tile(opening, worlds)
+    first = jax.device_put(first, device)
     step = jax.jit(batch.step).lower(*first, jax.ShapeDtypeStruct((worlds,), jnp.int32)).compile()
-    return Program(first=first, begin=begin, step=step, views=jax.jit(jax.vmap(world.views)))
+    views, elsewhere = jax.jit(jax.vmap(world.views)), device.platform != "cpu"
+    return Program(first=first, begin=begin, step=step, views=views, elsewhere=elsewhere)
 
 
 def _tile(opening: tuple[Worlds, Seen], worlds: int) -> tuple[Worlds, Seen]:

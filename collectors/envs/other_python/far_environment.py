@@ -24,11 +24,12 @@ from collectors.envs.adapters.reference_tests import Complaint
 from collectors.envs.adapters.row_buffer import RowBuffer, Shapes, row_shapes
 from collectors.envs.adapters.seats import make_seats
 from collectors.envs.adapters.space_forms import space_of
+from collectors.envs.build_pace import BuildPace
 from collectors.envs.other_python.far_order import FarOrder
 from collectors.envs.other_python.far_process import Answer, FarProcess, FarSideError, FarSideLost
 from collectors.envs.output import EnvOutput
 from collectors.envs.payments import Payments
-from collectors.envs.rows import Ends, Idle, IntArray, Late, Rows
+from collectors.envs.rows import BuildTold, Ends, Idle, IntArray, Late, Rows
 from collectors.envs.slots import Index, check_actions, check_parts, check_start
 from league.agent_spaces import AgentSpaces, SpaceForm, size_of
 
@@ -215,6 +216,20 @@ class FarEnvironment:
         self._note_faults(answer)
         self._drop_faulty()
         return None
+
+    def build_slots(self, tell: BuildTold) -> float:
+        """Build an environment for every slot; one that fails is a fault of its slot when that is started."""
+        if self._fresh:
+            return 0.0
+        pace = BuildPace(self.slots, tell)
+        for slot in range(self.slots):
+            if self._far is not None:
+                try:
+                    self._far.ask({"do": "build", "slot": slot}, LONGER * self._order.seconds)
+                except (FarSideLost, FarSideError, TypeError) as error:
+                    self._lose(error)
+            pace.built()
+        return pace.seconds
 
     def rows(self) -> Rows:
         """Return the rows of all agents that must act now."""

@@ -62,7 +62,7 @@ def allow_program(python: str, allow: Collection[str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class FarForm:
     """What a config asks to convert, and positional arguments."""
 
     args: Sequence[Any] = ()
@@ -76,7 +76,7 @@ def opening_of(
     kwargs: Mapping[str, Any],
     wrappers: Sequence[Any],
     allow: Collection[str] = (),
-    form: Form = Form(),  # noqa: B008  (it is frozen)
+    form: FarForm = FarForm(),  # noqa: B008  (it is frozen)
 ) -> dict[str, Any]:
     """Return what the far side needs to build an environment; raise PluginError if this call does not allow it.
 

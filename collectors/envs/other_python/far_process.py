@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from collectors.envs.adapters.compat import older_remedy
+from collectors.envs.native_output import append_to
 from league.errors import InputError
 
 FAR_SIDE = Path(__file__).with_name("far_side.py")
@@ -51,10 +52,15 @@ class FarProcess:
     """A process of another Python with the far side of an environment."""
 
     def __init__(self, python: str) -> None:
+        if Path(python).is_dir():
+            raise FarSideError(
+                f"env.python={python} is a directory. Give the program in it, such as {python}/bin/python"
+            )
         self._python = python
         self._near, far = socket.socketpair()
         self.memory = _shared_file()
-        self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115  (it lives as long as this)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as this)
+        append_to(self._log.fileno())
         self._taken = 0  # bytes of it that somebody counted
         watched, self._lifeline = os.pipe()
         passed = (far.fileno(), self.memory, watched)

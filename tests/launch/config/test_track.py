@@ -12,7 +12,7 @@ from launch.config.track import TrackConfig
         ({"to": ["csv", "csv"]}, "names a tracker twice"),
         ({"mode": "later"}, "track.mode: unknown 'later'; choose one of auto, online, offline"),
         ({"every": 0}, "every and payoff_every must be at least 1"),
-        ({"videos": -1}, "frozen, seconds, videos not negative"),
+        ({"videos": -1}, "others not negative"),
     ],
 )
 def test_what_no_tracker_can_do_is_refused(settings, message):

@@ -1,6 +1,8 @@
 """Variants of an environment on the command line and from a file."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +38,11 @@ def test_a_file_adds_variants_and_is_not_needed_again(tmp_path):
         ('{"a": {"weight": 0}}', "must be a number above 0"),
         ('{"a": {"wieght": 1}}', "wieght"),
         ('{"a/b": {}}', "is no name"),
+        ('{"a": {"weight": 1}, "a": {"weight": 2}}', "it has 'a' twice"),
+        ('{"a": {"kwargs": {"size": 1, "size": 2}}}', "it has 'size' twice"),
+        ('{"a": {"kwargs": {"x": ' + "[" * 99999 + "]" * 99999 + "}}}", "nested deeper than 64 levels"),
+        ('{"a": {"weight": 1e999}}', "out of range|above 0"),
+        ("{" + ",".join(f'"v{number}": {{}}' for number in range(65)) + "}", "at most 64"),
     ],
 )
 def test_wrong_files_are_named(tmp_path, text, words):
@@ -46,5 +53,29 @@ def test_wrong_files_are_named(tmp_path, text, words):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ConfigError, match="is no file"):
+    with pytest.raises(ConfigError, match=r"none\.json: No such file or directory\. It must be a JSON file"):
         compose([f"env.variants_from={tmp_path / 'none.json'}"])
+
+
+def pipe(path):
+    os.mkfifo(path)
+
+
+def device(path):
+    path.symlink_to("/dev/zero")
+
+
+def huge(path):
+    with path.open("wb") as file:
+        file.truncate(1 << 30)  # a hole: it takes no room on the disk
+
+
+@pytest.mark.parametrize(
+    ("make", "words"), [(pipe, "is a pipe"), (device, "is a device"), (Path.mkdir, "is a directory"), (huge, "bytes")]
+)
+def test_something_else_than_a_small_file_hangs_nothing(tmp_path, make, words):
+    path = tmp_path / "maps.json"
+    make(path)
+    with pytest.raises(ConfigError, match=words) as told:
+        compose([f"env.variants_from={path}"])
+    assert "\n" not in str(told.value)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from driving import begin, open_env, play
 
-from collectors.envs.adapters.pgx import ONE_THREAD, bound_threads, keys_of, make
+from collectors.envs.adapters.pgx import SHARING, keys_of, make, share_machine
+from collectors.envs.adapters.pgx_arrays import FIRST, MOVER, REWARD
 from collectors.envs.rows import Compiles
 from collectors.envs.slots import check_start
 
@@ -39,8 +40,8 @@ def test_a_process_that_does_not_play_never_imports_jax():
 
 def test_threads_are_bounded_unless_the_user_says_otherwise():
     environment = {"NPROC": "4"}
-    bound_threads(environment)
-    assert environment == {**ONE_THREAD, "NPROC": "4"}
+    share_machine(environment)
+    assert environment == {**SHARING, "NPROC": "4"}
 
 
 def test_all_bits_of_a_seed_count():
@@ -55,6 +56,33 @@ def test_it_says_that_it_compiles():
     assert env.prepare() == ""
     assert make(5, GAME).prepare() == ""  # this process has it
     assert "multi_thread_eigen=false" in os.environ["XLA_FLAGS"]
+
+
+ON_THE_SECOND = """
+import numpy as np
+from collectors.envs.adapters.pgx import make
+env = make(3, "kuhn_poker", {"device": "cpu:1"})
+env.start(np.arange(3), np.arange(3))
+for _ in range(4):
+    ends = env.step(np.zeros(len(env.rows()), int))
+    env.start(ends.over, 10 + ends.over)
+for array in (*env._worlds.state, *env._shown):
+    assert [device.id for device in array.devices()] == [1]
+try:
+    make(3, "kuhn_poker", {"device": "cpu:2"}).prepare()
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+def test_it_computes_where_it_is_told_to():
+    """A second device is all that a machine without GPUs can offer."""
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    told = subprocess.run(
+        [sys.executable, "-c", ON_THE_SECOND], check=True, timeout=120, env=os.environ | flags, capture_output=True
+    )
+    assert told.stdout.startswith(b"env.kwargs.device=cpu:2: JAX has no such device here, only cpu:0, cpu:1. ")
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
@@ -83,7 +111,7 @@ def test_tic_tac_toe_is_our_own_game():
 
 
 def test_a_long_episode_is_truncated_with_what_every_agent_sees():
-    env = make(5, GAME, {"max_steps": 4})
+    env = open_env("pgx", GAME, 5, max_steps=4)
     ends = play(env, 1, 2)
     assert len(ends) == 4
     assert ends[-1].truncated.tolist() == [True] * 4
@@ -104,6 +132,19 @@ def test_an_illegal_action_is_named_with_the_legal_ones():
     with pytest.raises(ValueError, match="action 9 is illegal in slot 1"):
         env.step(np.array([1, 9]))
     env.step(np.array([1, 4]))  # nothing had changed
+
+
+def test_free_worlds_stand_at_the_start_of_an_episode():
+    env = begin(make(5, GAME), 1)
+    for action in (0, 3, 1, 4, 2):  # the first agent wins
+        assert not env._marks[MOVER, 1:].any()
+        env.rows()
+        ends = env.step(np.array([action]))
+    assert ends.over.tolist() == [0]
+    assert ends.reward.tolist() == [1, -1]
+    assert env._marks[FIRST].all()
+    assert not env._numbers[REWARD].any()
+    assert not env._observation.any()
 
 
 def test_slots_are_checked_as_everywhere():

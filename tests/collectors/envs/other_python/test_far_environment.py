@@ -13,7 +13,7 @@ import numpy as np
 import odd_envs as odd
 import pytest
 
-from collectors.check import speed
+from collectors.check import check, speed
 from collectors.conformance import RuleChecker
 from collectors.envs.adapters.pettingzoo import adapt
 from collectors.envs.config import EnvConfig, EnvError, make_environment, planned
@@ -286,6 +286,14 @@ def test_a_program_that_is_no_python_is_named(tmp_path, script, match):
     wanted = EnvConfig(name="pettingzoo", id="classic/rps_v2", python=str(python))
     with pytest.raises(EnvError, match=match):
         make_environment(wanted, 1, [str(python)])
+
+
+def test_a_directory_is_named_and_the_remedy_is_about_that_python(tmp_path):
+    (problem,) = check(
+        EnvConfig(name="pettingzoo", id="classic/rps_v2", python=str(tmp_path)), allow=[str(tmp_path)]
+    ).problems
+    assert f"env.python={tmp_path} is a directory. Give the program in it" in problem.what
+    assert problem.remedy.startswith("Try in that Python what the message names")
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import odd_envs
 import pytest
 from gymnasium import spaces
 
@@ -129,3 +130,14 @@ def test_results_of_older_versions_are_read():
 
     assert (far_side.is_done(Old, "a"), far_side.is_done(Old, "b")) == (True, False)
     assert far_side.flags_of(Old) == (Old.dones, {})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tests_of_an_older_pettingzoo_take_fewer_arguments(monkeypatch):
+    import pettingzoo.test as own
+
+    asked = []
+    monkeypatch.setattr(own, "parallel_api_test", lambda env, num_cycles: asked.append(num_cycles))
+    monkeypatch.setattr(own, "parallel_seed_test", lambda parallel_env_fn: asked.append("seed"))
+    assert far_side.own_complaints(odd_envs.OddParallel) == []
+    assert asked == [100, "seed"]
