@@ -269,7 +269,7 @@ def _joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
 
 
-def _columns(found: Sequence[Rows] | Sequence[Ends], *names: str) -> dict[str, npt.NDArray[Any]]:
+def _columns(found: Sequence[Rows] | Sequence[Ends], *names: str) -> dict[str, Any]:
     """Return these arrays of all variants, joined, by name."""
     return {name: _joined([getattr(one, name) for one in found]) for name in names}
 
