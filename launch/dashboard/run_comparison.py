@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from launch.comparisons.run_groups import ALIKE, grouped
+from launch.comparisons.run_groups import ALIKE, grouped, label_of
 from launch.config.changes import differences
 from launch.config.config import stored, to_plain
 from launch.sweeps.comparing import CONFIDENCE, RunSample, compare
@@ -38,16 +38,20 @@ def compare_json(
     label env_steps, mean, low, high (null where there is one run); changes: of each run to the first one.
     `samples` has the figures of each run, `courses` the curves of each run by name.
     """
+    changes = _changes(runs)
     groups = {label: [run.name for run in members] for label, members in grouped(runs).items()}
+    if all(change["key"] == "seed" for found in changes.values() for change in found):
+        names = [run.name for run in runs]
+        groups = {label_of(names): names}  # they are seeds of one config: one mean, not a curve each
     listed = [
         RunSample(run=name, settings=label, figures=samples[name]) for label, names in groups.items() for name in names
     ]
-    names = list(dict.fromkeys(name for run in courses.values() for name in run))
+    curves = list(dict.fromkeys(name for run in courses.values() for name in run))
     return {
         "groups": groups,
         "figures": msgspec.to_builtins(compare(listed)),
-        "curves": {name: _curves(name, groups, courses) for name in names},
-        "changes": _changes(runs),
+        "curves": {name: _curves(name, groups, courses) for name in curves},
+        "changes": changes,
     }
 
 

@@ -35,6 +35,12 @@ def test_seeds_are_groups_and_settings_are_differences(three, state):
     assert found["changes"]["b"] == [{"key": "algo.lr", "first": 0.001, "other": 0.5}]
 
 
+def test_seeds_of_one_config_are_one_group(three, state):
+    two = three[:2]
+    found = compare_json(two, {run.name: figures(state, None) for run in two}, {})
+    assert list(found["groups"].values()) == [["a1", "a2"]]
+
+
 def test_the_interval_of_a_mean_is_that_of_student():
     courses = [([0, 100], [value, value]) for value in (1.0, 2.0, 3.0)]
     found = mean_course(courses)
