@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from league.policies.layout import Layout, PolicyConfig, team_size
 from league.spec import ACTIONS, EnvSpec
@@ -170,7 +170,9 @@ Algo = TypeVar("Algo", bound=AlgoConfig)
 def with_paths(config: Algo, snapshots: Path) -> Algo:
     """Return a config with paths in place of the hashes of snapshots, which a run has in this folder."""
     named = {name: str(getattr(config, name, "")) for name in PLAYER_FILES}
-    found = {name: str(snapshots / f"{text}.safetensors") for name, text in named.items() if HASH.fullmatch(text)}
+    found: dict[str, Any] = {
+        name: str(snapshots / f"{text}.safetensors") for name, text in named.items() if HASH.fullmatch(text)
+    }
     return replace(config, **found) if found else config
 
 

@@ -83,7 +83,8 @@ class HAPPO(PPO):
     def _ratio(self, part: Decisions) -> Tensor:
         """Return how much likelier the actions of an agent have become."""
         actions, _ = self.policy(part.seen, part.mask)
-        return (actions.log_prob(part.action) - part.old_log_prob).exp().cpu()
+        ratio_B: Tensor = (actions.log_prob(part.action) - part.old_log_prob).exp()
+        return ratio_B.cpu()
 
 
 def _of_agent(data: Decisions, mine_B: Tensor, agent: int) -> Decisions:
