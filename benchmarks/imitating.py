@@ -156,16 +156,17 @@ def clones(seeds, labels):
     with closing(task.make(16)) as env:
         flat = Practice(env, task.network, PPO, seed=0).until(80_000).algorithm.flat()
     expert = task.evaluated(flat, 0)
+    student = Task(task.make, PolicyConfig(hidden=[64, 64], normalise=True))
     for seed in seeds:
         with tempfile.TemporaryDirectory() as folder:
             actor = NumpyActor(task.network, task.spec, flat)
             data = task.record(Path(folder) / "games", actor, np.random.default_rng(seed), labels, 1000 * seed)
-            config = BCConfig(data=data, lr_schedule="linear", anneal_decisions=20 * 4096)
-            algorithm = BC(config, task.network, task.spec, task.fresh(seed))
-        for updates in (1, 2, 4, 13):
+            config = BCConfig(data=data, lr=3e-3, minibatch=128, lr_schedule="linear", anneal_decisions=80 * 4096)
+            algorithm = BC(config, student.network, student.spec, student.fresh(seed))
+        for updates in (5, 15, 60):
             metrics = clone(algorithm, updates, seed)
             told = {name: metrics[f"losses/{name}"] for name in ("held_out", "held_out_accuracy")}
-            told["evaluated"] = task.evaluated(algorithm.flat(), seed)
+            told["evaluated"] = student.evaluated(algorithm.flat(), seed)
             emit("clone", seed=seed, labels=labels, decisions=algorithm.decisions, expert=expert, **told)
 
 

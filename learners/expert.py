@@ -53,11 +53,10 @@ class Expert:
         """Return an action for each present decision; raise ExpertError if one is illegal."""
         present, mask = segments.present, segments.mask[segments.present]
         lane, tick, place = present.nonzero()
-        seen = segments.observation[present]
-        if isinstance(self._actor, NetworkActor):
-            actions, _ = self._actor.act(seen, mask, rng, place=place, team=present[lane, tick])
-        else:
-            actions, _ = self._actor.act(seen, mask, rng)
+        beside: dict[str, Any] = (
+            {"place": place, "team": present[lane, tick]} if isinstance(self._actor, NetworkActor) else {}
+        )
+        actions, _ = self._actor.act(segments.observation[present], mask, rng, **beside)
         if len(actions) != len(mask) or not legal(self._spec, actions, mask).all():
             raise ExpertError(f"algo.expert={self._name}: it chose an illegal action, or not one for each decision")
         return actions
