@@ -9,6 +9,7 @@ from league.ids import Hash, PlayerId
 from league.kinds import KindConfig, KindRules, rules_of, unknown
 from league.limits import EPISODES
 from league.matchmaking.config import MatchmakingConfig
+from league.metrics import CPU_SECONDS
 from league.mixture import check_mixture, with_shares
 from league.payoff import PayoffConfig
 from league.player import FROZEN, MIXTURE, SCRIPTED, Player
@@ -17,7 +18,7 @@ from league.probe_rules import ProbeConfig
 from league.promotion import PromotionConfig, sources
 from league.tournament_rules import TournamentConfig
 
-BY_EPISODES, BY_STEPS, BY_CPU = RATE_BY = ("episodes", "env_steps", "cpu_seconds")
+BY_EPISODES, BY_STEPS, BY_CPU = RATE_BY = ("episodes", "env_steps", CPU_SECONDS)
 
 
 @dataclass(kw_only=True, slots=True)

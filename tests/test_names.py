@@ -80,6 +80,12 @@ COVERED = {
     "learners/algorithms/td3_config.py": "tests/learners/algorithms/test_config.py",
     "learners/algorithms/off_policy_config.py": "tests/learners/algorithms/test_off_policy.py",
     "learners/algorithms/vdn_config.py": "tests/learners/algorithms/test_config.py",
+    "learners/algorithms/bc_config.py": "tests/learners/algorithms/test_bc.py",
+    "learners/algorithms/dagger_config.py": "tests/learners/algorithms/test_dagger.py",
+    "learners/algorithms/happo_config.py": "tests/learners/algorithms/test_happo.py",
+    "learners/algorithms/upgo_config.py": "tests/learners/algorithms/test_upgo.py",
+    "learners/algorithms/vpg_config.py": "tests/learners/algorithms/test_vpg.py",
+    "learners/expert.py": "tests/learners/test_imitation.py",
 }
 
 

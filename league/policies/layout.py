@@ -64,9 +64,7 @@ class PolicyConfig:
     agent_id: bool = False  # one-hot input: which agent of its seat it acts for
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
-    critic: str = (
-        "shared"  # layers; its own: "central" sees the seat, "state" the game; "none": only the learner has it
-    )
+    critic: str = "shared"  # layers; its own: "central" sees the seat, "state" the game; "none": in the learner only
     head: str = "logits"  # for each option "logits", "values" (dqn), "atoms" (c51, rainbow), "quantiles"; or "actions"
     deviation: str = "constant"  # of continuous numbers, with head=logits: "constant", or an output in each "state"
     atoms: int = 51  # head=atoms, quantiles: numbers that describe the distribution of returns, for each option

@@ -190,9 +190,7 @@ class ActorCriticConfig(AlgoConfig):
     magnet: str = "none"  # policy to stay near: "uniform"; "copy" of the own weights; a player's file; "none"
     magnet_coef: float = 0.0  # weight of the KL divergence from the magnet at the start
     magnet_final: float | None = None  # its weight at the end of the anneal; None: constant
-    magnet_divergence: str = (
-        "reverse"  # "reverse": KL(policy || magnet); "forward": KL(magnet || policy), for a teacher
-    )
+    magnet_divergence: str = "reverse"  # KL(policy || magnet), or "forward": KL(magnet || policy), for a teacher
     magnet_every: int = 100  # updates after which a copy is refreshed
     value_coef: float = 0.5  # weight of the value loss
     normalise_advantages: bool = True  # to mean 0 and deviation 1 over the batch

@@ -7,6 +7,7 @@ have none. Legend of shapes: see learners.algorithms.critics.
 import torch
 from torch import Tensor
 
+from league.metrics import POLICY_LOSS
 from learners.algorithms.ddpg_config import DDPGConfig
 from learners.algorithms.off_policy import OffPolicy
 from learners.algorithms.values import Loss, Minibatch
@@ -21,7 +22,7 @@ def ddpg_loss(value_B: Tensor, after_B: Tensor, hoped_B: Tensor, data: Minibatch
     error_B = value_B - (data.reward + data.discount * after_B).detach()
     critic_loss = 0.5 * (data.weight * error_B.square()).mean()
     policy_loss = -hoped_B.mean()
-    metrics = {"losses/critic_loss": critic_loss.detach(), "losses/policy_loss": policy_loss.detach()}
+    metrics = {"losses/critic_loss": critic_loss.detach(), POLICY_LOSS: policy_loss.detach()}
     return Loss(critic_loss + policy_loss, error_B.detach(), value_B.detach(), metrics)
 
 

@@ -8,6 +8,7 @@ agent's own next decision. Legend of shapes: see learners.algorithms.critics.
 import torch
 from torch import Tensor
 
+from league.metrics import ENTROPY, POLICY_LOSS
 from learners.algorithms.discrete_sac_config import DiscreteSACConfig
 from learners.algorithms.sac import SAC
 from learners.algorithms.values import Loss, Minibatch
@@ -41,7 +42,7 @@ def discrete_sac_loss(
     if target_entropy is not None:
         wanted_B = target_entropy * data.seen["mask"].sum(1).log()
         loss = loss + log_temperature * (entropy_B - wanted_B).mean()
-    metrics = {"losses/critic_loss": critic_loss, "losses/policy_loss": policy_loss, "losses/entropy": entropy_B.mean()}
+    metrics = {"losses/critic_loss": critic_loss, POLICY_LOSS: policy_loss, ENTROPY: entropy_B.mean()}
     metrics = {name: metric.detach() for name, metric in metrics.items()} | {"charts/temperature": temperature}
     return Loss(loss, error_CB.detach().abs().mean(0), value_CB.detach().mean(0), metrics)
 

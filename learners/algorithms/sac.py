@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from league.metrics import ENTROPY, POLICY_LOSS
 from league.policies.flat_policy import FlatPolicy
 from league.policies.layout import PolicyConfig
 from league.policies.module_policy import make_policy
@@ -60,7 +61,7 @@ def sac_loss(
     loss, entropy = critic_loss + policy_loss, -now.log_prob.detach().mean()
     if target_entropy is not None:
         loss = loss + log_temperature * (entropy - target_entropy)
-    metrics = {"losses/critic_loss": critic_loss, "losses/policy_loss": policy_loss, "losses/entropy": entropy}
+    metrics = {"losses/critic_loss": critic_loss, POLICY_LOSS: policy_loss, ENTROPY: entropy}
     metrics = {name: metric.detach() for name, metric in metrics.items()} | {"charts/temperature": temperature}
     return Loss(loss, error_CB.detach().abs().mean(0), value_CB.detach().mean(0), metrics)
 

@@ -7,6 +7,7 @@ the targets move after every second step of the critics. Legend of shapes: see l
 import torch
 from torch import Tensor
 
+from league.metrics import POLICY_LOSS
 from learners.algorithms.off_policy import OffPolicy
 from learners.algorithms.td3_config import TD3Config
 from learners.algorithms.values import Loss, Minibatch
@@ -23,7 +24,7 @@ def td3_loss(value_CB: Tensor, after_CB: Tensor, hoped_CB: Tensor | None, data: 
     metrics = {"losses/critic_loss": loss.detach()}
     if hoped_CB is not None:
         policy_loss = -hoped_CB[0].mean()
-        loss, metrics["losses/policy_loss"] = loss + policy_loss, policy_loss.detach()
+        loss, metrics[POLICY_LOSS] = loss + policy_loss, policy_loss.detach()
     return Loss(loss, error_CB.detach().abs().mean(0), value_CB.detach().mean(0), metrics)
 
 

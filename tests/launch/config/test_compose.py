@@ -35,8 +35,8 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
         ("algo.lr.x=1", "unknown key 'algo.lr.x'; 'algo.lr' is a number and has no keys"),
         (
             "+track.zzz=1",
-            "unknown key 'track.zzz'; track has to, every, payoff_every, videos, frozen, project, entity, mode, "
-            "artifacts, seconds",
+            "unknown key 'track.zzz'; track has to, every, payoff_every, videos, frozen, variants, project, entity, "
+            "mode, artifacts, seconds",
         ),
         (
             "league.players.main.rat=1",
@@ -55,7 +55,7 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
         (
             "league=alphstar",
             "unknown league 'alphstar'. Did you mean 'alphastar'? "
-            "Known: alphastar, cooperative, cross_play, fsp, pfsp, selfplay.",
+            "Known: alphastar, arena, cooperative, cross_play, fsp, pfsp, selfplay.",
         ),
         (
             "league=psro_exact",

@@ -7,9 +7,15 @@ from launch.topology.parts import HUNG
 
 CODE = """
 import time
-from launch.processes.run_collector import watch_progress
+import sys
+from launch.config.config import Config
+from launch.processes.run_collector import HangWatch
+config = Config()
+config.env.name, config.collector.hang_seconds = "words", 0.2
 ticks = iter(range(3))
-watch_progress(lambda: next(ticks, 3), 0.2, "words")
+watch = HangWatch(config, sys.stderr)
+watch.progress, watch.building = lambda: next(ticks, 3), False
+watch.start()
 time.sleep(60)
 """
 

@@ -40,7 +40,7 @@ def test_an_episode_that_does_not_end_is_shown_with_a_remedy(view):
     view.workers = (Worker(name="collector-0", role=Role.COLLECTOR, age=1.0, metrics=metrics),)
     for shown in (plain_line(view), status_text("first", view).plain):
         assert "an episode has not ended in 1,234 steps, and does not count until it does. Give the env" in shown
-    assert "env.max_steps=1000; " in plain_line(view)
+    assert "env.max_steps=1000 (a batch" in plain_line(view)
 
 
 def test_a_pause_is_shown_with_the_command_that_ends_it(view):

@@ -92,11 +92,11 @@ def learned(algorithm, updates, agents=1):
 
 
 def test_pictures_are_told_apart_without_any_reward():
-    config = DQNConfig(**ALGO, curl=1.0, curl_shift=1, curl_size=8, duelling=False)
+    config = DQNConfig(**ALGO, curl=1.0, curl_shift=1, curl_size=8, duelling=False, target_steps=5)
     algorithm = DQN(config, CNN, SPEC, initial(CNN, SPEC, 0))
     before = describe(CNN, SPEC).views(algorithm.flat())
-    losses = learned(algorithm, 12)
-    assert losses[-1] < 0.75 * losses[0]
+    losses = learned(algorithm, 24)
+    assert np.mean(losses[-6:]) < 0.9 * losses[0]
     after = describe(CNN, SPEC).views(algorithm.flat())
     assert np.abs(after["conv_0.weight"] - before["conv_0.weight"]).max() > 0.01
 

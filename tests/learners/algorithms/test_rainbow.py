@@ -45,8 +45,11 @@ def test_each_gradient_step_has_noise_of_its_own(hints, spec):
 
 
 def test_errors_become_priorities(hints, spec):
-    algorithm, rng = make(spec), np.random.default_rng(0)
-    for seed in range(4):
-        algorithm.update(batch_of(hints(seed)), rng)
-    odds = algorithm.replay.sample(rng).odds
-    assert odds.max() > 2 * odds.min()
+    odds = {}
+    for priority in (0.0, 0.5):
+        algorithm, rng = make(spec, priority=priority), np.random.default_rng(0)
+        for seed in range(4):
+            algorithm.update(batch_of(hints(seed)), rng)
+        odds[priority] = algorithm.replay.sample(rng).odds
+    assert np.ptp(odds[0.0]) < 1e-9
+    assert odds[0.5].max() > 1.3 * odds[0.5].min()
