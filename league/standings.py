@@ -98,14 +98,18 @@ def standings(
     if found.members != len(players):
         raise ValueError(f"ratings of {found.members} players do not fit a population of {len(players)}")
     rating, rated = found.fit.ratings.rating, found.fit.joined
-    idle = ~rated & (found.counts.games.sum(axis=1) < FADED)
-    shown = [i for i, player in enumerate(players) if player.status != Status.HUMAN or found.counts.games[i].any()]
+    games, points = found.counts.games.sum(axis=1), found.counts.points.sum(axis=1)  # once: each is a whole matrix
+    idle = ~rated & (games < FADED)
+    shown = [i for i, player in enumerate(players) if player.status != Status.HUMAN or games[i]]
     apart = roles_in_order(players) if evaluation.asymmetric else [0] * len(players)
     order = sorted(shown, key=lambda i: (apart[i], not rated[i], idle[i], -rating[i]))
     anchors = [a.id for a in population.anchors()]
     scores = [{a: _score(evaluation, player.id, a) for a in anchors if a != player.id} for player in players]
     returns = role_returns(population, evaluation)
-    rows = [_standing(found, i, place, players[i], elo, scores[i]) for place, i in enumerate(order, start=1)]
+    rows = [
+        _standing(found, i, place, players[i], elo, scores[i], (games[i], points[i]))
+        for place, i in enumerate(order, start=1)
+    ]
     return [msgspec.structs.replace(row, returns=returns[row.player]) if row.player in returns else row for row in rows]
 
 
@@ -120,11 +124,17 @@ def roles_in_order(players: Sequence[Player]) -> list[int]:
 
 
 def _standing(
-    appraisal: Appraisal, i: int, place: int, player: Player, elo: Elo | None, anchors: dict[PlayerId, float | None]
+    appraisal: Appraisal,
+    i: int,
+    place: int,
+    player: Player,
+    elo: Elo | None,
+    anchors: dict[PlayerId, float | None],
+    played: tuple[float, float],
 ) -> Standing:
-    """Return the row of one player; None stands for what its games do not say."""
+    """Return the row of one player; `played` are its games and points, None stands for what they do not say."""
     ratings, rated = appraisal.fit.ratings, bool(appraisal.fit.joined[i])
-    games, points = float(appraisal.counts.games[i].sum()), float(appraisal.counts.points[i].sum())
+    games, points = map(float, played)
     return Standing(
         place=place,
         player=player.id,

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from league.appraisal import appraise
 from league.evaluation_payoff import EvaluationPayoff, RatedGame
+from league.game_counts import GameCounts
 from league.ids import Hash, PlayerId
 from league.payoff import Payoff
 from league.player import Player
@@ -165,3 +166,13 @@ def test_the_best_has_the_nash_mixture_to_itself():
     payoff = evaluated((MAIN, RANDOM, 95, 0, 5), (PAST, RANDOM, 70, 0, 30), (MAIN, PAST, 80, 0, 20))
     table = standings(Population(EVERYBODY[:3]), payoff)
     assert [row.nash for row in table] == [1.0, 0.0, 0.0]
+
+
+def test_the_games_of_all_are_counted_once(monkeypatch):
+    evaluation = evaluated((MAIN, RANDOM, 95, 0, 5), (PAST, RANDOM, 70, 0, 30), (MAIN, PAST, 80, 0, 20))
+    population = Population(EVERYBODY[:3])
+    appraisal, asked = appraise(population, evaluation), []
+    games = GameCounts.games.fget
+    monkeypatch.setattr(GameCounts, "games", property(lambda self: asked.append(self) or games(self)))
+    assert len(standings(population, evaluation, appraisal=appraisal)) == len(population)
+    assert len(asked) == 1, "each time it is a matrix of all players"
