@@ -15,6 +15,7 @@ import fcntl
 import os
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 from typing import Any
 
@@ -35,6 +36,7 @@ class NativeOutput:
         self._file = -1
         self._saved: tuple[int, int] | None = None
         self._owner = 0  # the process that called `catch`
+        self._lock = threading.Lock()  # nobody writes to a saved descriptor while it is closed
 
     def catch(self) -> None:
         """Lead both descriptors to the file. Nobody may flush a stream on them before `release`."""
@@ -59,10 +61,11 @@ class NativeOutput:
             with suppress(OSError):
                 os.write(self._saved[1], FORKED)
             os._exit(CAME_BACK)
-        for saved, descriptor in zip(self._saved, (OUT, ERR), strict=True):
-            os.dup2(saved, descriptor)
-            os.close(saved)
-        self._saved = None
+        with self._lock:
+            for saved, descriptor in zip(self._saved, (OUT, ERR), strict=True):
+                os.dup2(saved, descriptor)
+                os.close(saved)
+            self._saved = None
 
     def take(self) -> tuple[str, int]:
         """Return what was printed, and how many bytes followed that were too many to read; empty the file."""
@@ -76,12 +79,13 @@ class NativeOutput:
     def pass_on(self, stream: Any, text: str) -> int:
         """Print a text of somebody else where the stream leads when nothing is caught."""
         number = _descriptor(stream)
-        if self._saved is None or number not in (OUT, ERR):
-            return int(stream.write(text))
         data = text.encode(getattr(stream, "encoding", None) or "utf-8", errors="replace")
-        with suppress(OSError):
-            os.write(self._saved[number - 1], data)
-        return len(text)
+        with self._lock:
+            if self._saved is not None and number in (OUT, ERR):
+                with suppress(OSError):
+                    os.write(self._saved[number - 1], data)
+                return len(text)
+        return int(stream.write(text))
 
     def __del__(self) -> None:
         if self._file >= 0:

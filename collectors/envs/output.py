@@ -21,6 +21,7 @@ from collectors.envs.native_output import NativeOutput
 T = TypeVar("T")
 KEPT = 2_000  # characters
 PRINT = "LUDUS_PRINT"
+_EVER: list[Any] = []  # streams that took another's place: print() of a thread may use one after it is gone, and crash
 
 
 class EnvOutput:
@@ -35,13 +36,14 @@ class EnvOutput:
         self._owner = 0
         self._everybody = everybody
         self._native = NativeOutput()
+        self._catching: tuple[_Catching, _Catching] | None = None
 
     def __enter__(self) -> "EnvOutput":
         self._depth += 1
         if self._depth == 1 and not os.environ.get(PRINT):
             self._owner = threading.get_ident()
             self._streams = sys.stdout, sys.stderr
-            sys.stdout, sys.stderr = (_Catching(self, stream) for stream in self._streams)
+            sys.stdout, sys.stderr = self._catchers()
             self._native.catch()
         return self
 
@@ -51,6 +53,14 @@ class EnvOutput:
             (sys.stdout, sys.stderr), self._streams = self._streams, (None, None)
             self._native.release()
             self.add(*self._native.take())
+
+    def _catchers(self) -> "tuple[_Catching, _Catching]":
+        """Return what takes the place of both streams, the same as long as they are the same."""
+        out, err = self._streams
+        if self._catching is None or (self._catching[0].stream, self._catching[1].stream) != (out, err):
+            self._catching = _Catching(self, out), _Catching(self, err)
+            _EVER.append(self._catching)
+        return self._catching
 
     def catches(self) -> bool:
         """Whether this thread is inside the block; what others print goes where it should."""
@@ -95,12 +105,12 @@ class _Catching:
     """A stream that belongs to an `EnvOutput`; in all else it is the stream that it stands for."""
 
     def __init__(self, output: EnvOutput, stream: Any) -> None:
-        self._output, self._stream = output, stream
+        self._output, self.stream = output, stream
 
     def write(self, text: str) -> int:
         """Catch a text, or pass it on if another thread printed it."""
         if not self._output.catches():
-            return self._output.pass_on(self._stream, text)
+            return self._output.pass_on(self.stream, text)
         self._output.add(text)
         return len(text)
 
@@ -116,4 +126,4 @@ class _Catching:
         """
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        return getattr(self.stream, name)

@@ -50,7 +50,8 @@ def test_a_league_ends_and_leaves_no_process(start, patiently, tmp_path, launch,
     assert read_offline(league.run).state.phase == "over"
     assert verify(league.run) == 0
     patiently(lambda: not left_behind(tmp_path), 5, "the end of all that was started")
-    assert "busy_envs prints" not in re.sub("the first: .*", "", league.log.read_text())
+    if name != "Threads":  # threads that print between two calls do so on the terminal if they live in this process
+        assert "busy_envs prints" not in re.sub("the first: .*", "", league.log.read_text())
     for log in league.run.root.glob("logs/*"):
         assert log.stat().st_size < 50_000, log.read_text()[-500:]
 

@@ -57,12 +57,18 @@ def answer(far):
 
 
 class Threads(OddParallel):
-    """Starts threads that never end and are no daemons."""
+    """Starts threads that never end, are no daemons, and print all the time."""
 
     def __init__(self):
         super().__init__(agents=2, ticks=4)
         for _ in range(2):
-            threading.Thread(target=time.sleep, args=(3600,)).start()
+            threading.Thread(target=self.talk).start()
+
+    def talk(self):
+        while True:
+            print("a thread of busy_envs prints")
+            LIBC.printf(b"a thread of busy_envs prints in C\n")
+            time.sleep(0.01)
 
 
 class Native(OddParallel):

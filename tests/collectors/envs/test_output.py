@@ -1,5 +1,6 @@
 """What an environment prints is caught, capped and counted."""
 
+import subprocess
 import sys
 import threading
 from contextlib import suppress
@@ -67,3 +68,34 @@ def test_an_environment_that_prints_at_every_step_is_silent(capsys, caplog):
     (told,) = caplog.messages
     assert told.startswith("the environment foreign_games:Chatty: it printed 3 lines")
     assert told.endswith("the first: 'built'")
+
+
+THREADS = """
+import sys, threading
+from collectors.envs.output import EnvOutput
+
+def talk():
+    while not over:
+        print("a thread prints")
+
+over = []
+threads = [threading.Thread(target=talk) for _ in range(3)]
+sys.setswitchinterval(1e-6)
+for thread in threads:
+    thread.start()
+output = EnvOutput()
+for _ in range(10_000):
+    with output:
+        pass
+over.append(True)
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_threads_that_print_meanwhile_do_not_crash_the_process():
+    """print() borrows sys.stdout: if a stream that took its place is gone before it has written, Python crashes."""
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
