@@ -280,6 +280,7 @@ def test_a_run_gets_the_same_remedy():
         make_environment(config, 2, allow=["odd_envs"])
 
 
+@pytest.mark.slow
 def test_an_environment_that_never_ends_is_told_so(odd):
     report = check("odd_envs:Endless", allow=["odd_envs"], slots=1, episodes=2, seconds=math.inf)
     (problem,) = [one for one in report.problems if "no episode ended" in one.what]
@@ -295,6 +296,7 @@ def test_an_environment_too_slow_to_see_an_end_is_noted(odd):
     assert not [problem for problem in report.problems if "ended" in problem.what]
 
 
+@pytest.mark.slow
 def test_an_episode_that_goes_on_while_others_end_is_a_problem(odd):
     report = check("odd_envs:Sometimes", allow=["odd_envs"], slots=4, episodes=4, seconds=math.inf)
     assert "though others did" in "\n".join(problem.what for problem in report.problems)

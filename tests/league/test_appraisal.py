@@ -99,6 +99,7 @@ def test_who_is_not_rated_misfits_nobody():
     assert misfit_of([], evaluated()) is None
 
 
+@pytest.mark.slow
 def test_leagues_in_which_ratings_say_all_are_rarely_called_misfits(figure):
     rng, alarms, leagues = np.random.default_rng(1), 0, 200
     players = [RANDOM, *(Player(id=PlayerId(f"m{i}"), kind="main") for i in range(5))]

@@ -146,6 +146,7 @@ def test_agents_that_see_the_same_need_an_id_to_play_different_parts():
     assert trained(PolicyConfig(hidden=[16], agent_id=True), normalise_values=True)[0] > 0.9
 
 
+@pytest.mark.slow
 def test_a_critic_of_its_own_knows_what_no_agent_knows():
     """Half of the reward's spread comes from the bit of the other agent."""
     _, alone = trained(PolicyConfig(hidden=[16], agent_id=True), updates=25, normalise_values=True)

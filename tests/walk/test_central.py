@@ -30,6 +30,7 @@ SMALL = [
         pytest.param(
             ["policy.memory=gru", "policy.memory_size=8", "policy.agent_id=true", "algo.epochs=1"],
             id="gru",
+            marks=pytest.mark.slow,
         ),
         pytest.param(["algo=apex", "algo.warmup=256", "launch.learners=2"], id="apex, two learners"),
     ],

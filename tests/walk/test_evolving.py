@@ -25,6 +25,7 @@ SMALL = [
 OTHER = "{kind: main, algo: {name: ppo, batch: 256, minibatch: 128, epochs: 1}}"
 
 
+@pytest.mark.slow
 def test_an_evolving_player_trains_freezes_and_repeats_itself_beside_another(league):
     first, again = (league(name, *SMALL, f"+league.players.other={OTHER}") for name in ("first", "again"))
     assert first == again

@@ -69,6 +69,7 @@ def test_a_network_of_a_stranger_goes_all_the_way_round(tmp_path, network):
     assert export_onnx(read_player(path), tmp_path / "main.onnx", ALLOW) <= TOLERANCE
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_league_here_and_with_central_inference(tmp_path):
     found = []
     for name, more in (("one", ()), ("two", ()), ("central", ("collector.inference=central",))):

@@ -49,6 +49,7 @@ def started(config):
         return run, play(stored(run), run)
 
 
+@pytest.mark.slow
 def test_a_clone_is_an_ordinary_player_to_start_from_and_to_be_reset_to(games, tmp_path):
     run, state = started(wanted("algo=bc", f"algo.data={games}", "name=clone"))
     assert state.candidates["main"].decisions > 0
@@ -58,6 +59,7 @@ def test_a_clone_is_an_ordinary_player_to_start_from_and_to_be_reset_to(games, t
     assert after.initial["main"] == read_player(file).hash
 
 
+@pytest.mark.slow
 def test_a_run_keeps_its_teacher_and_its_expert(tmp_path):
     file = packed(tmp_path / "expert.safetensors", policy=PolicyConfig(hidden=[8]))
     known = read_player(file).hash

@@ -152,6 +152,7 @@ def file(played, tmp_path):
     return pack(played[0], "main", tmp_path / "packed.safetensors")
 
 
+@pytest.mark.slow
 def test_a_packed_player_starts_rivals_anchors_and_resets(file, snapshot):
     config = wanted(
         snapshot, f"league.players.main.from={file}", "~league.players.old",

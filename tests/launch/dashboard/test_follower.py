@@ -39,6 +39,7 @@ def test_a_finished_run_is_read_once(played, follow, patiently):
     assert (follower._read, len(seen)) == (before, 1)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_ledger_says_so_and_is_read_when_it_has_one(played, tmp_path, follow, patiently):
     shutil.copytree(played[0].root, tmp_path / "first")
     run = RunDirectory(tmp_path / "first")

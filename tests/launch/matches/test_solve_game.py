@@ -24,5 +24,7 @@ def test_it_says_how_large_the_game_is(capsys):
 
 
 def test_a_game_that_is_too_large_is_one_to_learn():
-    with pytest.raises(InputError, match=r"more than 100,000 positions.*whole episodes\. Learn it instead: ludus run$"):
-        solve(EnvConfig(name="tic_tac_toe"), "cfr", 2)
+    with pytest.raises(
+        InputError, match=r"at most 100,000: solving needs .* whole episodes\. Learn it instead: ludus run$"
+    ):
+        solve(EnvConfig(name="connect_four"), "cfr", 2)

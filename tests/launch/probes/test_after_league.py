@@ -36,6 +36,7 @@ def test_a_league_ends_with_a_sentence_about_its_main(capsys):
     assert last["probe"]["score"]["score"] == report.score.score
 
 
+@pytest.mark.slow
 def test_the_score_is_a_curve_of_the_league():
     league = ludus.run([*TINY, *PROBED, "track=csv"])
     (report,) = read_probe_reports(RunDirectory(league.path))

@@ -74,6 +74,7 @@ def test_segments_are_not_copied_to_be_read(archived, monkeypatch):
     assert not any("segment" in name for name in copied)
 
 
+@pytest.mark.slow
 def test_a_league_archives_while_it_plays_and_goes_on_where_it_stopped(whole, tmp_path, capsys):
     """The same seed, with an archive and without: the same events."""
     config, runs = stored(whole), []
@@ -105,6 +106,7 @@ def problems_of(run):
         return [error]
 
 
+@pytest.mark.slow
 def test_flipped_bits_in_the_archive_are_found(archived, figure):
     rng, missed = random.Random(3), 0
     segments = sorted(archived.archive.glob("*.segment"))

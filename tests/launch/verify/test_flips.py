@@ -126,6 +126,7 @@ def tried(run, tmp_path, count, ask):
     return missed, named, rows
 
 
+@pytest.mark.slow
 def test_flipped_bits_are_found_and_their_rows_named(run, tmp_path, figure):
     missed, named, rows = tried(run, tmp_path, 100, by_damage)
     figure(f"{100 - missed} of 100 flipped bits found; {named} of {rows} rows of events named exactly")

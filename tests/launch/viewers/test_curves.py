@@ -138,6 +138,7 @@ def test_scenes_are_evaluations_of_those_who_learn_evenly_spaced(run, state):
     assert all(row.recorded is None for row in rows_of(run)), "none unless they are asked for"
 
 
+@pytest.mark.slow
 def test_whoever_goes_on_makes_the_same_scenes(run):
     config = TrackConfig(every=4, videos=8)
     whole = rows_of(run, config)

@@ -239,6 +239,7 @@ def test_the_fast_fold_equals_one_game_after_the_other_bit_for_bit(history, page
     assert encode_fold(folded(history, apply), 0) == slow, "a coordinator applies event by event"
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(history=histories(), data=st.data())
 def test_going_on_from_a_checkpoint_at_any_event_gives_the_same_bits(history, data, tmp_path_factory):

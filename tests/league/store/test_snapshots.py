@@ -83,6 +83,7 @@ def test_weights_that_are_not_finite_are_refused_by_name(store, poison):
     assert store.hashes() == []
 
 
+@pytest.mark.slow
 def test_1000_flipped_bits_are_all_found(store):
     name = store.put(weights(), MANIFEST)
     path = store.path(name)

@@ -305,6 +305,7 @@ def shake_hands(end, path):
     end.recv(1000)
 
 
+@pytest.mark.slow
 def test_a_peer_that_talks_and_reads_a_few_bytes_at_a_time_is_cut_off(sockets, tmp_path, monkeypatch):
     """What it says counts as an answer to a PING, and over ipc the kernel has no timeout."""
     monkeypatch.setattr(unread, "TAKEN", 1.0)
