@@ -14,6 +14,7 @@ class DiscreteSACConfig(SACConfig):
     actions: ClassVar[tuple[str, ...]] = ("one choice",)
     name: str = "discrete_sac"
     batch: int = 1024  # new decisions for each version of the weights, at least
+    minibatch: int = 256  # decisions for each gradient step, sampled from the replay
     lr: float = 3e-4  # learning rate at the start
     samples_per_insert: float = 8.0  # how often each decision is learned from, on average
     temperature: float = 0.1  # what a nat of entropy is worth, at first

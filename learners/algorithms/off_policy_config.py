@@ -15,6 +15,7 @@ class OffPolicyConfig(ReplayConfig):
     torch_networks: ClassVar[bool] = False
     critics: ClassVar[int] = 2
     batch: int = 128  # new decisions for each version of the weights, at least
+    minibatch: int = 128  # decisions for each gradient step, sampled from the replay
     lr: float = 1e-3  # learning rate at the start
     warmup: int = 1000  # decisions that the replay must hold before learning begins
     samples_per_insert: float = 128.0  # how often each decision is learned from, on average
