@@ -15,7 +15,7 @@ from collectors.conforming import MORE, Suite
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, place_of, planned
 from collectors.envs.known import NoEnvironmentError
-from collectors.envs.other_python.far_process import FarSideError, FarSideLost
+from collectors.envs.other_python.far_process import FarRuleError, FarSideError, FarSideLost
 from collectors.envs.other_python.version_hints import version_hint
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
@@ -109,7 +109,7 @@ def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mappin
     except Exception as error:
         better = "" if kwargs is None else constructor_remedy(error, kwargs)
         better = MAKER if isinstance(error, NoEnvironmentError) else better
-        if isinstance(error, FarSideError | FarSideLost):
+        if isinstance(error, FarSideError | FarSideLost) and not isinstance(error, FarRuleError):
             better = better or TRY_THERE
         better = better or ("" if kwargs is None else version_hint(error))
         where = "" if kwargs is None else place_of(error)

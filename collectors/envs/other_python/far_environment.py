@@ -89,7 +89,7 @@ class FarProcesses:
             ) from error
         except FarSideError as error:
             far.kill()
-            raise FarSideError(f"{error} (in env.python={order.python})") from error
+            raise type(error)(f"{error} (in env.python={order.python})") from error
         except BaseException:
             far.kill()
             raise

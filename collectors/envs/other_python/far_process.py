@@ -48,6 +48,10 @@ class FarSideError(InputError):
     """The far side could not do what it was asked: the fault of the environment or of its config."""
 
 
+class FarRuleError(FarSideError):
+    """An environment that breaks a rule, there as it would here."""
+
+
 class FarProcess:
     """A process of another Python with the far side of an environment."""
 
@@ -277,7 +281,7 @@ def _raised(answer: Answer) -> Exception:
         return FarSideError(f"{kind}: {detail} ({answer.get('place', '')}). {remedy}")
     if kind == "TypeError":
         return TypeError(detail)
-    return FarSideError(detail if kind in ("ValueError", "BrokenRule") else f"{kind}: {detail}")
+    return FarRuleError(detail) if kind in ("ValueError", "BrokenRule") else FarSideError(f"{kind}: {detail}")
 
 
 def _where(stack: str) -> str:

