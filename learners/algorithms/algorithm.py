@@ -13,11 +13,8 @@ from league.plugins import load
 from league.policies.layout import FloatArray, PolicyConfig
 from league.spec import EnvSpec
 from learners.algorithms.config import AlgoConfig, with_paths
-from learners.algorithms.dagger_config import DAggerConfig
 from learners.batcher import Batch
 from learners.distributed import ALONE, Group
-
-EXPERT = "learners.expert:make_expert"  # by name: an expert may be a network, and so an algorithm imports this module
 
 State = Mapping[str, npt.NDArray[Any]]
 
@@ -103,10 +100,5 @@ def make_algorithm(
     config = config if snapshots is None else with_paths(config, snapshots)
     config.refuse_game(spec, group.size)
     config.refuse(policy)
-    made = load(config.algorithm)
-    if isinstance(config, DAggerConfig):
-        expert = load(EXPERT)(config.expert, spec, allow)
-        algorithm: Algorithm = made(config, policy, spec, flat, group, expert=expert)
-    else:
-        algorithm = made(config, policy, spec, flat, group)
+    algorithm: Algorithm = load(config.algorithm)(config, policy, spec, flat, group, **config.parts(spec, allow))
     return algorithm

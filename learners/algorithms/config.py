@@ -12,7 +12,7 @@ It also declares what its algorithm handles, in class variables; those that it l
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -144,6 +144,10 @@ class AlgoConfig:
     def weight_noise(self) -> float:
         """The deviation of the noise on the weights in each training episode; 0: it learns from decisions instead."""
         return 0.0
+
+    def parts(self, spec: EnvSpec, allow: Collection[str] = ()) -> dict[str, Any]:
+        """Return what else the constructor of its algorithm takes, by name."""
+        return {}
 
     @property
     def anneals(self) -> str:

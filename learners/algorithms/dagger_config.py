@@ -1,10 +1,15 @@
 """The settings of DAgger."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from league.plugins import load
 from league.policies.layout import PolicyConfig
+from league.spec import EnvSpec
 from learners.algorithms.bc_config import BCConfig
+
+EXPERT = "learners.expert:make_expert"  # by name: an expert may be a network, and configs import no torch
 
 
 @dataclass(kw_only=True, slots=True)
@@ -28,6 +33,10 @@ class DAggerConfig(BCConfig):
         BCConfig.refuse(self, policy)
         if not self.expert:
             raise ValueError("algo=dagger needs algo.expert: a bot, a packed player, or a snapshot file")
+
+    def parts(self, spec: EnvSpec, allow: Collection[str] = ()) -> dict[str, Any]:
+        """Return the expert; its packages have to be allowed."""
+        return {"expert": load(EXPERT)(self.expert, spec, allow)}
 
     @property
     def needs_data(self) -> bool:
