@@ -21,7 +21,7 @@ from league.state import OVER, LeagueState
 
 ALPHA = 0.025  # how often all looks together may find that a player loses though it does not
 WAITING = 1 / 3  # of its time: a process that waits for longer is not worth its core
-WARM_SECONDS = 60.0  # of play before waits and ratings mean anything
+WARM_SECONDS = 300.0  # of play before waits count: in a short league there is nothing to gain by another set-up
 ROOM = 1 << 30  # bytes on the disk
 SMALLEST_TRAIL = 16  # points of a rating before one can say that it stands still
 STALLED = 0.1  # of the interval's width: a rating that rose by less in the last quarter stands still
@@ -189,7 +189,7 @@ def _waits(state: LeagueState, signs: Signs) -> Iterator[Alarm]:
         yield Alarm(
             name="wait/collectors",
             what=f"collectors wait for {signs.collector_wait:.0%} of their time",
-            meaning="Learners cannot keep up with what is played, so cores of collectors stand idle.",
+            meaning="Learners cannot keep up with what is played: cores that collectors have to themselves stand idle.",
             advice="Use fewer collectors (ludus scale), a GPU or more ranks for learners, or fewer epochs.",
         )
     if signs.learner_wait is not None and signs.learner_wait > WAITING:
