@@ -14,6 +14,7 @@ from typing import Any
 
 from collectors.envs.adapters.compat import compat_remedy
 from collectors.envs.names import BACKENDS, check_id, is_ours, read_name
+from collectors.envs.other_python.far_game import FarProcesses
 from collectors.envs.other_python.far_order import PYTHON_SECONDS, absolute
 from collectors.envs.plan import Plan, plan_exactly, with_variants
 from collectors.envs.referee import Referee
@@ -142,9 +143,29 @@ def _are_names(value: object) -> bool:
 def make_environment(config: EnvConfig, slots: int, allow: Collection[str] = ()) -> Environment:
     """Return a batch of slots; raise PluginError or EnvError, in one line, if the config is wrong."""
     if config.variants:
-        envs = [_make(one, slots, allow) for one in variant_configs(config)]
-        return _with_referee(VariantSlots(variants_of(config), envs), config, allow)
-    return _with_referee(_make(config, slots, allow), config, allow)
+        return _with_referee(_make_variants(config, slots, allow), config, allow)
+    return _with_referee(_make(config, slots, allow, processes_of(config)), config, allow)
+
+
+def _make_variants(config: EnvConfig, slots: int, allow: Collection[str]) -> Environment:
+    """Return all variants as one batch; if one cannot be made, the others are closed."""
+    processes, envs = processes_of(config), list[Environment]()
+    try:
+        for name, one in zip(config.variants, variant_configs(config), strict=True):
+            try:
+                envs.append(_make(one, slots, allow, processes))
+            except EnvError as error:
+                raise EnvError(f"env.variants.{name}: {error}") from error
+        return VariantSlots(variants_of(config), envs)
+    except BaseException:
+        for env in envs:
+            env.close()
+        raise
+
+
+def processes_of(config: EnvConfig) -> FarProcesses | None:
+    """Return the process of the Python that plays an environment and all its variants; None if this one does."""
+    return FarProcesses(config.python, config.python_seconds) if config.python else None
 
 
 def variants_of(config: EnvConfig) -> tuple[Variant, ...]:
@@ -160,10 +181,10 @@ def variant_configs(config: EnvConfig) -> list[EnvConfig]:
     ]
 
 
-def _make(config: EnvConfig, slots: int, allow: Collection[str]) -> Environment:
+def _make(config: EnvConfig, slots: int, allow: Collection[str], processes: FarProcesses | None) -> Environment:
     what = config.id or config.name
     try:
-        return plan_exactly(config.name, config.options(), tuple(allow)).build(slots)
+        return plan_exactly(config.name, config.options(), tuple(allow), processes).build(slots)
     except PluginError:
         raise
     except Exception as error:  # whatever a foreign constructor raises is the fault of the config or of the package
@@ -224,7 +245,9 @@ def place_of(error: BaseException) -> str:
 
 def planned(config: EnvConfig, allow: Collection[str] = ()) -> Plan:
     """Return how to build the environment of a config, with the outcomes that a league counts."""
-    plans = [plan_exactly(one.name, one.options(), tuple(allow)) for one in variant_configs(config) or [config]]
+    processes = processes_of(config)
+    configs = variant_configs(config) or [config]
+    plans = [plan_exactly(one.name, one.options(), tuple(allow), processes) for one in configs]
     made = with_variants(variants_of(config), plans) if config.variants else plans[0]
     return replace(made, build=lambda slots: _with_referee(made.build(slots), config, allow))
 

@@ -13,6 +13,7 @@ from collectors.envs.adapters.compat import use_older_names
 from collectors.envs.adapters.wrapping import Build, wrap
 from collectors.envs.known import plain
 from collectors.envs.names import BACKENDS, batch_maker, check_id, read_name, takes
+from collectors.envs.other_python.far_game import FarProcesses
 from collectors.envs.other_python.far_order import PYTHON_SECONDS, FarForm, FarOrder, allow_program, opening_of
 from collectors.envs.output import EnvOutput
 from collectors.envs.payments import Payments
@@ -53,10 +54,15 @@ def plan(text: str, options: Mapping[str, Any] | None = None, allow: Sequence[st
     return plan_exactly(name, {"id": id} | dict(options or {}) if id else options or {}, allow)
 
 
-def plan_exactly(name: str, options: Mapping[str, Any], allow: Sequence[str] = ()) -> Plan:
-    """Return how to build the environment that a config names, with the options of its constructor or backend."""
+def plan_exactly(
+    name: str, options: Mapping[str, Any], allow: Sequence[str] = (), processes: FarProcesses | None = None
+) -> Plan:
+    """Return how to build the environment that a config names, with the options of its constructor or backend.
+
+    What another Python plays is played in `processes`, which variants share.
+    """
     if name in BACKENDS:
-        return _plan_backend(name, dict(options), allow)
+        return _plan_backend(name, dict(options), allow, processes)
     maker, limit = batch_maker(name, allow), options.get("max_steps", 0)
     if limit and not takes(maker, "max_steps", or_any=True):
         raise ValueError(
@@ -94,7 +100,7 @@ def with_variants(variants: Sequence[Variant], plans: Sequence[Plan]) -> Plan:
     )
 
 
-def _plan_backend(name: str, options: dict[str, Any], allow: Sequence[str]) -> Plan:
+def _plan_backend(name: str, options: dict[str, Any], allow: Sequence[str], processes: FarProcesses | None) -> Plan:
     taken = {key: options.pop(key, None) for key in ("id", "args", "kwargs", "wrappers", "cast", "reward_weights")}
     id, output, compat = str(taken["id"] or ""), EnvOutput(), options.pop("compat", False)
     python, seconds = str(options.pop("python", "")), float(options.pop("python_seconds", PYTHON_SECONDS))
@@ -111,7 +117,7 @@ def _plan_backend(name: str, options: dict[str, Any], allow: Sequence[str]) -> P
         output=output,
     )
     if python:
-        made = _elsewhere(python, seconds, order, bool(compat))
+        made = _elsewhere(processes or FarProcesses(python, seconds), order, bool(compat))
     else:
         if compat:
             use_older_names()
@@ -168,24 +174,23 @@ class Backend:
             raise PluginError(f"cannot load {order.id!r}: {error}. Install it: pip install '{install}'") from error
 
 
-def _elsewhere(python: str, seconds: float, order: Order, compat: bool) -> Plan:
+def _elsewhere(processes: FarProcesses, order: Order, compat: bool) -> Plan:
     """Return the plan of a PettingZoo environment that another Python plays."""
-    from collectors.envs.other_python.far_environment import FarChecks, FarEnvironment, FarProcesses
+    from collectors.envs.other_python.far_environment import FarChecks, FarEnvironment
 
-    allow_program(python, order.allow)
+    allow_program(processes.python, order.allow)
     form = FarForm(order.checked_args(), order.cast, order.weights, compat)
     options = order.options
     far = FarOrder(
-        python=python,
+        python=processes.python,
         id=order.id,
         opening=opening_of(order.id, order.kwargs, order.wrappers, order.allow, form),
-        seconds=seconds,
+        seconds=processes.seconds,
         state=bool(options.get("state")),
         fresh=options.get("fresh"),
         max_steps=options.get("max_steps") or 0,
         seating={key: value for key, value in options.items() if key in ("seats", "roles", "sides")},
     )
-    processes = FarProcesses(far)
     checks = FarChecks(far, processes)
     return Plan(
         build=lambda slots: FarEnvironment(far, slots, order.output, processes),

@@ -9,7 +9,6 @@ answers nonsense is a fault of all its slots, and the next `start` begins with a
 
 import logging
 import math
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,8 +24,9 @@ from collectors.envs.adapters.row_buffer import RowBuffer, Shapes, row_shapes
 from collectors.envs.adapters.seats import make_seats
 from collectors.envs.adapters.space_forms import space_of
 from collectors.envs.build_pace import BuildPace
+from collectors.envs.other_python.far_game import LONGER, FarGame, FarProcesses
 from collectors.envs.other_python.far_order import FarOrder
-from collectors.envs.other_python.far_process import Answer, FarProcess, FarSideError, FarSideLost
+from collectors.envs.other_python.far_process import Answer, FarSideError, FarSideLost
 from collectors.envs.output import EnvOutput
 from collectors.envs.payments import Payments
 from collectors.envs.rows import BuildTold, Ends, Idle, IntArray, Late, Rows
@@ -35,7 +35,6 @@ from league.agent_spaces import AgentSpaces, SpaceForm, size_of
 
 log = logging.getLogger("ludus.collector")
 
-LONGER = 5  # times the seconds of a tick, to build an environment, to reset slots and for checks
 ALIGNED = 64  # bytes, a line of the processor's cache
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -63,51 +62,6 @@ class FarSpaces:
         return space_of(self.spaces[agent].action)
 
 
-class FarProcesses:
-    """The processes of one plan: a batch of slots that is closed leaves its own to the next one.
-
-    To start an interpreter and import a game takes a second, and a check builds eight batches. The last one ends with
-    this.
-    """
-
-    def __init__(self, order: FarOrder) -> None:
-        self._order = order
-        self._idle: list[FarProcess] = []
-        weakref.finalize(self, _kill_all, self._idle)
-
-    def take(self) -> tuple[FarProcess, Answer]:
-        """Return a process in which one environment was built, and what that looks like."""
-        order = self._order
-        far = self._idle.pop() if self._idle else FarProcess(order.python)
-        try:
-            return far, far.ask({"do": "open", **order.opening}, LONGER * order.seconds)
-        except FarSideLost as error:
-            far.kill()
-            raise FarSideError(
-                f"the process of env.python={order.python} is lost: {error}. It needs Python 3.8 or newer with numpy, "
-                "pettingzoo and the game"
-            ) from error
-        except FarSideError as error:
-            far.kill()
-            raise type(error)(f"{error} (in env.python={order.python})") from error
-        except BaseException:
-            far.kill()
-            raise
-
-    def leave(self, far: FarProcess) -> None:
-        """Close the games of a process, and keep it for the next batch."""
-        try:
-            far.ask({"do": "leave"}, self._order.seconds)
-            self._idle.append(far)
-        except (FarSideLost, FarSideError, TypeError):
-            far.kill()
-
-
-def _kill_all(idle: list[FarProcess]) -> None:
-    for far in idle:
-        far.close()
-
-
 def _forms(name: str, agent: str, form: Answer) -> AgentSpaces:
     spaces = msgspec.convert(form, AgentSpaces)
     for one in (spaces.observation, spaces.action):
@@ -126,9 +80,9 @@ class FarEnvironment:
     ) -> None:
         self.slots = slots
         self._order, self._output = order, output or EnvOutput()
-        self._processes: FarProcesses | None = processes or FarProcesses(order)
-        far, self._described = self._processes.take()
-        self._far: FarProcess | None = far
+        self._processes: FarProcesses | None = processes or FarProcesses(order.python, order.seconds)
+        far, self._described = self._processes.open(order.opening)
+        self._far: FarGame | None = far
         try:
             seen = FarSpaces(order.id, self._described)
             seat = _seater(order.seating)
@@ -138,7 +92,7 @@ class FarEnvironment:
             self.guesses = () if order.seating.get("seats") or order.seating.get("sides") else blueprint.guesses
             self._seat(far)
         except BaseException:
-            far.kill()
+            far.leave()
             raise
         self._busy = np.zeros(slots, np.bool_)
         self._dropped: set[int] = set()
@@ -147,7 +101,7 @@ class FarEnvironment:
 
     # --- the far side ---
 
-    def _seat(self, far: FarProcess) -> None:
+    def _seat(self, far: FarGame) -> None:
         """Lay out the memory that both sides share, and let the far side fill it."""
         spec, size, single = self.spec, (self.slots, len(self.spec.agents)), self.spec.single
         shapes = row_shapes(spec, self.slots) | {
@@ -159,24 +113,20 @@ class FarEnvironment:
             "action": (size if single else (*size, spec.parts), "int64" if single else "float64"),
         }
         places, total = _layout(shapes)
-        memory = far.share(total)
+        order = {"arrays": places, "heads": spec.heads, "single": single}
+        memory = far.seat(order | {"fresh": self._fresh, "max_steps": self._order.max_steps}, total)
         self._arrays: Arrays = {
             name: np.ndarray(shape, dtype, memory, offset) for name, (offset, shape, dtype) in places.items()
         }
-        for array in self._arrays.values():
-            array[...] = 0
         self._buffer = RowBuffer(spec, self.slots, self._arrays)
-        order = {"do": "seat", "arrays": places, "size": total, "heads": spec.heads, "single": single}
-        order |= {"fresh": self._fresh, "max_steps": self._order.max_steps}
-        far.ask(order, LONGER * self._order.seconds)
 
-    def _living(self) -> FarProcess:
+    def _living(self) -> FarGame:
         """Return the far side; start another one if it was lost."""
         if self._far is None:
             assert self._processes is not None, "it is closed"
-            far, described = self._processes.take()
+            far, described = self._processes.open(self._order.opening)
             if any(described[key] != self._described[key] for key in ("agents", "spaces", "state")):
-                far.kill()
+                far.leave()
                 raise FarSideError("its agents or spaces changed since the league began")
             self._far, self._dropped, pending = far, set(), self._buffer.pending
             self._seat(far)
@@ -187,7 +137,7 @@ class FarEnvironment:
         """Note a fault for every slot that plays: what they shared is gone."""
         if self._far is not None:
             log.warning("%s: the process of env.python=%s is lost: %s", self.spec.name, self._order.python, error)
-            self._far.kill()
+            self._far.lose(str(error))
             self._far = None
         what = f"{self.spec.name}: the process of env.python={self._order.python} is lost: {error}"
         reason = f"{self.spec.name}: {error}" if isinstance(error, FarSideError) else what
@@ -210,7 +160,7 @@ class FarEnvironment:
         try:
             far = self._living()
             drop, self._dropped = sorted(self._dropped), set()
-            answer = far.ask({"do": "start", **order, "drop": drop}, LONGER * self._order.seconds)
+            answer = far.ask({"do": "start", **order, "drop": drop}, LONGER)
         except (FarSideLost, FarSideError, TypeError) as error:
             return self._lose(error)
         self._note_faults(answer)
@@ -225,7 +175,7 @@ class FarEnvironment:
         for slot in range(self.slots):
             if self._far is not None:
                 try:
-                    self._far.ask({"do": "build", "slot": slot}, LONGER * self._order.seconds)
+                    self._far.ask({"do": "build", "slot": slot}, LONGER)
                 except (FarSideLost, FarSideError, TypeError) as error:
                     self._lose(error)
             pace.built()
@@ -261,7 +211,7 @@ class FarEnvironment:
         self._arrays["over"][...] = False
         self._arrays["late"][...] = 0
         try:
-            answer = self._far.tick(self._order.seconds)
+            answer = self._far.tick()
         except FarSideLost as error:
             return self._lose(error)
         self._note_faults(answer)
@@ -311,7 +261,7 @@ class FarEnvironment:
 
     def render(self, slot: int) -> str:
         """Return the environment's own text if it has one, else the observation of each agent that must act."""
-        text = self._far and str(self._far.ask({"do": "render", "slot": slot}, self._order.seconds)["text"])
+        text = self._far and str(self._far.ask({"do": "render", "slot": slot})["text"])
         if text:
             return text
         agents = np.flatnonzero(self._buffer.ready[slot]).tolist()
@@ -320,7 +270,7 @@ class FarEnvironment:
 
     def picture(self, slot: int) -> npt.NDArray[Any] | None:
         """Return the environment's own picture, [height, width, 3]; None if it renders none."""
-        shown = None if self._far is None else self._far.picture(slot, self._order.seconds)
+        shown = None if self._far is None else self._far.picture(slot)
         if shown is None:
             return None
         header, data = shown
@@ -352,8 +302,8 @@ class FarEnvironment:
 
     def close(self) -> None:
         """Close every environment; the process ends with the last who may need it."""
-        if self._far is not None and self._processes is not None:
-            self._processes.leave(self._far)
+        if self._far is not None:
+            self._far.leave()
         self._far = self._processes = None
 
 
@@ -361,14 +311,14 @@ class FarChecks:
     """What checks compare an environment of the far side with: its own loop, its own tests, its spaces."""
 
     def __init__(self, order: FarOrder, processes: FarProcesses) -> None:
-        self._seconds, self._processes = LONGER * order.seconds, processes
+        self._order, self._processes = order, processes
 
     def _asked(self, order: Answer) -> Answer:
-        far, _ = self._processes.take()
+        far, _ = self._processes.open(self._order.opening)
         try:
-            return far.ask(order, self._seconds)
+            return far.ask(order, LONGER)
         finally:
-            self._processes.leave(far)
+            far.leave()
 
     def _own(self, seed: int, ticks: Any) -> Answer:
         """Play these actions in PettingZoo's own loop on the far side."""
@@ -392,8 +342,8 @@ class FarChecks:
 
     def spaces(self) -> dict[str, tuple[str, str]]:
         """Return the observation and the action space of each agent, as text."""
-        far, seen = self._processes.take()
-        self._processes.leave(far)
+        far, seen = self._processes.open(self._order.opening)
+        far.leave()
         return {agent: tuple(texts) for agent, texts in zip(seen["agents"], seen["texts"], strict=True)}
 
 

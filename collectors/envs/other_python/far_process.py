@@ -1,16 +1,15 @@
 """The process of another Python that plays games: started, ordered, watched, and ended.
 
     with FarProcess("/venvs/old/bin/python") as far:
-        described = far.ask({"do": "open", ...}, seconds=150)
-        far.tick(seconds=30)                              # raises FarSideLost if it died, hangs or answers nonsense
+        described = far.ask({"do": "open", "game": 0, ...}, seconds=150)
+        far.ask({"do": "step", "game": 0}, seconds=30)    # raises FarSideLost if it died, hangs or answers nonsense
 
-The far side is `far_side.py` alone, which runs there without anything of Ludus. Orders and answers go over a pair of
-sockets; rows lie in memory that both sides map. What the game prints goes to a file of bounded size, for errors.
+The far side is the directory `far_side`, which runs there without anything else of Ludus. Orders and answers go over a
+pair of sockets; rows lie in memory that both sides map. What games print goes to a file of bounded size, for errors.
 """
 
 import contextlib
 import json
-import mmap
 import os
 import re
 import signal
@@ -28,12 +27,12 @@ from collectors.envs.adapters.compat import older_remedy
 from collectors.envs.native_output import append_to
 from league.errors import InputError
 
-FAR_SIDE = Path(__file__).with_name("far_side.py")
+FAR_SIDE = Path(__file__).with_name("far_side")
 HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")  # of this Python
 LARGEST_ANSWER = 1 << 28  # bytes
 LARGEST_LOG = 1 << 20  # bytes that a game may print before the file is emptied
 READ = 1 << 14  # bytes of it that are read after a tick
-CHECK_SECONDS = 0.5  # between two checks whether a process that answers nothing still lives
+CHECK_SECONDS = 0.1  # between two looks at a process that answers nothing: whether it lives, and what it prints
 STACK_SECONDS = 1.0  # for a process that hangs to write its stack
 END_SECONDS = 2.0  # to close the games
 
@@ -62,12 +61,11 @@ class FarProcess:
             )
         self._python = python
         self._near, far = socket.socketpair()
-        self.memory = _shared_file()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as this)
         append_to(self._log.fileno())
-        self._taken = 0  # bytes of it that somebody counted
+        self._taken = self._dropped = 0  # bytes of it that somebody counted, and that nobody saw
         watched, self._lifeline = os.pipe()
-        passed = (far.fileno(), self.memory, watched)
+        passed = (far.fileno(), watched)
         # The kernel takes the end of the thread that starts a process for the end of its parent.
         hard = threading.current_thread() is threading.main_thread()
         words = [python, "-E", str(FAR_SIDE), *map(str, passed), str(os.getpid()), str(int(hard))]
@@ -77,7 +75,7 @@ class FarProcess:
                 env={key: value for key, value in os.environ.items() if key not in HIDDEN}, start_new_session=True,
             )  # fmt: skip
         except OSError as error:
-            _release(self._near, self._log, self.memory, self._lifeline)
+            _release(self._near, self._log, self._lifeline)
             raise FarSideError(
                 f"env.python={python}: {error.strerror}. Give the python of a virtual environment, such as "
                 "OTHER_VENV/bin/python"
@@ -86,8 +84,8 @@ class FarProcess:
             far.close()
             os.close(watched)
         # Also where nobody closes an environment, such as at the end of a process.
-        given = (self._process, self._near, self._log, self.memory, self._lifeline)
-        self._end = weakref.finalize(self, _end, *given)
+        self._end = weakref.finalize(self, _end, self._process, self._near, self._log, self._lifeline)
+        self._why = "it was closed"
 
     def __enter__(self) -> Self:
         return self
@@ -100,32 +98,21 @@ class FarProcess:
         """The id of the process."""
         return self._process.pid
 
-    def share(self, size: int) -> mmap.mmap:
-        """Return memory of this size that the far side can map, too."""
-        if os.fstat(self.memory).st_size < size:  # never less: somebody may still have the earlier memory mapped
-            os.ftruncate(self.memory, size)
-        return mmap.mmap(self.memory, size)
+    def ask(self, order: Answer, seconds: float, memory: int | None = None) -> Answer:
+        """Carry out an order; raise FarSideError if the environment refuses it, FarSideLost if there is no answer.
 
-    def ask(self, order: Answer, seconds: float) -> Answer:
-        """Carry out an order; raise FarSideError if the environment refuses it, FarSideLost if there is no answer."""
+        `memory` is a file that both sides are to map.
+        """
         doing = str(order["do"])
-        self._send(json.dumps(order).encode(), doing)
+        self._send(json.dumps(order).encode(), doing, memory)
         answer = self._answer(doing, seconds)
         if "error" in answer:
             raise _raised(answer)
         return answer
 
-    def tick(self, seconds: float) -> Answer:
-        """Step all slots whose agents move; return faults and infos, if there are any."""
-        self._send(b"", "step")
-        answer = self._answer("step", seconds)
-        if "error" in answer:
-            raise FarSideLost(f"it failed: {answer['type']}: {answer['error']} ({answer.get('place', '')})")
-        return answer
-
-    def picture(self, slot: int, seconds: float) -> tuple[Answer, bytes] | None:
+    def picture(self, order: Answer, seconds: float) -> tuple[Answer, bytes] | None:
         """Return the shape and the bytes of a picture; None if there is none."""
-        header = self.ask({"do": "picture", "slot": slot}, seconds)
+        header = self.ask(order, seconds)
         if not header:
             return None
         data = self._frame("picture", seconds)
@@ -134,15 +121,22 @@ class FarProcess:
 
     def close(self) -> None:
         """Let the games close, and end the process."""
-        if self._process.returncode is None and not self._has_ended():
+        if self.lives and not self._has_ended():
             with contextlib.suppress(FarSideLost):
                 self._send(json.dumps({"do": "close"}).encode(), "close")
                 self._frame("close", END_SECONDS)
         self.kill()
 
-    def kill(self) -> None:
-        """End the process and what it started, at once."""
+    def kill(self, why: str = "it was closed") -> None:
+        """End the process and what it started, at once; whoever asks it later is told why."""
+        if self.lives:
+            self._why = why
         self._end()
+
+    @property
+    def lives(self) -> bool:
+        """Whether nobody ended it; it may have ended by itself."""
+        return bool(self._end.alive)
 
     def _has_ended(self) -> bool:
         """Whether the process has ended; it is not reaped, so that its id still means its group."""
@@ -152,10 +146,17 @@ class FarProcess:
 
     # --- frames ---
 
-    def _send(self, data: bytes, doing: str) -> None:
+    def _send(self, data: bytes, doing: str, memory: int | None = None) -> None:
+        if not self.lives:
+            raise FarSideLost(self._why)
         try:
             self._near.settimeout(END_SECONDS)
-            self._near.sendall(struct.pack("<I", len(data)) + data)
+            head = struct.pack("<I", len(data))
+            if memory is None:
+                self._near.sendall(head + data)
+            else:
+                socket.send_fds(self._near, [head], [memory])
+                self._near.sendall(data)
         except OSError as error:
             raise self._lost(doing) from error
 
@@ -183,6 +184,7 @@ class FarProcess:
             try:
                 more = self._near.recv(length - len(data))
             except TimeoutError:
+                self._keep_small()
                 if self._has_ended():
                     raise self._lost(doing) from None
                 if time.monotonic() > until:
@@ -236,18 +238,24 @@ class FarProcess:
         if size <= self._taken:
             return "", 0
         begin = os.pread(self._log.fileno(), READ, self._taken).decode(errors="replace")
-        more = max(0, size - self._taken - READ)
+        more, self._dropped = max(0, size - self._taken - READ) + self._dropped, 0
         self._taken = size
-        if size > LARGEST_LOG:
-            os.ftruncate(self._log.fileno(), 0)  # the process appends to it
-            self._taken = 0
+        self._keep_small()
         return begin, more
 
+    def _keep_small(self) -> None:
+        """Empty the file if much was printed, which is counted; the process appends to it."""
+        size = os.fstat(self._log.fileno()).st_size
+        if size > LARGEST_LOG:
+            self._dropped += size - self._taken
+            os.ftruncate(self._log.fileno(), 0)
+            self._taken = 0
 
-def _end(process: subprocess.Popen[bytes], near: socket.socket, log: IO[bytes], memory: int, lifeline: int) -> None:
+
+def _end(process: subprocess.Popen[bytes], near: socket.socket, log: IO[bytes], lifeline: int) -> None:
     """End a process and what it started, and close what leads to it."""
     _end_group(process)
-    _release(near, log, memory, lifeline)
+    _release(near, log, lifeline)
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> int:
@@ -258,19 +266,10 @@ def _end_group(process: subprocess.Popen[bytes]) -> int:
     return process.wait()
 
 
-def _release(near: socket.socket, log: IO[bytes], memory: int, lifeline: int) -> None:
+def _release(near: socket.socket, log: IO[bytes], lifeline: int) -> None:
     near.close()
     log.close()
-    os.close(memory)
     os.close(lifeline)
-
-
-def _shared_file() -> int:
-    """Return a file in memory; where there is no such thing, one without a name."""
-    if hasattr(os, "memfd_create"):
-        return os.memfd_create("ludus-rows")
-    with tempfile.TemporaryFile() as file:
-        return os.dup(file.fileno())
 
 
 def _raised(answer: Answer) -> Exception:
@@ -281,11 +280,11 @@ def _raised(answer: Answer) -> Exception:
         return FarSideError(f"{kind}: {detail} ({answer.get('place', '')}). {remedy}")
     if kind == "TypeError":
         return TypeError(detail)
-    return FarRuleError(detail) if kind in ("ValueError", "BrokenRule") else FarSideError(f"{kind}: {detail}")
+    return FarRuleError(detail) if kind in ("ValueError", "BrokenError") else FarSideError(f"{kind}: {detail}")
 
 
 def _where(stack: str) -> str:
     """Return the innermost place of a stack that faulthandler wrote, as the end of a sentence."""
     frames = re.findall(r'^  File "(.+)", line (\d+) in (.+)$', stack, re.MULTILINE)
-    own = [frame for frame in frames if Path(frame[0]).name != FAR_SIDE.name]
+    own = [frame for frame in frames if Path(frame[0]).parent != FAR_SIDE]
     return ", at {}:{} in {}".format(*(own or frames)[0]) if frames else ""

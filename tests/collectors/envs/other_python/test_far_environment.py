@@ -1,4 +1,4 @@
-"""Slots in another Python: the same rows as here, and a process that is lost is a fault of its slots."""
+"""Slots in another Python (`far_game`): the same rows as in this one; a lost process is a fault of its slots."""
 
 import os
 import re
@@ -16,7 +16,7 @@ import pytest
 from collectors.check import check, speed
 from collectors.conformance import RuleChecker
 from collectors.envs.adapters.pettingzoo import adapt
-from collectors.envs.config import EnvConfig, EnvError, make_environment, planned
+from collectors.envs.config import EnvConfig, EnvError, VariantConfig, make_environment, planned
 from collectors.envs.referee import Referee
 
 
@@ -150,8 +150,8 @@ def test_an_exit_of_the_game_is_a_fault_of_its_slot_alone(far):
 def test_what_a_game_prints_is_bounded_and_disturbs_nobody(far):
     env = far("far_games:Misbehaving", slots=2, how="shout")
     assert all(episode.complete for episode in play(env, range(1, 9)))
-    assert len(env._far.printed()) <= 1 << 14
-    assert os.fstat(env._far._log.fileno()).st_size <= 1 << 23
+    assert len(env._far._process.printed()) <= 1 << 14
+    assert os.fstat(env._far._process._log.fileno()).st_size <= 1 << 23
 
 
 @pytest.mark.slow
@@ -199,6 +199,47 @@ def test_a_collector_that_is_killed_takes_its_process_with_it(how):
     gone(lambda: alive(pid), "the process of a collector that was killed")
 
 
+def config(id, **more):
+    return EnvConfig(name="pettingzoo", id=id, python=sys.executable, **more)
+
+
+HALF = 1 << 15  # seeds below it play the first of two variants
+
+
+def test_variants_share_one_process_and_all_lose_it(monkeypatch):
+    monkeypatch.chdir(far_games.HERE)
+    variants = {"lawful": VariantConfig(), "odd": VariantConfig(kwargs={"how": "leave"})}
+    two = config("far_games:Misbehaving", variants=variants)
+    env = make_environment(two, 4, [sys.executable, "far_games"])
+    try:
+        parts = env._env._envs
+        first = {part.pid for part in parts}
+        assert len(first) == 1
+        faults = {episode.fault for episode in play(env, [2, 4, HALF + 1, HALF + 3])}
+        assert len(faults) == 1, "those of the other variant are told the same reason"
+        assert re.search("is lost: it ended with exit code 7 in step", faults.pop())
+        assert all(episode.complete for episode in play(env, [2, 4, HALF, HALF + 2]))
+        assert {part.pid for part in parts}.isdisjoint(first)
+        assert len({part.pid for part in parts}) == 1
+    finally:
+        env.close()
+
+
+def test_a_variant_that_cannot_be_made_leaves_no_process(monkeypatch):
+    monkeypatch.chdir(far_games.HERE)
+    variants = {"good": VariantConfig(), "bad": VariantConfig(kwargs={"colour": 1})}
+    wrong = config("far_games:Misbehaving", variants=variants)
+    with pytest.raises(EnvError, match=r"env.variants.bad: cannot make .*Take 'colour' out of"):
+        make_environment(wrong, 1, [sys.executable, "far_games"])
+    gone(lambda: children(os.getpid()), "the process of the other variant")
+
+
+def children(pid):
+    """Return the processes that a process started and that have not ended."""
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(one) for one in found if alive(int(one))]
+
+
 def test_closing_ends_the_process(far):
     env = far("far_games:Misbehaving")
     pid = env.pid
@@ -208,10 +249,6 @@ def test_closing_ends_the_process(far):
 
 
 # --- by a config ------------------------------------------------------------------------------------------------
-
-
-def config(id, **more):
-    return EnvConfig(name="pettingzoo", id=id, python=sys.executable, **more)
 
 
 def test_a_config_names_a_known_game_and_its_python():

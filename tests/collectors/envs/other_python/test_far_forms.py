@@ -82,7 +82,8 @@ def test_checks_see_the_converted_environment(form):
     far, near = (
         check(config(id, python, **settings), slots=2, allow=ALLOW, episodes=4) for python in (sys.executable, "")
     )
-    assert told(far) == told(near)
+    # PettingZoo's seed test compares samples of spaces that are new objects each time: they differ, or not, by chance.
+    assert [one for one in told(far) if "seeding" not in one] == [one for one in told(near) if "seeding" not in one]
     assert far.fit or form == "variants", "PettingZoo's tests want spaces that are the same object each time"
     assert far.notes == near.notes
 
@@ -112,7 +113,8 @@ def test_arguments_by_place_need_a_function():
 def test_who_pays_twice_is_named(flaw):
     id, kwargs = "foreign_games:Payroll", {"flaw": flaw}
     far, near = (check(config(id, python, kwargs=kwargs), slots=2, allow=ALLOW) for python in (sys.executable, ""))
-    assert told(far) == told(near)
+    # PettingZoo's seed test compares samples of spaces that are new objects each time: they differ, or not, by chance.
+    assert [one for one in told(far) if "seeding" not in one] == [one for one in told(near) if "seeding" not in one]
 
 
 def test_what_it_prints_is_counted():

@@ -7,7 +7,7 @@ import pytest
 
 from collectors.envs.config import EnvConfig, make_environment, parse_environment
 from collectors.envs.other_python.far_order import absolute, opening_of
-from collectors.envs.other_python.far_side import load
+from collectors.envs.other_python.far_side.loading import load
 from league.plugins import PluginError
 
 PYTHON = sys.executable

@@ -1,13 +1,21 @@
 """The process of the far side: what it is started with, and what is said when it goes wrong before it plays."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from collectors.envs.other_python.far_order import opening_of
-from collectors.envs.other_python.far_process import FAR_SIDE, HIDDEN, FarProcess, FarSideError, FarSideLost
+from collectors.envs.other_python.far_process import (
+    FAR_SIDE,
+    HIDDEN,
+    LARGEST_LOG,
+    FarProcess,
+    FarSideError,
+    FarSideLost,
+)
 
 
 def script(tmp_path, text):
@@ -26,7 +34,7 @@ def test_it_is_started_without_the_settings_of_this_python(tmp_path, monkeypatch
         tmp_path, f"open({str(note)!r}, 'w').write(repr((sys.argv[1:3], sorted(os.environ), os.getpgrp())))"
     )
     with FarProcess(python) as far, pytest.raises(FarSideLost, match="exit code 0 in open"):
-        far.ask({"do": "open"}, 30)
+        far.ask({"do": "open", "game": 0}, 30)
     assert f"['-E', '{FAR_SIDE}']" in note.read_text()
     assert not any(repr(name) in note.read_text() for name in HIDDEN)
     assert f", {os.getpgrp()})" not in note.read_text(), "Ctrl-C does not reach it"
@@ -46,13 +54,30 @@ def test_it_is_started_without_the_settings_of_this_python(tmp_path, monkeypatch
 def test_what_it_answers_is_not_trusted(tmp_path, text, match, monkeypatch):
     monkeypatch.setattr("collectors.envs.other_python.far_process.END_SECONDS", 0.3)
     with FarProcess(script(tmp_path, text)) as far, pytest.raises(FarSideLost, match=match):
-        far.ask({"do": "open"}, 30)
+        far.ask({"do": "open", "game": 0}, 30)
+
+
+def test_a_program_that_prints_instead_of_an_answer_fills_no_disk(tmp_path):
+    python = script(tmp_path, "while True: os.write(1, b'x' * (1 << 20)); os.getppid()")
+    with FarProcess(python) as far:
+        with pytest.raises(FarSideLost, match=r"does not come back from open within 0.5 s"):
+            far.ask({"do": "open", "game": 0}, 0.5)
+        far._keep_small()
+        assert far._dropped > LARGEST_LOG
+        assert len(far.printed()) <= 1 << 14
+
+
+def test_a_python_that_is_too_old_is_named(tmp_path):
+    start = (FAR_SIDE / "__main__.py").read_text().replace("(3, 8)", "(99, 0)")
+    (tmp_path / "__main__.py").write_text(start)
+    ran = subprocess.run([sys.executable, str(tmp_path)], capture_output=True, text=True)
+    assert ran.stderr == "this is Python {}.{}\n".format(*sys.version_info[:2])
 
 
 def test_errors_of_the_far_side_are_those_of_the_environment():
     opening = opening_of("classic/no_such_v0", {}, [])
     with FarProcess(sys.executable) as far, pytest.raises(FarSideError, match="ModuleNotFoundError: No module named"):
-        far.ask({"do": "open", **opening}, 30)
+        far.ask({"do": "open", "game": 0, **opening}, 30)
 
 
 def test_nothing_is_left_open(tmp_path):

@@ -1,4 +1,4 @@
-"""The far side alone: one file for every Python since 3.8, which needs numpy only and reads spaces as adapters do."""
+"""The far side alone: a directory for every Python since 3.8, which needs numpy only and reads spaces as we do."""
 
 import ast
 import shutil
@@ -15,10 +15,13 @@ from gymnasium import spaces
 from collectors.envs.adapters.action_spaces import flat_mask, read_actions
 from collectors.envs.adapters.observation_spaces import observation_layout
 from collectors.envs.adapters.space_forms import form_of
-from collectors.envs.other_python import far_side
 from collectors.envs.other_python.far_process import FAR_SIDE
+from collectors.envs.other_python.far_side import actions as far_actions
+from collectors.envs.other_python.far_side import games, observations, own_loop
+from collectors.envs.other_python.far_side import spaces as far_spaces
 from league.agent_spaces import SpaceForm
 
+FILES = sorted(FAR_SIDE.glob("*.py"))
 SUPPORTED = [f"3.{minor}" for minor in range(8, 15)]
 
 
@@ -39,19 +42,22 @@ def interpreters():
 def test_every_python_here_can_compile_it(figure):
     found = interpreters()
     for python in found.values():
-        subprocess.run([python, "-c", f"compile(open({str(FAR_SIDE)!r}).read(), 'far_side', 'exec')"], check=True)
+        for file in FILES:
+            subprocess.run([python, "-c", f"compile(open({str(file)!r}).read(), {file.name!r}, 'exec')"], check=True)
     figure(f"the far side compiles on Python {', '.join(found)}")
 
 
-def test_it_has_only_syntax_of_3_8_and_imports_only_numpy():
-    tree = ast.parse(FAR_SIDE.read_text(), feature_version=(3, 8))
-    imported = {
-        name.partition(".")[0]
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in ([node.module] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
-    }
-    assert imported - set(sys.stdlib_module_names) == {"numpy"}
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_it_has_only_syntax_of_3_8_and_imports_only_numpy_and_itself(file):
+    tree = ast.parse(file.read_text(), feature_version=(3, 8))
+    imported = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported |= {one.name.partition(".")[0] for one in node.names}
+        if isinstance(node, ast.ImportFrom):
+            assert node.level <= 1
+            imported |= set() if node.level else {node.module.partition(".")[0]}
+    assert imported <= {*sys.stdlib_module_names, "numpy"}
 
 
 NEST = spaces.Dict(
@@ -72,14 +78,14 @@ SPACES = [
 
 @pytest.mark.parametrize("space", SPACES, ids=str)
 def test_spaces_become_the_same_data(space):
-    assert msgspec.convert(far_side.form_of(space), SpaceForm) == form_of(space)
+    assert msgspec.convert(far_spaces.form_of(space), SpaceForm) == form_of(space)
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)
 def test_observations_become_the_same_rows(space):
     space.seed(3)
     array, writes = observation_layout("toy", {"a": space, "b": spaces.Discrete(2)})
-    write = far_side.row_writer(space, array.shape, array.dtype)
+    write = observations.row_writer(space, array.shape, array.dtype)
     for _ in range(5):
         seen = space.sample()
         mine, other = np.zeros(array.shape, array.dtype), np.zeros(array.shape, array.dtype)
@@ -92,7 +98,7 @@ def test_observations_become_the_same_rows(space):
 def test_parts_become_the_same_actions(space):
     actions, rng = read_actions("toy", {"a": space, "b": spaces.Discrete(2)}), np.random.default_rng(1)
     heads, single = list(actions.kind.choices), actions.single
-    make = far_side.action_maker(space, heads, single)
+    make = far_actions.action_maker(space, heads, single)
     for _ in range(5):
         chosen = [int(rng.integers(count)) for count in read_actions("toy", {"a": space}).kind.choices]
         chosen += [0] * (len(heads) - len(chosen))
@@ -117,19 +123,19 @@ MASKS = [
 
 @pytest.mark.parametrize(("space", "given"), MASKS, ids=str)
 def test_masks_of_every_form_become_the_same(space, given):
-    assert far_side.flat_mask(space, given).tolist() == flat_mask(space, given).tolist()
+    assert far_actions.flat_mask(space, given).tolist() == flat_mask(space, given).tolist()
 
 
 def test_results_of_older_versions_are_read():
-    assert far_side.both({"a": 1}) == ({"a": 1}, {})
-    assert far_side.both(({"a": 1}, {"a": {}})) == ({"a": 1}, {"a": {}})
-    assert far_side.five((1, 2, 3, 4)) == (1, 2, 3, {}, 4)
+    assert games.both({"a": 1}) == ({"a": 1}, {})
+    assert games.both(({"a": 1}, {"a": {}})) == ({"a": 1}, {"a": {}})
+    assert games.five((1, 2, 3, 4)) == (1, 2, 3, {}, 4)
 
     class Old:
         dones = {"a": True, "b": False}  # noqa: RUF012
 
-    assert (far_side.is_done(Old, "a"), far_side.is_done(Old, "b")) == (True, False)
-    assert far_side.flags_of(Old) == (Old.dones, {})
+    assert (games.is_done(Old, "a"), games.is_done(Old, "b")) == (True, False)
+    assert games.flags_of(Old) == (Old.dones, {})
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -139,5 +145,5 @@ def test_tests_of_an_older_pettingzoo_take_fewer_arguments(monkeypatch):
     asked = []
     monkeypatch.setattr(own, "parallel_api_test", lambda env, num_cycles: asked.append(num_cycles))
     monkeypatch.setattr(own, "parallel_seed_test", lambda parallel_env_fn: asked.append("seed"))
-    assert far_side.own_complaints(odd_envs.OddParallel) == []
+    assert own_loop.own_complaints(odd_envs.OddParallel) == []
     assert asked == [100, "seed"]
