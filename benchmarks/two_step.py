@@ -13,6 +13,7 @@ from collectors.envs.native.two_step import PAYOFF, TwoStep
 from league.policies.layout import PolicyConfig
 from learners.algorithms.dqn_config import DQNConfig
 from learners.algorithms.qmix_config import QMIXConfig
+from learners.algorithms.qplex_config import QPLEXConfig
 from learners.algorithms.vdn_config import VDNConfig
 
 POLICY = PolicyConfig(hidden=[32], head="values", agent_id=True)
@@ -22,6 +23,7 @@ ALGORITHMS = {
     "independent": DQNConfig(**LEARNING),
     "vdn": VDNConfig(**LEARNING),
     "qmix": QMIXConfig(**LEARNING),
+    "qplex": QPLEXConfig(**LEARNING),
 }
 
 

@@ -74,6 +74,7 @@ BUILTIN: dict[str, dict[str, str]] = {
         "es": "learners.algorithms.es_config:ESConfig",
         "vdn": "learners.algorithms.vdn_config:VDNConfig",
         "qmix": "learners.algorithms.qmix_config:QMIXConfig",
+        "qplex": "learners.algorithms.qplex_config:QPLEXConfig",
     },
     "ludus.policies": {
         "entities": "league.policies.entities_network:Entities",

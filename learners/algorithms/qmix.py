@@ -40,16 +40,29 @@ class Mixer(nn.Module):
 
     def forward(self, value_BA: Tensor, seen: Tensors) -> Tensor:
         """Return the joint value: [B]."""
-        state_BS = self._state(seen)
+        state_BS = team_state(seen, self._scale)
         weight_BAE = self.weight(state_BS).abs().unflatten(1, (self._agents, self._units))
         hidden_BE = functional.elu(torch.einsum("ba,bae->be", value_BA, weight_BAE) + self.bias(state_BS))
         total: Tensor = (hidden_BE * self.last_weight(state_BS).abs()).sum(1) + self.last_bias(state_BS).squeeze(1)
         return total
 
-    def _state(self, seen: Tensors) -> Tensor:
-        present_BA1 = seen["present"][:, :, None].float()
-        observation_BAX = seen["observation"].flatten(2).float() * self._scale
-        return torch.cat((observation_BAX * present_BA1, present_BA1), dim=2).flatten(1)
+
+def team_state(seen: Tensors, scale: float) -> Tensor:
+    """Return the observations of all agents, times a scale, and which of them are present: [B, S]."""
+    present_BA1 = seen["present"][:, :, None].float()
+    observation_BAX = seen["observation"].flatten(2).float() * scale
+    return torch.cat((observation_BAX * present_BA1, present_BA1), dim=2).flatten(1)
+
+
+def seeded(mixer: nn.Module, flat: FloatArray) -> nn.Module:
+    """Return a mixer with fresh weights, seeded by the player's first ones."""
+    rng = np.random.default_rng(zlib.crc32(flat.tobytes()))
+    for parameter in mixer.parameters():
+        limit = 1 / math.sqrt(parameter.shape[-1])
+        values = rng.uniform(-limit, limit, tuple(parameter.shape)).astype(np.float32)
+        with torch.no_grad():
+            parameter.copy_(torch.from_numpy(values))
+    return mixer
 
 
 class QMIX(VDN):
@@ -59,11 +72,4 @@ class QMIX(VDN):
         """Return a fresh mixer, seeded by the player's first weights, so that runs can be repeated."""
         assert isinstance(config, QMIXConfig)
         size = config.mixer_units, config.mixer_hidden
-        mixer = Mixer(team_size(spec), spec.observation.size, *size, scale=policy.scale(spec))
-        rng = np.random.default_rng(zlib.crc32(flat.tobytes()))
-        for parameter in mixer.parameters():
-            limit = 1 / math.sqrt(parameter.shape[-1])
-            values = rng.uniform(-limit, limit, tuple(parameter.shape)).astype(np.float32)
-            with torch.no_grad():
-                parameter.copy_(torch.from_numpy(values))
-        return mixer
+        return seeded(Mixer(team_size(spec), spec.observation.size, *size, scale=policy.scale(spec)), flat)

@@ -7,6 +7,7 @@ Legend of shapes: B joint steps of a minibatch, A agents of the seat, N options,
 """
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -54,6 +55,7 @@ def team_loss(total_B: Tensor, after_B: Tensor, data: Minibatch) -> Loss:
 class VDN(ValueLearning):
     """Trains one player, which controls a team. See learners.algorithms.algorithm.Algorithm."""
 
+    network_kind: ClassVar[type[TeamNetwork]] = TeamNetwork
     config: VDNConfig
     network: TeamNetwork
     target: TeamNetwork
@@ -62,7 +64,7 @@ class VDN(ValueLearning):
         self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray, group: Group = ALONE
     ) -> None:
         mixer = self.mixer(config, policy, spec, flat)
-        super().__init__(config, TeamNetwork(make_policy(policy, spec), mixer), flat, group)
+        super().__init__(config, self.network_kind(make_policy(policy, spec), mixer), flat, group)
         self._needs_place = policy.agent_id or not policy.ours
 
     def mixer(self, config: VDNConfig, policy: PolicyConfig, spec: EnvSpec, flat: FloatArray) -> nn.Module:
