@@ -15,7 +15,8 @@ from league.fitness import Fitness, join_fitness
 from league.segment import STEPS, Segments
 
 Training = Segments | Fitness
-LIMIT = 4  # batches that may wait; credits keep it at 2, this bound is for peers that ignore them
+LIMIT = 4  # batches that may wait, at least: credits keep it at 2, and what many slots have begun comes on top
+ROOM = 16_384  # decisions that may wait if batches are small: lanes of a collector hold 8,192 and arrive all at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Batcher:
     incarnation: int
     batch: int
     max_lag: int
+    limit: int = 0  # decisions that may wait, if that is more than LIMIT batches
     dropped_incarnation: int = 0
     dropped_stale: int = 0
     dropped_full: int = 0
@@ -78,7 +80,7 @@ class Batcher:
             self.dropped_incarnation += segments.units
         elif self._stale(segments, version):
             self.dropped_stale += segments.units
-        elif self._decisions + segments.units > max(LIMIT * self.batch, segments.units):
+        elif self._decisions + segments.units > max(LIMIT * self.batch, ROOM, self.limit, segments.units):
             self.dropped_full += segments.units
         else:
             self._waiting.append((segments, session))

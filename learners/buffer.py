@@ -34,7 +34,6 @@ from league.wire.messages import (
 )
 from league.wire.ports import Arrays, Incoming, Server
 from learners.algorithms.replay_config import ReplayConfig
-from learners.batcher import Batcher
 from learners.fed_player import FedPlayer
 from learners.player_settings import PlayerSettings
 from learners.replay import LocalReplay
@@ -128,6 +127,7 @@ class Buffer:
 
     def step(self, timeout: float) -> None:
         """Do what there is to do, waiting up to `timeout` seconds for a message."""
+        self._segments.round += 1
         before = self.clock()
         arrived = self.server.receive(timeout)
         self.waited += self.clock() - before
@@ -218,7 +218,7 @@ class Buffer:
             weights=flat,
             memory=policy.state_size,
             state=policy.sees_state,
-            batcher=Batcher(incarnation=incarnation, batch=-(-algo.batch // self.ranks), max_lag=algo.max_lag),
+            batcher=algo.new_batcher(incarnation, self.ranks),
             algo=algo,
             replay=algo.new_replay(self.ranks),
             rng=np.random.default_rng(derive_seed(*parts)),
@@ -281,7 +281,7 @@ class Buffer:
         if not stored.training or stored.replay.due():
             return False
         stored.training = {}
-        stored.full_since = self._segments.arrivals if stored.batcher.full else None
+        stored.full_since = self._segments.round + 1 if stored.batcher.full else None
         return True
 
     def _send_status(self) -> None:

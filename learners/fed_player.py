@@ -25,7 +25,7 @@ class FedPlayer:
     state: bool = False  # whether its critic sees the state of the whole game
     noise: int = 0  # of an evolving player: offsets of its noise table; 0: it learns from segments
     train: bool = True
-    full_since: int | None = None  # arrival number at which its batch became full; None: it is not full
+    full_since: int | None = None  # round in which its batch became full; None: it is not full
     training: dict[str, int] = field(default_factory=dict)  # decisions of each session in the present update
     stopped: str = ""  # why its training stopped, though the league wants it to go on
     dropped_stopped: int = 0  # decisions that arrived nevertheless

@@ -32,9 +32,8 @@ class Intake:
             return
         self.segments.serve(trainees, 0)
         for trainee in self.buffer.serve(trainees, timeout):
-            self.segments.arrivals += 1
             if trainee.full_since is None:
-                trainee.full_since = self.segments.arrivals
+                trainee.full_since = self.segments.round
 
     def wait(self, trainees: Trainees, timeout: float) -> None:
         """Receive, and count the time as waiting for data."""

@@ -40,6 +40,7 @@ class Learner:
     buffer: Client | None = None  # the buffer process beside it; None: replays are in this process
     ahead: int = AHEAD  # minibatches to request ahead from the buffer process
     measure: Measure | None = None  # what to measure of each new candidate
+    host: str = ""  # the machine that it runs on
 
     _trainees: dict[PlayerId, Trainee] = field(default_factory=dict, init=False)
     _intake: Intake = field(init=False)
@@ -66,6 +67,7 @@ class Learner:
             players=self.store.players,
             heartbeat=self.store.config.heartbeat,
             clock=self.clock,
+            host=self.host,
         )
         if buffer is not None:
             self.store = replace(self.store, remote_replay=self._remote_replay)
@@ -84,6 +86,7 @@ class Learner:
         self._writer.write_due(self._trainees.values())
         self._find_buffer()
         self._report_if_due()
+        self._intake.segments.round += 1
         if any(trainee.ready for trainee in self._trainees.values()):
             self._intake.receive(self._trainees)
         else:
@@ -158,7 +161,7 @@ class Learner:
 
     def _train(self, trainee: Trainee) -> None:
         learned = trainee.learn(between=self._serve_within_update)
-        trainee.full_since = self._intake.segments.arrivals if trainee.full else None
+        trainee.full_since = self._intake.segments.round + 1 if trainee.full else None
         self._updates += 1
         if learned:
             self._intake.publish(trainee)

@@ -55,6 +55,7 @@ class ProgressReporter:
     players: PerPlayer[PlayerSettings]
     heartbeat: float
     clock: Callable[[], float]
+    host: str = ""  # the machine that it runs on
     answered: int = -1  # the newest request that a roster answered
     urgent: bool = True  # report at the next opportunity
     _request: int = 0
@@ -87,6 +88,7 @@ class ProgressReporter:
                 candidates=tuple(trained.candidates),
                 finished=tuple(trained.finished),
                 metrics=within(metrics),
+                host=self.host,
             )
         )
         self._sent_at, self.urgent, self._addresses = now, False, addresses

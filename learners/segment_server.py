@@ -27,7 +27,7 @@ class SegmentServer:
     inbox: Server
     spec: EnvSpec
     clock: Callable[[], float]
-    arrivals: int = 0  # segment messages so far: the order in which batches became full
+    round: int = 0  # steps of the process so far: when batches became full, wherever their segments went
     malformed: int = 0  # messages that violate the protocol
     inference: str = ""  # where the inference process answers that watched us last
     inference_metrics: dict[str, float] = field(default_factory=dict)
@@ -119,7 +119,6 @@ class SegmentServer:
             self.malformed += 1
             self._refuse(incoming, f"segments of {head.player!r} from {head.name!r}: {error}")
             return
-        self.arrivals += 1
         credits = self._credits_of(fed)
         known = credits.sessions.get(head.session)
         sent = max(head.sent, (known.sent if known else 0) + head.decisions)
@@ -134,7 +133,7 @@ class SegmentServer:
         if not fed.offer(segments, head.session):
             self._send_credit(head.session, fed)
         elif fed.batcher.full and fed.full_since is None:
-            fed.full_since = self.arrivals
+            fed.full_since = self.round
 
     def _open(self, head: SegmentsHead, incoming: Incoming, fed: FedPlayer) -> Training:
         """Return what a message holds, checked."""

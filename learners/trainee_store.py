@@ -21,7 +21,6 @@ from learners.algorithms.algorithm import Algorithm, make_algorithm
 from learners.algorithms.config import AlgoConfig
 from learners.algorithms.replay_config import ReplayConfig
 from learners.apart_trainee import ApartTrainee
-from learners.batcher import Batcher
 from learners.checkpoint import REMEDY, Checkpoint, CheckpointError, load, save
 from learners.config import LearnerConfig
 from learners.distributed import ALONE, Alone, Group
@@ -150,7 +149,6 @@ class TraineeStore:
         board = self.group.board
         among = self.group if board is None else Alone(device=self.group.device)  # whom it computes with, in step
         algorithm = self.algorithm(algo, policy, self.spec, flat, among)
-        share = -(-algo.batch // self.group.size)
         parts = (self.seed, "train", player, incarnation, *((self.group.rank,) if self.group.rank else ()))
         common: dict[str, Any] = {
             "player": player,
@@ -160,7 +158,7 @@ class TraineeStore:
             "memory": policy.state_size,
             "state": policy.sees_state,
             "noise": NoiseTable(perturbed_part(policy, self.spec)).offsets if algo.weight_noise else 0,
-            "batcher": Batcher(incarnation=incarnation, batch=share, max_lag=algo.max_lag),
+            "batcher": algo.new_batcher(incarnation, self.group.size),
             "rng": np.random.default_rng(derive_seed(*parts)),
             "group": among,
             "weight_check": WeightCheck(policy, self.spec, self.config),

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, TypeVar
 from league.policies.layout import Layout, PolicyConfig, team_size
 from league.spec import ACTIONS, EnvSpec
 from learners.algorithms.abilities import able_to
+from learners.batcher import Batcher
 
 SCHEDULES = ("constant", "linear")
 MAGNETS = ("none", "uniform", "copy")
@@ -91,6 +92,16 @@ class AlgoConfig:
             raise ValueError("algo: lr and max_grad_norm must be positive, lr_final not negative")
         if not 0 <= self.gamma <= 1:
             raise ValueError(f"algo.gamma must lie between 0 and 1, got {self.gamma}")
+
+    @property
+    def may_wait(self) -> int:
+        """How many decisions may wait to be learned from, if that is more than some batches."""
+        return 0
+
+    def new_batcher(self, incarnation: int, ranks: int = 1) -> Batcher:
+        """Return an empty batch for one of several ranks."""
+        share, limit = -(-self.batch // ranks), self.may_wait // ranks
+        return Batcher(incarnation=incarnation, batch=share, max_lag=self.max_lag, limit=limit)
 
     def refuse(self, policy: PolicyConfig) -> None:
         """Raise ValueError if this algorithm cannot train such a network."""

@@ -9,6 +9,7 @@ from learners.algorithms.config import AlgoConfig
 from learners.replay import LocalReplay, RateLimit, Replay
 from learners.steps import Steps, decisions_of, lanes_of
 
+WAITING_SHARE = 4  # of the size of a replay, that may wait beside it
 SEES = ("cnn", "resnet")  # networks with convolutions that CURL can train
 
 
@@ -61,6 +62,11 @@ class ReplayConfig(AlgoConfig):
                 f"algo.curl={self.curl:g} trains the convolutions of policy={' and '.join(SEES)}, not {policy.name}: "
                 "set algo.curl=0, or choose one of these"
             )
+
+    @property
+    def may_wait(self) -> int:
+        """How many decisions may wait: a replay has use for old ones, so none are dropped for coming all at once."""
+        return self.replay // WAITING_SHARE
 
     def steps_of(self, segments: Segments) -> Steps:
         """Return the cells of the replay: the decisions of every agent on its own; with a memory, its lanes."""

@@ -12,7 +12,7 @@ from league.wire.messages import (
 from learners.distributed import Alone
 
 
-def test_the_player_with_the_oldest_full_batch_trains_first(world, play):
+def test_full_batches_of_a_round_train_in_the_order_of_names_and_older_ones_first(world, play):
     rows = [Assignment(player=name, incarnation=0) for name in ("ann", "bob")]
     world.run(*rows, steps=3)
     collector = world.collector()
@@ -27,7 +27,7 @@ def test_the_player_with_the_oldest_full_batch_trains_first(world, play):
     world.learner.step(0)
     world.learner.step(0)
     trained = [m.player for m in collector.hear() if isinstance(m, Weights)]
-    assert trained == ["bob", "ann", "bob"]
+    assert trained == ["ann", "bob", "bob"]
 
 
 @pytest.fixture

@@ -3,7 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from learners.batcher import LIMIT, Batcher, join
+from learners.algorithms.dqn_config import DQNConfig
+from learners.algorithms.ppo_config import PPOConfig
+from learners.batcher import LIMIT, ROOM, Batcher, join
 
 
 @pytest.fixture
@@ -65,10 +67,30 @@ def test_what_waited_too_long_expires(batcher, play, fresh):
 
 
 def test_a_peer_that_ignores_credits_fills_no_memory(batcher, play, fresh):
-    for seed in range(100):
-        batcher.add(play(fresh, seed=seed), "greedy", version=0)
-    assert batcher.decisions <= LIMIT * batcher.batch
-    assert batcher.decisions + batcher.dropped_full == 3200
+    segments = play(fresh)
+    for _ in range(1000):
+        batcher.add(segments, "greedy", version=0)
+    assert batcher.decisions == max(LIMIT * batcher.batch, ROOM)
+    assert batcher.decisions + batcher.dropped_full == 32_000
+
+
+def test_all_lanes_of_a_collector_find_room_beside_what_small_batches_wait_for(play, fresh):
+    """256 slots of 32 ticks fill at the same time, also beyond the credit: that is no reason to drop them."""
+    batcher, lanes = Batcher(incarnation=0, batch=1024, max_lag=8), play(fresh, lanes=256, ticks=32)
+    assert batcher.add(play(fresh, lanes=64, ticks=32), "one", version=0)
+    assert batcher.add(lanes, "one", version=0)
+    assert batcher.dropped_full == 0
+
+
+@pytest.mark.parametrize(
+    ("algo", "kept"),
+    [(PPOConfig(batch=32), ROOM), (DQNConfig(batch=32, minibatch=32, replay=100_000), 97 * 256)],  # a quarter of it
+)
+def test_what_comes_all_at_once_waits_for_a_replay(algo, kept, play, fresh):
+    batcher, segments = algo.new_batcher(incarnation=0), play(fresh, lanes=256, ticks=1)
+    for _ in range(100):
+        batcher.add(segments, "many slots", version=0)
+    assert (batcher.decisions, batcher.dropped_full) == (kept, 25_600 - kept)
 
 
 def test_lag_is_told_for_each_decision(batcher, play, fresh):

@@ -26,6 +26,7 @@ from learners.algorithms.vpg_config import VPGConfig
 from learners.decisions import seen_in
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", ["gru", "lstm"])
 @pytest.mark.parametrize("ticks", [5, 31])
 def test_the_learner_recalls_what_the_collector_remembered(memory, ticks):
@@ -44,6 +45,7 @@ def test_the_learner_recalls_what_the_collector_remembered(memory, ticks):
     assert float((wrong - 1).abs().max()) > 0.1, "a memory that is lost is noticed"
 
 
+@pytest.mark.slow
 def test_values_of_tails_use_the_memory_at_the_cut():
     """Memory depends on cue and step only: a tail is worth what the same step is worth in a whole episode."""
     policy = PolicyConfig(hidden=[16], memory="gru", memory_size=8)
@@ -68,6 +70,7 @@ def test_values_of_tails_use_the_memory_at_the_cut():
     assert np.abs(forgotten[begins, 4, 0] - expected).max() > 0.05
 
 
+@pytest.mark.slow
 def test_only_a_memory_solves_recall():
     returns = {}
     for memory in ("none", "gru"):
@@ -141,6 +144,7 @@ def trained(policy, updates=25, **settings):
     return right, metrics[-1]["losses/explained_variance"]
 
 
+@pytest.mark.slow
 def test_agents_that_see_the_same_need_an_id_to_play_different_parts():
     assert trained(PolicyConfig(hidden=[16]))[0] == pytest.approx(0.5, abs=0.15)
     assert trained(PolicyConfig(hidden=[16], agent_id=True), normalise_values=True)[0] > 0.9
@@ -158,6 +162,7 @@ def test_a_critic_of_its_own_knows_what_no_agent_knows():
         assert right > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("critic", ["central", "state"])
 def test_segments_that_begin_anywhere_are_worth_the_same(critic):
     """What follows a cut is worth what the next tick is worth: tails carry what the critic sees."""
@@ -176,6 +181,7 @@ def test_segments_that_begin_anywhere_are_worth_the_same(critic):
     np.testing.assert_allclose(np.sort(worth[:8].ravel()), np.sort(whole[:8, 5].ravel()), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_who_is_dead_is_zeros_to_a_central_critic():
     """A central critic must not be led by what a dead agent saw last, or by what is left in the arrays."""
     practice = Practice(SimpleSpread(slots=4), PolicyConfig(hidden=[8], critic="central"), PPOConfig(batch=96))
@@ -251,6 +257,7 @@ class Spot:
         pass
 
 
+@pytest.mark.slow
 def test_an_evaluation_plays_as_a_frozen_player_does():
     """These weights explore at every step, but a frozen player does the best it knows: here it names one corner."""
     env, policy = Spot(slots=48), PolicyConfig(hidden=[8], head="values", epsilon=0)
@@ -263,6 +270,7 @@ def test_an_evaluation_plays_as_a_frozen_player_does():
     assert practice.evaluate(flat) == share
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cnn", pytest.param("resnet", marks=pytest.mark.slow)])
 def test_convolutions_learn_to_see(name):
     policy = PolicyConfig(name=name, hidden=[32], channels=8, blocks=1, filters=[[8, 3, 2], [16, 3, 1]])
@@ -271,6 +279,7 @@ def test_convolutions_learn_to_see(name):
     assert practice.until(16_000).mean_return(256) > 0.9
 
 
+@pytest.mark.slow
 def test_a_residual_network_learns_tic_tac_toe():
     """Against itself; then it is held against random play, from both seats."""
     policy = PolicyConfig(name="resnet", hidden=[32], channels=12, blocks=1)
@@ -291,6 +300,7 @@ def test_a_residual_network_learns_tic_tac_toe():
     assert np.mean(paid) > 0.5, "random play has 0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "algo",
     [

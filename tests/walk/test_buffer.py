@@ -35,7 +35,9 @@ OTHER = "{kind: main, algo: {name: ppo, batch: 512, minibatch: 256, epochs: 1}, 
 @pytest.mark.parametrize(
     "overrides",
     [
-        pytest.param([f"+league.players.other={OTHER}"], id="beside a player without a replay"),
+        pytest.param(  # with this seed batches of both kinds of player become full in the same round
+            [f"+league.players.other={OTHER}", "seed=2"], id="beside a player without a replay"
+        ),
         pytest.param(  # minibatches of whole lanes differ in size, so any credit that comes in another round shows
             ["launch.learners=2", "collector.inference=central", "policy.memory=gru", "policy.memory_size=8"],
             id="all apart, with a memory",
