@@ -68,12 +68,13 @@ class Collector:
         journal: Callable[[Sequence[Ack], str], None] = lambda acks, head: None,
         inference_client: InferenceClient | None = None,
         sigmas: PerPlayer[float] = NOBODY_EVOLVES,
+        host: str = "",
     ) -> None:
         if inference_client is not None and not isinstance(env, TurnTakingEnvironment):
             env = TurnTakingEnvironment([env])
         self._coordinator, self._learner_client, self._inference_client = coordinator, learner_client, inference_client
         self._env, self._slots, self._actors, self._config, self._clock = env, env.slots, actors, config, clock
-        self._tickets = HeldTickets(name, session, run_seed, env.slots, config, journal, env.spec)
+        self._tickets = HeldTickets(name, session, run_seed, env.slots, config, journal, env.spec, host)
         self._seating = Seating(env.spec, env.slots)
         self._perturber = Perturber(env.spec, env.slots, actors, sigmas) if any(sigmas) else None
         self._recorder = Recorder(

@@ -47,7 +47,7 @@ class _Request:
 class HeldTickets:
     """The tickets under way, and what the coordinator has to know about them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (the collector passes what it is itself given)
         self,
         name: str,
         session: str,
@@ -56,9 +56,10 @@ class HeldTickets:
         config: CollectorConfig,
         journal: Callable[[Sequence[Ack], str], None],
         env: EnvSpec,
+        host: str = "",
     ) -> None:
         self._name, self._session, self._run_seed, self._slots = name, session, run_seed, slots
-        self._config, self._journal, self._env = config, journal, env
+        self._config, self._journal, self._env, self._host = config, journal, env, host
         self._held: dict[Key, HeldTicket] = {}
         self.queue: list[HeldTicket] = []  # those of them with episodes that no slot has taken yet, oldest first
         self._results: dict[Key, Result] = {}
@@ -178,6 +179,7 @@ class HeldTickets:
             starved=starved,
             directory=self._directory,
             metrics=dict(metrics),
+            host=self._host,
         )
 
     def _oldest_results(self) -> tuple[Result, ...]:

@@ -19,8 +19,9 @@ from coordinator.once_log import OnceLog
 from coordinator.open_tickets import OpenTickets
 from coordinator.phases import Phases
 from coordinator.running_league import RunningLeague
-from coordinator.workers import HUMAN, Workers
+from coordinator.workers import HUMAN, Holdings, Workers
 from league.events import Event, OperatorActed
+from league.limits import PLAYED
 from league.state import OVER, LeagueState
 from league.wire.messages import (
     Challenge,
@@ -130,7 +131,7 @@ class Coordinator:
 
     def _refusal(self, role: Role, message: Report | Progress, name: str | None, now: float) -> Refused | None:
         """Record the report of a process; return a refusal if its name is not admitted."""
-        why = self.processes.report(role, message.session, message.name, name, message.metrics, now)
+        why = self.processes.report(role, message.session, message.name, name, message.metrics, now, message.host)
         if not why:
             return None
         self._log.warn(message.name if name is None else name, why)
@@ -163,7 +164,8 @@ class Coordinator:
 
     def workers(self, now: float) -> tuple[Worker, ...]:
         """Return every process that reported recently."""
-        return tuple(self.processes.listed(now))
+        holdings = Holdings(self.leases.count_by_name(), self.leases.oldest_by_name(PLAYED))
+        return tuple(self.processes.listed(now, holdings))
 
     def take_metrics(self) -> list[tuple[str, dict[str, float]]]:
         """Return the metrics since the last call, by process."""

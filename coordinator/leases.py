@@ -77,6 +77,22 @@ class Leases:
         """Return the tickets of all sessions of one process."""
         return [ticket for ticket, lease in self._leases.items() if name_of(lease.holder) == name]
 
+    def oldest_by_name(self, most: int) -> dict[str, list[TicketNumber]]:
+        """Return the tickets that each process has held longest, up to `most`."""
+        found: dict[str, list[TicketNumber]] = {}
+        for ticket, lease in self._leases.items():
+            held = found.setdefault(name_of(lease.holder), [])
+            if len(held) < most:
+                held.append(ticket)
+        return found
+
+    def count_by_name(self) -> dict[str, int]:
+        """Return how many tickets each process holds."""
+        found: dict[str, int] = {}
+        for holder, count in self._counts.items():
+            found[name_of(holder)] = found.get(name_of(holder), 0) + count
+        return found
+
     def count(self, holder: str) -> int:
         """Return how many tickets a session holds."""
         return self._counts.get(holder, 0)

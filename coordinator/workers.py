@@ -6,9 +6,10 @@ that still reports.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from league.ids import TicketNumber
 from league.metrics import RATES, SECONDS
 from league.wire.messages import Role, Worker
 
@@ -42,6 +43,18 @@ class _Process:
     ended: deque[str] = field(default_factory=lambda: deque(maxlen=SESSIONS))  # sessions that were replaced
     metrics: dict[str, float] = field(default_factory=dict)
     fresh: bool = False  # metrics not yet written to the ledger
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """How many tickets each process holds, and which it has held longest."""
+
+    counts: Mapping[str, int]
+    oldest: Mapping[str, Sequence[TicketNumber]]
+
+
+NOTHING_HELD = Holdings({}, {})
 
 
 class Workers:
@@ -55,16 +68,24 @@ class Workers:
         self.admitted = admitted
         self._processes: dict[str, _Process] = {}
         self._crowded: set[str] = set()  # names with more than one session
+        self._begun: dict[str, tuple[int, str]] = {}  # sessions that each name began, also a forgotten one; the newest
 
     def report(
-        self, role: Role, session: str, name: str, proven: str | None, metrics: dict[str, float], now: float
+        self,
+        role: Role,
+        session: str,
+        name: str,
+        proven: str | None,
+        metrics: dict[str, float],
+        now: float,
+        host: str = "",
     ) -> str:
         """Record the report of a process; return why the process is refused, "" if it is not."""
         process = self._processes.get(name)
         admitted = process is not None and session in process.sessions and proven in (None, name)
         if not admitted and (why := self.refusal(name, session, proven)):
             return why
-        self.note(name, role, session, metrics, now)
+        self.note(name, role, session, metrics, now, host)
         return ""
 
     def refusal(self, name: str, session: str, proven: str | None) -> str:
@@ -79,7 +100,7 @@ class Workers:
             return f"{len(process.sessions)} processes call themselves {name!r} already"
         return ""
 
-    def note(self, name: str, role: Role, session: str, metrics: dict[str, float], now: float) -> None:
+    def note(self, name: str, role: Role, session: str, metrics: dict[str, float], now: float, host: str = "") -> None:
         """Record the report of a process. Humans are not recorded: there may be any number of them."""
         process = self._processes.get(name)
         if process is None:
@@ -91,11 +112,18 @@ class Workers:
                 process.sessions = {session: now, **process.sessions}
             else:
                 process.sessions[session] = now
+                self._begin(name, session)
+                process.host = host
             if len(process.sessions) > 1:
                 self._crowded.add(name)
         process.at = process.sessions[session] = now
         if metrics:
             process.metrics, process.fresh = (averaged(process.metrics, metrics) if process.fresh else metrics), True
+
+    def _begin(self, name: str, session: str) -> None:
+        """Count the start of a process; one that was silent for long and speaks again has not started again."""
+        starts, newest = self._begun.get(name, (0, ""))
+        self._begun[name] = starts + (session != newest), session
 
     def prove(self, holder: str) -> None:
         """Record that a result of a session was counted."""
@@ -133,10 +161,19 @@ class Workers:
         """Return the names of the collectors."""
         return {name for name, process in self._processes.items() if process.role == Role.COLLECTOR}
 
-    def listed(self, now: float) -> Iterator[Worker]:
+    def listed(self, now: float, holdings: Holdings = NOTHING_HELD) -> Iterator[Worker]:
         """Yield every process that reported recently."""
         for name, process in self._processes.items():
-            yield Worker(name=name, role=process.role, age=max(0.0, now - process.at), metrics=process.metrics)
+            yield Worker(
+                name=name,
+                role=process.role,
+                age=max(0.0, now - process.at),
+                metrics=process.metrics,
+                host=process.host,
+                restarts=self._begun[name][0] - 1,
+                held=holdings.counts.get(name, 0),
+                plays=tuple(holdings.oldest.get(name, ())),
+            )
 
     def behind(self, now: float, patience: float) -> bool:
         """Return whether a collector that reported in the last `patience` seconds has no new metrics."""

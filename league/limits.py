@@ -21,6 +21,8 @@ LARGEST_RETURN = 1e9
 HELD = 4096  # tickets of one collector at a time, and results or faults in one report
 METRICS = 512  # of one process in one report
 NAME, PLAYER, METRIC, TEXT = 64, 100, 200, 2000  # characters
+PLAYED = 8  # tickets of one collector that a page for viewers lists
+LONGEST_HOST = 255  # characters of a machine's name
 REASON = 500  # characters of the reason why a ticket failed, which the ledger records
 NOTE = 4096  # characters of a tracker's note in the ledger
 LARGEST_MEASURE = 1e100
@@ -55,6 +57,7 @@ Length = Annotated[int, Meta(ge=0, le=LONGEST_EPISODE)]
 Process = Annotated[str, Meta(min_length=1, max_length=NAME, pattern=_WORD)]
 Label = Annotated[str, Meta(min_length=1, max_length=METRIC, pattern=_PRINTABLE)]
 Session = Annotated[str, Meta(min_length=1, max_length=NAME, pattern=r"\A[A-Za-z0-9._/-]+\Z")]
+Machine = Annotated[str, Meta(max_length=LONGEST_HOST, pattern=_PRINTABLE)]  # the name of a machine; "": unknown
 Address = Annotated[str, Meta(max_length=300, pattern=_PRINTABLE)]
 PlayerName = Annotated[PlayerId, Meta(max_length=PLAYER)]
 SeatRole = Annotated[str, Meta(max_length=PLAYER)]
@@ -75,6 +78,7 @@ Ring = Annotated[str, Meta(max_length=2 * NAME)]
 Metrics = Annotated[dict[MetricName, Measure], Meta(max_length=METRICS)]
 Actions = Annotated[bytes, Meta(max_length=1 << 20)]
 EventBody = Annotated[bytes, Meta(max_length=1 << 26)]
+Played = Annotated[tuple[Ticket, ...], Meta(max_length=PLAYED)]
 Chunk = Annotated[bytes, Meta(max_length=1 << 20)]  # of a fold
 FEW, SOME, MANY = Meta(max_length=256), Meta(max_length=HELD), Meta(max_length=1 << 16)
 ONE_OR_MORE = Meta(min_length=1, max_length=256)

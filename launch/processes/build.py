@@ -45,6 +45,7 @@ from league.state import OVER
 from league.store.ledger import Ledger
 from league.store.run_directory import RunDirectory
 from league.store.snapshots import SnapshotError, SnapshotMissing, SnapshotStore
+from league.wire.addresses import this_host
 from league.wire.messages import Candidate
 from league.wire.ports import Client, Server
 from learners.buffer import Buffer
@@ -149,6 +150,7 @@ class Composition:
             if central
             else None,
             sigmas=settings_of(self.config, self.allow, env.spec.roles).map(lambda player: player.algo.weight_noise),
+            host=this_host(),
         )
 
     def learner(self, index: int, session: str, sockets: LearnerSockets, group: "Group | None" = None) -> "Learner":
@@ -180,6 +182,7 @@ class Composition:
             buffer=sockets.buffer,
             ahead=0 if self.inline else AHEAD,  # inline: the same minibatches as from a replay in the learner
             measure=self._measure(),
+            host=this_host(),
         )
 
     def _measure(self) -> "Measure | None":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from league.errors import InputError
+from league.limits import LONGEST_HOST
 
 Keys = TypeVar("Keys")
 
@@ -55,6 +56,11 @@ def _check_private(folder: Path) -> None:
         raise AddressError(f"the folder {folder} belongs to another user; use a folder of your own")
     if stat.S_IMODE(status.st_mode) & 0o077:
         raise AddressError(f"others may enter the folder {folder}; run: chmod 700 {folder}")
+
+
+def this_host() -> str:
+    """Return the name of this machine, as messages may have it."""
+    return "".join(letter if " " <= letter <= "~" else "?" for letter in socket.gethostname())[:LONGEST_HOST]
 
 
 def advertised(asked: str, bound: str) -> str:

@@ -26,10 +26,12 @@ from league.limits import (
     EventBody,
     Label,
     LedgerHead,
+    Machine,
     Metrics,
     NewSnapshot,
     NoteText,
     Number,
+    Played,
     PlayerName,
     Position,
     Process,
@@ -47,7 +49,7 @@ from league.limits import Ticket as TicketNumber
 from league.store.ledger import Measured
 from league.ticket import Fault, Result, Ticket
 
-WIRE_VERSION = 12
+WIRE_VERSION = 13
 
 
 class Role(StrEnum):
@@ -101,6 +103,7 @@ class Report(_Message, frozen=True, tag="report"):
     starved: Annotated[tuple[PlayerName, ...], FEW] = ()  # players whose learner grants no credit now
     directory: Number = 0  # the fingerprint of the directory that it has
     metrics: Metrics = {}
+    host: Machine = ""  # the machine that it runs on
 
 
 class Challenge(_Message, frozen=True, tag="challenge"):
@@ -181,6 +184,7 @@ class Progress(_Message, frozen=True, tag="progress"):
     candidates: Annotated[tuple[Candidate, ...], FEW] = ()
     finished: Annotated[tuple[PlayerName, ...], FEW] = ()  # players that stopped training: their candidate is final
     metrics: Metrics = {}
+    host: Machine = ""  # the machine that it runs on
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,6 +225,10 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
     role: Role
     age: Seconds  # seconds since its last message
     metrics: Metrics
+    host: Machine = ""
+    restarts: Number = 0  # since this coordinator began
+    held: Count = 0  # tickets that it holds
+    plays: Played = ()  # of them those that it has held longest: it plays them now, the others are next
 
 
 class Page(_Message, frozen=True, tag="page"):

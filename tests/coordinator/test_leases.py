@@ -72,3 +72,12 @@ def test_the_tickets_of_one_session(leases):
     leases.grant(3, 0, "a", 100.0)
     assert leases.held_by("a") == [1, 3]
     assert leases.held_by("c") == []
+
+
+def test_the_tickets_of_a_process_are_listed_by_how_long_it_has_held_them():
+    leases = Leases(30.0)
+    for ticket, holder in [(5, "c0 s1"), (2, "c1 s"), (3, "c0 s2"), (9, "c0 s1"), (4, "")]:
+        leases.grant(ticket, 0, holder, 100.0)
+    leases.enqueue(2)
+    assert leases.oldest_by_name(2) == {"c0": [5, 3], "": [4]}
+    assert leases.count_by_name() == {"c0": 3, "": 1}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coordinator.workers import REPLACED, SESSIONS, SILENT, Workers, holder_of
+from coordinator.workers import REPLACED, SESSIONS, SILENT, Holdings, Workers, holder_of
 from league.wire.messages import Role
 
 ROSTER = ("collector-0", "collector-1", "learner-0")
@@ -13,8 +13,8 @@ def workers():
     return Workers(ROSTER)
 
 
-def note(workers, name="collector-0", session="s", now=0.0, **metrics):
-    workers.note(name, Role.COLLECTOR, session, metrics, now)
+def note(workers, name="collector-0", session="s", now=0.0, host="", **metrics):
+    workers.note(name, Role.COLLECTOR, session, metrics, now, host)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,41 @@ def test_sessions_of_one_name_are_bounded(workers):
     assert workers.refusal("collector-1", "s", None) == ""
     workers.replaced(REPLACED + 0.1)
     assert workers.refusal("collector-0", "one more", None) == "", "a process that crashes in a loop comes back"
+
+
+def test_every_later_session_is_a_restart_perhaps_on_another_machine(workers):
+    note(workers, session="one", host="node-1")
+    assert [(one.host, one.restarts) for one in workers.listed(0.0)] == [("node-1", 0)]
+    note(workers, session="two", now=1.0, host="node-2")
+    note(workers, session="one", now=1.5, host="node-1")
+    assert [(one.host, one.restarts) for one in workers.listed(2.0)] == [("node-2", 1)]
+
+
+def test_a_late_message_of_an_ended_session_is_no_restart(workers):
+    note(workers, session="old", now=0.0)
+    note(workers, session="new", now=9.0)
+    workers.replaced(9.0)
+    note(workers, session="old", now=10.0)
+    assert [one.restarts for one in workers.listed(10.0)] == [1]
+
+
+def test_restarts_are_remembered_of_who_is_forgotten_and_silence_is_none(workers):
+    note(workers, session="one", now=0.0)
+    note(workers, session="two", now=1.0)
+    workers.forget(2 * SILENT)
+    note(workers, session="two", now=2 * SILENT)
+    assert [one.restarts for one in workers.listed(2 * SILENT)] == [1], "the same process speaks again"
+    workers.forget(4 * SILENT)
+    note(workers, session="three", now=4 * SILENT)
+    assert [one.restarts for one in workers.listed(4 * SILENT)] == [2]
+
+
+def test_processes_are_listed_with_the_tickets_that_they_hold(workers):
+    note(workers)
+    note(workers, "collector-1")
+    listed = {one.name: one for one in workers.listed(0.0, Holdings({"collector-1": 9}, {"collector-1": [3, 4]}))}
+    assert (listed["collector-0"].held, listed["collector-0"].plays) == (0, ())
+    assert (listed["collector-1"].held, listed["collector-1"].plays) == (9, (3, 4))
 
 
 def test_humans_are_not_remembered(workers):

@@ -61,7 +61,7 @@ MESSAGES: list[Message] = [
     Progress(
         request=1, name="learner-0", session="s", address="ipc:///x",
         candidates=(Candidate(player="main", incarnation=0, version=1, snapshot="cd" * 32, decisions=5),),
-        finished=("main",), metrics={"loss": 1.5},
+        finished=("main",), metrics={"loss": 1.5}, host="node-7",
     ),
     Roster(term=1, request=1, players=(Assignment(player="main", incarnation=0, start="ab" * 32),), stop=True),
     Follow(request=1, since=10),
@@ -71,7 +71,11 @@ MESSAGES: list[Message] = [
     FoldChunk(term=1, request=4, seq=10, digest="0" * 64, size=20, offset=9, data=b"piece"),
     Page(
         term=1, request=1, since=10, events=(b'{"event":"x"}',), head=11, elapsed=1.5, seconds_left=3.0,
-        workers=(Worker(name="c", role=Role.COLLECTOR, age=0.5, metrics={"fps": 1e3}),),
+        workers=(
+            Worker(
+                name="c", role=Role.COLLECTOR, age=0.5, metrics={"fps": 1e3}, host="n", restarts=2, held=9, plays=(7,)
+            ),
+        ),
     ),
     Command(request=1, action="pause"),
     Challenge(request=1, session="s", name="ada", opponent="main", role="fox"),
