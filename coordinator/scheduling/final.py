@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from coordinator.scheduling.evaluation import contestants, evaluation_ticket
 from coordinator.scheduling.resting import RestingPairs
-from coordinator.scheduling.seat_choices import Seats
+from coordinator.scheduling.seat_choices import Seats, next_part
 from league.ids import PlayerId, TicketNumber
 from league.player import Status
 from league.state import LeagueState
@@ -30,9 +30,11 @@ class FinalTickets:
         bounded = self._state.config.final_seconds() is not None
         candidate, other, left = max(rested, key=lambda p: p[2]) if bounded else rested[0]
         places = self._places(candidate, other)
-        entries = self._seats.lineup(candidate, other, places[number % len(places)])  # every role in turn
+        handed = self._handed(candidate, other)
+        way, rest = next_part(handed, handed + left, len(places))  # every role has the same share
+        entries = self._seats.lineup(candidate, other, places[way])
         assert entries is not None
-        episodes = min(left, self._state.config.evaluation.episodes)
+        episodes = min(rest, self._state.config.evaluation.episodes)
         return evaluation_ticket(number, entries, episodes, self._seats.turn)
 
     def done(self) -> bool:
@@ -41,11 +43,20 @@ class FinalTickets:
 
     def pairings(self) -> Iterator[tuple[Entry, Entry, int]]:
         """Yield (candidate, other, episodes still to be handed out)."""
-        games = max(1, len(set(self._seats.sides)) - 1)  # of a pair in one episode: `other` has all other sides
         for entry, other, wanted, played in self._wanted():
-            left = -(-(wanted - played) // games) - self._state.pending[frozenset((entry.player, other.player))]
+            left = -(-(wanted - played) // self._games) - self._state.pending[frozenset((entry.player, other.player))]
             if left > 0:
                 yield entry, other, left
+
+    @property
+    def _games(self) -> int:
+        """How many games of a pair an episode is: the other player has all other sides."""
+        return max(1, len(set(self._seats.sides)) - 1)
+
+    def _handed(self, entry: Entry, other: Entry) -> int:
+        """Return how many episodes of a pair were played or are under way."""
+        played = self._state.games_of_newest(entry.player, other.player) // self._games
+        return played + self._state.pending[frozenset((entry.player, other.player))]
 
     def games(self) -> tuple[int, int]:
         """Return the number of games played, and the number wanted."""

@@ -10,6 +10,16 @@ from league.state import LeagueState
 from league.ticket import Entry, turns
 
 
+def next_part(handed: int, total: int, parts: int) -> tuple[int, int]:
+    """Return which part of a total comes next if all have the same share, and how much of it is left.
+
+    >>> next_part(0, 10, 2), next_part(4, 10, 2), next_part(5, 10, 2)
+    ((0, 5), (0, 1), (1, 5))
+    """
+    part = handed * parts // total
+    return part, -(-(part + 1) * total // parts) - handed
+
+
 class Seats:
     """The seats of a league's environment. Those that a player can take never change, so they are computed once."""
 

@@ -5,7 +5,7 @@ from itertools import combinations
 
 from coordinator.scheduling.evaluation import contestants, evaluation_ticket
 from coordinator.scheduling.resting import RestingPairs
-from coordinator.scheduling.seat_choices import Seats
+from coordinator.scheduling.seat_choices import Seats, next_part
 from league.appraisal import appraise
 from league.ids import PlayerId, TicketNumber
 from league.state import LeagueState
@@ -31,10 +31,15 @@ class TournamentTickets:
         if not rested:
             return None
         first, second, left = max(rested, key=lambda p: p[2])
-        lineups = self._between(first, second)
-        turn = self._seats.turn
-        episodes = min(left, max(turn, self._state.config.evaluation.episodes // turn * turn))
-        return evaluation_ticket(number, lineups[number % len(lineups)], episodes, turn)
+        lineups, turn, base = (
+            self._between(first, second),
+            self._seats.turn,
+            self._reached() * self._round(first, second),
+        )
+        wanted = self._level() * self._round(first, second)
+        way, rest = next_part(wanted - left - base, wanted - base, len(lineups))
+        episodes = min(rest, max(turn, self._state.config.evaluation.episodes // turn * turn))
+        return evaluation_ticket(number, lineups[way], episodes, turn)
 
     def done(self) -> bool:
         """Return whether no more tickets will be handed out."""
@@ -42,28 +47,38 @@ class TournamentTickets:
 
     def pairings(self) -> Iterator[tuple[Entry, Entry, int]]:
         """Yield (first, second, episodes still to be handed out)."""
-        wanted = self._level() * self._seats.turn
+        level = self._level()
         for first, second in self._pairs():
+            wanted = level * self._round(first, second)
             left = wanted - self._episodes(first, second) - self._pending(first, second)
             if left > 0:
                 yield first, second, left
 
     def games(self) -> tuple[int, int]:
         """Return the number of episodes played, and the number wanted as far as that is known."""
-        wanted, pairs = self._level() * self._seats.turn, list(self._pairs())
-        return sum(min(wanted, self._episodes(a, b)) for a, b in pairs), wanted * len(pairs)
+        level = self._level()
+        pairs = [(level * self._round(a, b), self._episodes(a, b)) for a, b in self._pairs()]
+        return sum(min(pair) for pair in pairs), sum(wanted for wanted, _ in pairs)
 
     def _level(self) -> int:
         """Return how many rounds each pair is to play: the next level while a rating is not precise enough."""
-        rules, pairs, turn = self._state.config.tournament, list(self._pairs()), self._seats.turn
-        least = min((self._episodes(a, b) for a, b in pairs), default=0)
-        levels = rules.levels()
-        reached = [level for level in levels if least >= level * turn]
-        if not reached:
-            return levels[0]
-        if reached[-1] == levels[-1] or (least == reached[-1] * turn and self._is_precise()):
-            return reached[-1]
-        return next(level for level in levels if level > reached[-1])
+        levels, reached = self._state.config.tournament.levels(), self._reached()
+        if reached and (reached == levels[-1] or (self._least() == reached and self._is_precise())):
+            return reached
+        return next(level for level in levels if level > reached)
+
+    def _reached(self) -> int:
+        """Return the highest level that all pairs have played; 0 if there is none."""
+        least = self._least()
+        return max((level for level in self._state.config.tournament.levels() if least >= level), default=0)
+
+    def _least(self) -> float:
+        """Return how many rounds every pair has played, at least."""
+        return min((self._episodes(a, b) / self._round(a, b) for a, b in self._pairs()), default=0.0)
+
+    def _round(self, first: Entry, second: Entry) -> int:
+        """Return after how many episodes both have had every seat that they can have against each other."""
+        return self._seats.turn * len(self._between(first, second))
 
     def _is_precise(self) -> bool:
         """Return whether the interval of every rating is narrow enough; computed once for each number of results."""

@@ -1,5 +1,7 @@
 """The final evaluation: whom each last candidate plays, and how often."""
 
+from collections import Counter
+
 import pytest
 from league_table import BOT, budgeted, roles_taken
 
@@ -112,6 +114,19 @@ def test_in_the_final_evaluation_candidates_meet_pasts_as_often_as_anchors(bench
     assert met == {"bot": 6, "other": 6} | dict.fromkeys(pasts[-12:], each)
     league.tick()
     assert league.state.phase == "over"
+
+
+def test_in_the_final_evaluation_every_role_has_the_same_share(bench, config, env):
+    players = {"main": PlayerConfig(), "bot": PlayerConfig(**BOT)}
+    players["other"] = PlayerConfig(kind="scripted", bot="random", anchor=1.0)
+    league = final(bench, config, env("fox", "hound"), players)
+    games = Counter()
+    for ticket in league.play(50):
+        first, second = (entry.player for entry in ticket.entries)
+        games[first, second] += ticket.episodes
+    for other in ("bot", "other"):
+        assert abs(games["main", other] - games[other, "main"]) <= 1
+        assert games["main", other]
 
 
 def test_the_final_evaluation_keeps_to_roles_and_takes_all_of_them(bench, config, env):
