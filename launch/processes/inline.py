@@ -7,15 +7,18 @@ events and the same snapshots. Tests, debuggers and notebooks like it, too.
 import logging
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from collectors.collector import Collector
+from collectors.envs.names import is_ours
 from coordinator.service import Service
 from launch.config.config import Config
 from launch.config.env_spec import prepare_league
 from launch.config.foreign import with_foreign
 from launch.processes.build import CollectorSockets, Composition, LearnerSockets
 from launch.processes.ending import find_end_problem, finished, noting_stops
+from launch.spawn.descendants import descendants_end
 from launch.spawn.left_over import children, end_left_over
 from launch.topology.parts import learner_names
 from league.rulebook import BY_EPISODES
@@ -171,13 +174,14 @@ def play(
     import torch
 
     torch.set_num_threads(1)
-    before = children()
-    try:
-        prepare_league(config, run, allow)
-        return _played(assemble(config, run, allow), on_round)
-    finally:
-        if left := end_left_over(before):
-            log.warning("the environment left %d processes, which were ended: end them in its close()", left)
+    with nullcontext() if is_ours(config.env.name) else descendants_end():
+        before = children()
+        try:
+            prepare_league(config, run, allow)
+            return _played(assemble(config, run, allow), on_round)
+        finally:
+            if left := end_left_over(before):
+                log.warning("the environment left %d processes, which were ended: end them in its close()", left)
 
 
 def _played(league: InlineLeague, on_round: Callable[[LeagueState], bool | None]) -> LeagueState:

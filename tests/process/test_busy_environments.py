@@ -1,6 +1,7 @@
 """Environments that fork, start threads, print in C and are slow to build: leagues end and leave nothing behind."""
 
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -76,3 +77,26 @@ def test_a_slow_construction_is_told_before_and_while_it_is_felt(start):
     log = league.run.log("collector", 0).read_text()
     assert re.search(r"\d+ of 16 slots built, about \d s left", log)
     assert "hangs" not in log, "eight seconds in one call, but a sign of life after each slot"
+
+
+THERE = ["launch=inline", f"env.python={sys.executable}", "--allow", sys.executable]
+KILLED = {
+    "inline": ("Keeps", ["launch=inline"]),
+    "inline, in a session of its own": ("KeepsApart", ["launch=inline"]),
+    "local": ("Keeps", ["launch=local", "launch.collectors=1"]),
+    "in another Python": ("Keeps", THERE),
+    "in another Python, in a session of its own": ("KeepsApart", THERE),
+}
+
+
+@pytest.mark.parametrize("case", KILLED)
+def test_a_run_that_is_killed_leaves_no_process(start, patiently, tmp_path, case):
+    name, launch = KILLED[case]
+    for file in ("busy_envs.py", "odd_envs.py"):  # another Python finds modules of the current directory only
+        (tmp_path / file).symlink_to(Path(__file__).parents[1] / "support" / file)
+    league = start(*busy(name, *launch, steps=10**9))
+    patiently(lambda: league.run.ledger.exists() and read_offline(league.run).state.env_steps, 90, "a match")
+    assert any(b"busy_envs sleeps" in words for words in left_behind(tmp_path))
+    league.process.kill()
+    league.process.wait()
+    patiently(lambda: not left_behind(tmp_path), 15, "the end of all that was started")

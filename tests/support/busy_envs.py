@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import subprocess
+import sys
 import threading
 import time
 from multiprocessing import get_context
@@ -30,6 +32,27 @@ class Forks(OddParallel):
     def reset(self, seed=None, options=None):
         self.fork()
         return super().reset(seed, options)
+
+
+class Keeps(OddParallel):
+    """Starts a program that only close() ends."""
+
+    apart = False
+
+    def __init__(self):
+        super().__init__(agents=2, ticks=4)
+        words = [sys.executable, "-c", "import time; time.sleep(3600)  # busy_envs sleeps"]
+        self.program = subprocess.Popen(words, start_new_session=self.apart)
+
+    def close(self):
+        self.program.kill()
+        self.program.wait()
+
+
+class KeepsApart(Keeps):
+    """Starts it in a session of its own, which no signal to a group of processes reaches."""
+
+    apart = True
 
 
 class Asks(OddParallel):

@@ -52,6 +52,7 @@ SEGFAULT = "deadly_env:Deadly crashed with signal 11 (SIGSEGV) while it made a s
 HANG = "deadly_env:Deadly does not come back from step within 1 s, at "
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "launch", "expected", "remedy"),
     [
@@ -82,6 +83,7 @@ def test_what_is_being_done_apart_is_told(monkeypatch):
     assert told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "expected"), [("segfault", SEGFAULT), ("hang", HANG)])
 def test_check_env_tells_it_as_a_problem(command, how, expected):
     words = ["deadly_env:Deadly", f"how={how}", "--allow", "deadly_env", "--hang-seconds", "1"]
