@@ -22,6 +22,7 @@ from omegaconf import Container, DictConfig, OmegaConf
 
 from launch.config.config import ConfigError
 
+HYDRA = "hydra/config"  # Hydra's own settings: of its logging, its launcher, its sweeper
 SHORTHANDS = {"league.payoff": "by"}  # groups for which a plain value stands for one of their keys
 CONF = Path(__file__).resolve().parents[2] / "conf"  # by path: a user may have a module or a folder of that name, too
 
@@ -41,7 +42,10 @@ def opened(config_dir: Path | None) -> Iterator[ConfigLoader]:
 
 
 class _Repository(ConfigRepository):
-    """Hydra's configs, with shorthands written out: Hydra would refuse a plain value for a group of keys."""
+    """Hydra's configs, with shorthands written out: Hydra would refuse a plain value for a group of keys.
+
+    Hydra's own groups are left out: half of the files would be read for them, and nothing of them is in a config.
+    """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Repository":
         """Return a copy with the same sources: Hydra makes one to give it others, and every schema would be copied."""
@@ -50,6 +54,8 @@ class _Repository(ConfigRepository):
     def load_config(self, config_path: str) -> ConfigResult | None:
         """Return a config, as Hydra loads it."""
         found = super().load_config(config_path)
+        if found is not None and config_path == HYDRA:
+            found.defaults_list = []
         if found is not None and not found.is_schema_source:
             _write_out(config_path, found.config)
         return found
