@@ -450,7 +450,7 @@ def initial(config: PolicyConfig, spec: EnvSpec, seed: int) -> FloatArray:
         elif name == "memory_input.bias" and config.memory == "lstm":
             view[config.memory_size : 2 * config.memory_size] = 1  # forget little at first
         elif name == "policy.bias":
-            view[spec.actions + spec.continuous :] = LOG_STD  # if the deviation is an output
+            view[spec.actions * config.numbers + spec.continuous :] = LOG_STD  # if the deviation is an output
     return flat
 
 

@@ -19,6 +19,12 @@ def test_initial_weights_are_orthogonal_with_their_gains():
     assert all(not view.any() for name, view in views.items() if name.endswith("bias"))
 
 
+@pytest.mark.parametrize("head", ["atoms", "quantiles"])
+def test_all_numbers_of_a_distribution_begin_alike(head):
+    config, spec = PolicyConfig(head=head, atoms=5), board()
+    assert not describe(config, spec).views(initial(config, spec, seed=3))["policy.bias"].any()
+
+
 def test_initial_weights_depend_on_the_seed_only():
     config, spec = PolicyConfig(name="board_conv"), board()
     assert np.array_equal(initial(config, spec, 1), initial(config, spec, 1))
