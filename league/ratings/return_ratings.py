@@ -7,6 +7,7 @@ Where sides differ in their roles, one number for the first side is fitted besid
 of one role by what they return against the same opposition, however much more one role returns than the other.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -72,10 +73,15 @@ def _links(alone: RatingFit, predecessors: Mapping[int, int]) -> Links:
     return Links(child, parent, 1 / (1 / DRIFT_GAMES + 3 * own), variance)  # 3 + the parent's own 1: twice the error
 
 
+def _smallest(cells: Cells) -> float:
+    """Return the variance that counts as none: games whose pairs always end alike have none, and divide by it."""
+    return max(1e-12 * float(np.max(cells.variance, initial=0.0)), math.sqrt(np.finfo(float).tiny))
+
+
 def _fit(counts: GameCounts, anchors: Mapping[int, float], links: Links, confidence: float) -> RatingFit:
     rating, bread, joined = _potential(counts, anchors, links)
     cells, size = _cells(counts, rating, bread), len(counts)
-    dispersion = measure(cells, smallest=float(np.finfo(float).tiny))
+    dispersion = measure(cells, smallest=_smallest(cells))
     total = cells.variance + dispersion.spread * cells.information**2
     filling = laplacian(cells.first, cells.second, total, size) + links.variance * links.laplacian(size)
     covariance = bread @ filling @ bread
@@ -156,7 +162,7 @@ def _fit_roles(counts: GameCounts, anchors: Mapping[int, float], links: Links, c
         predicted=predicted,
         leverage=np.clip(played * np.einsum("ci,ij,cj->c", design, bread, design), 0.0, 1.0),
     )
-    dispersion = measure(cells, smallest=float(np.finfo(float).tiny))
+    dispersion = measure(cells, smallest=_smallest(cells))
     total = cells.variance + dispersion.spread * cells.information**2
     filling = design.T @ (total[:, None] * design)
     filling[:size, :size] += links.variance * links.laplacian(size)

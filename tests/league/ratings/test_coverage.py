@@ -193,6 +193,7 @@ def test_intervals_by_return_cover_where_pairs_have_a_style(deviation, pairs, fi
     assert 0.93 <= coverage <= 0.98
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gain", "pairs"), [(0.0, 0), (0.3, 2), (0.3, 20)])
 def test_a_candidate_by_return_starts_at_the_one_before_and_its_interval_covers(gain, pairs, figure):
     rng, inside, off = np.random.default_rng(7), [], []

@@ -50,6 +50,15 @@ def test_an_interval_is_that_of_a_mean():
     assert fit.ratings.high[0] - 0.5 == pytest.approx(1.96 * 3 / 20, rel=0.01)
 
 
+def test_pairs_that_always_end_alike_are_known_exactly():
+    """A game of luck: both games of a pair have the same start, so what one loses in a seat it wins in the other."""
+    games = 400.0 * (1 - np.eye(3))
+    for margins in (np.zeros((3, 3)), potential(np.array([2.0, 1.0, 0.0]))):
+        fit = fit_returns(counted(margins, games, spread=0.0), {2: 0.0})
+        assert fit.ratings.rating == pytest.approx(margins[:, 2])
+        assert fit.ratings.high - fit.ratings.low == pytest.approx(0.0, abs=1e-6)
+
+
 def test_who_wins_seldom_and_much_is_above_who_wins_often_and_little():
     """The first loses two hands of three by one chip and wins the third by five."""
     games = np.array([[0, 300.0], [300, 0]])
