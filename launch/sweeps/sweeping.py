@@ -211,9 +211,13 @@ def start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
 
 
 def finish(league: "subprocess.Popen[bytes]") -> int:
-    """Wait for its end. If we are interrupted, it writes its checkpoints, and goes on when it is started again."""
+    """Wait for its end. If we are interrupted, it writes its checkpoints, and goes on when it is started again.
+
+    SIGTERM ends a league that does not listen yet, or no longer: Slurm preempts jobs at any time.
+    """
     try:
-        return league.wait()
+        code = league.wait()
+        return INTERRUPTED if code == -signal.SIGTERM else code
     except KeyboardInterrupt:  # which it got as well
         league.wait()
         raise

@@ -12,6 +12,7 @@ import pytest
 from launch.cli import main
 from launch.config.compose import compose
 from launch.config.config import ConfigError
+from launch.spawn.exit_code import INTERRUPTED
 from launch.sweeps import run_names as sweep_names
 from launch.sweeps import sweeping
 from launch.sweeps.sweeping import plan, split
@@ -152,6 +153,11 @@ def test_a_league_writes_down_what_it_has_when_its_job_is_requeued(tmp_path, pat
     finally:
         signal.signal(signal.SIGUSR2, before)
     assert written.exists()
+
+
+def test_a_league_that_is_preempted_before_it_listens_was_interrupted():
+    league = sweeping.start([sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"])
+    assert sweeping.finish(league) == INTERRUPTED
 
 
 def swept(place, *words):
