@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from benchmarks.ledgers import make_run
@@ -24,7 +25,8 @@ from launch.dashboard.entrance import Pass
 from league.store.run_directory import RunDirectory
 
 RESULTS, PLAYERS = 1_000_000, 1000
-ANSWERS = 50
+ANSWERS, VISITS = 50, 5
+ANSWER_MS, CONTENT_MS, FRAMES = 50.0, 1000.0, 30.0  # what the dashboard promises
 PAN = """async () => {
     const canvas = document.querySelector("canvas.heatmap");
     const at = (x) => ({ bubbles: true, pointerId: 1, clientX: x, clientY: 300, offsetX: x, offsetY: 300 });
@@ -95,36 +97,71 @@ def answers(run: RunDirectory, port: int, cookie: str) -> dict[str, list[float]]
     return found
 
 
-def pages(run: RunDirectory, address: str) -> dict[str, float]:
-    """Return what a browser measures: milliseconds to the first row of the standings, frames a second of a pan."""
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Start chromium; yield a page of it."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        chromium = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = chromium.new_page(viewport={"width": 1280, "height": 900})
         page.set_default_timeout(120_000)
+        yield page
+        chromium.close()
+
+
+def first_rows(page: Any, run: RunDirectory, address: str) -> float:
+    """Return the milliseconds to the first row of the standings in a new page."""
+    page.goto("about:blank")
+    began = time.perf_counter()
+    page.goto(f"{address.partition('?')[0]}#/{quote(run.name)}/standings")
+    page.locator(".standings tbody tr").first.wait_for()
+    return 1000 * (time.perf_counter() - began)
+
+
+def cold(run: RunDirectory) -> None:
+    """Print how long a visitor waits for a dashboard that has read nothing yet: for players, then for ratings."""
+    with browser() as page, dashboard(run) as (address, _, _):
+        began = time.perf_counter()
         page.goto(address)
         page.get_by_role("heading", level=1).wait_for()
+        shell = 1000 * (time.perf_counter() - began)
+        rows = first_rows(page, run, address)
         began = time.perf_counter()
-        page.goto("about:blank")
-        page.goto(f"{address.partition('?')[0]}#/{quote(run.name)}/standings")
-        page.locator(".standings tbody tr").first.wait_for()
-        first = 1000 * (time.perf_counter() - began)
+        page.wait_for_function("() => document.querySelector('.standings .rating a')?.innerText.match(/[0-9]/)")
+        emit(
+            "p: just started", shell_ms=shell, standings_ms=rows, ratings_after_ms=1000 * (time.perf_counter() - began)
+        )
+
+
+def pages(run: RunDirectory, address: str) -> tuple[float, float]:
+    """Return the median milliseconds to the first row of the standings, and the frames a second of a pan."""
+    with browser() as page:
+        page.goto(address)
+        page.get_by_role("heading", level=1).wait_for()
+        times = [first_rows(page, run, address) for _ in range(VISITS)]
         page.goto(f"{address.partition('?')[0]}#/{quote(run.name)}/payoff")
         page.wait_for_function("() => Number(document.querySelector('canvas.heatmap')?.dataset.players) > 0")
         rate = float(page.evaluate(PAN))
-        browser.close()
-    return {"first_content_ms": first, "pan_frames_per_second": rate}
+    emit("p: pages", first_content_ms=statistics.median(times), slowest_ms=max(times), pan_frames_per_second=rate)
+    return statistics.median(times), rate
 
 
 def measure(run: RunDirectory) -> list[Verdict]:
     """Print all figures of a run."""
+    shown: tuple[float, float] | None = None
+    if chromium := shutil.which("chromium"):
+        cold(run)
     with dashboard(run) as (address, port, cookie):
         found = answers(run, port, cookie)
         emit("p: first", ms=found["first"][0])
-        if shutil.which("chromium"):
-            emit("p: pages", **pages(run, address))
-    return []
+        if chromium:
+            shown = pages(run, address)
+    verdicts = [Verdict.of("p: 50 ms / answer with standings", [ANSWER_MS / one for one in found["standings"]], 1.0)]
+    if shown is not None:
+        verdicts.append(Verdict("p: 1 s / first content", CONTENT_MS / shown[0], 1.0))
+        verdicts.append(Verdict("p: frames of a pan / 30", shown[1] / FRAMES, 1.0))
+    return verdicts
 
 
 def run(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
@@ -135,4 +172,5 @@ def run(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.looking", description=__doc__)
     parser.add_argument("run", type=Path)
-    measure(RunDirectory(parser.parse_args().run))
+    for verdict in measure(RunDirectory(parser.parse_args().run)):
+        verdict.tell()

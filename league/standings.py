@@ -113,6 +113,33 @@ def standings(
     return [msgspec.structs.replace(row, returns=returns[row.player]) if row.player in returns else row for row in rows]
 
 
+def unrated_standings(population: Population, evaluation: EvaluationPayoff, elo: Elo | None = None) -> list[Standing]:
+    """Return all players without a fit of ratings, which may take seconds: by online Elo, the strongest first."""
+    players = list(population)
+    counts = evaluation.game_counts([player.id for player in players])
+    games, points = counts.games.sum(axis=1).tolist(), counts.points.sum(axis=1).tolist()
+    shown = [i for i, player in enumerate(players) if player.status != Status.HUMAN or games[i]]
+    online = [None if elo is None else elo[player.id] for player in players]
+    shown.sort(key=lambda i: (games[i] < FADED, -(online[i] or 0.0)))
+    anchors = [a.id for a in population.anchors()]
+    return [
+        Standing(
+            place=place,
+            player=players[i].id,
+            kind=players[i].label,
+            rating=None,
+            low=None,
+            high=None,
+            online=online[i],
+            games=games[i],
+            anchors={a: _score(evaluation, players[i].id, a) for a in anchors if a != players[i].id},
+            by="return" if evaluation.by_return else "outcome",
+            win_share=points[i] / games[i] if games[i] >= FADED else None,
+        )
+        for place, i in enumerate(shown, start=1)
+    ]
+
+
 def roles_in_order(players: Sequence[Player]) -> list[int]:
     """Return the place of each player's role among all roles; those without one come last.
 

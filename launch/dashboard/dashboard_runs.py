@@ -56,19 +56,27 @@ class Runs:
             raise ViewError(f"there is no run {name[:80]!r} here; there are: {', '.join(list(found)[:20]) or 'none'}")
         return found[name]
 
+    def begin(self) -> None:
+        """Read the only run while its first visitor is on the way."""
+        if self.only is not None:
+            self.feed(self.only.name).look()
+
     def feed(self, name: str) -> RunFeed:
         """Return the feed of a run, the same one for all."""
         with self._lock:
-            if name not in self._feeds:
-                self._feeds[name] = RunFeed(self.run(name), self._allow)
-                self._feeds[name].past = lambda: self._histories.get(name)
-            return self._feeds[name]
+            return self._feed(name)
+
+    def _feed(self, name: str) -> RunFeed:
+        if name not in self._feeds:
+            self._feeds[name] = RunFeed(self.run(name), self._allow)
+            self._feeds[name].past = lambda: self._histories.get(name)
+        return self._feeds[name]
 
     def history(self, name: str) -> History:
-        """Return the past of a run, the same one for all."""
+        """Return the past of a run, the same one for all; it is read after the first look at the newest state."""
         with self._lock:
             if name not in self._histories:
-                self._histories[name] = History(self.run(name))
+                self._histories[name] = History(self.run(name), self._feed(name).settled)
             return self._histories[name]
 
     def cards(self) -> list[dict[str, Any]]:

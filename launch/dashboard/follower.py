@@ -31,10 +31,21 @@ Changed = Callable[[View], None]
 
 
 class Follower:
-    """A view that is kept up to date while it is looked at. `changed` is called with the lock held."""
+    """A view that is kept up to date while it is looked at.
 
-    def __init__(self, run: RunDirectory, changed: Changed, watcher: Watcher | None = None) -> None:
+    `changed` is called without the lock, by the only thread that changes the view: it may read it for long, while
+    others read it, too.
+    """
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        changed: Changed,
+        watcher: Watcher | None = None,
+        ready: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.run, self.lock = run, threading.Lock()
+        self._ready = ready  # whether it is its turn to read: what is more urgent comes first
         self.view: View | None = None
         self.problem = ""  # why there is nothing to see, or nothing new
         self._changed, self._watcher = changed, watcher
@@ -74,6 +85,8 @@ class Follower:
             time.sleep(min(left, SLICE_SECONDS))
 
     def _follow(self) -> None:
+        while not self._closed and not self._ready():
+            self._pause(SLICE_SECONDS)
         while not self._closed:
             if not self._wanted():
                 self._wake.clear()
@@ -108,8 +121,10 @@ class Follower:
                     answered = viewer.refresh(SLICE_SECONDS)
                     if answered:
                         answered_at, self.view, self.problem = time.monotonic(), viewer, ""
-                    if viewer.complete:
-                        self._changed(viewer)
+                if viewer.complete:
+                    began = time.monotonic()
+                    self._changed(viewer)
+                    answered_at += time.monotonic() - began  # nobody was asked meanwhile
                 self._pause(REFRESH_SECONDS if viewer.complete else SLICE_SECONDS / 10)
 
     def _read_ledger(self) -> None:
@@ -123,7 +138,6 @@ class Follower:
         if self._watcher is not None:
             self.view = view  # so that one can see how far it is
         catch_up(view, self.run)
-        with self.lock:
-            self.view = view
-            self._changed(view)
+        self.view = view
+        self._changed(view)
         self._read = newest

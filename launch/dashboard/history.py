@@ -11,7 +11,7 @@ it, and what is read already can be seen meanwhile.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,9 +151,9 @@ class Chronicle:
 class History:
     """The chronicle of a run, kept up to date while somebody looks."""
 
-    def __init__(self, run: RunDirectory) -> None:
+    def __init__(self, run: RunDirectory, ready: Callable[[], bool] = lambda: True) -> None:
         self.chronicle = Chronicle(TrackConfig(every=10, payoff_every=1 << 40))
-        self._follower = Follower(run, self._take, self.chronicle)
+        self._follower = Follower(run, self._take, self.chronicle, ready)
         self.complete = False  # whether all events were read once
 
     def _take(self, view: View) -> None:
@@ -182,7 +182,7 @@ class History:
         """Return the points of some curves after a row, and the row to ask from next time."""
         upto = self.chronicle.next
         found = {name: one.json(since, upto) for name in names if (one := self.chronicle.series.get(name)) is not None}
-        return {"next": upto, "complete": self.complete, "series": found}
+        return {"next": upto, "complete": self.complete, "reading": self._follower.reading, "series": found}
 
     def courses(self, names: Sequence[str]) -> dict[str, tuple[list[int], list[float]]]:
         """Return some curves over env steps."""

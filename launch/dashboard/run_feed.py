@@ -22,7 +22,7 @@ from launch.config.config import stored
 from launch.dashboard.follower import Follower
 from launch.dashboard.history import History
 from launch.dashboard.score_matrix import Order, cell_json, ordered, pack, score_cells
-from launch.dashboard.standing_rows import StandingRows, standing_rows
+from launch.dashboard.standing_rows import StandingRows, first_rows, standing_rows
 from launch.viewers.alarms import find_alarms
 from launch.viewers.explaining import explain_json
 from launch.viewers.live import signs_of
@@ -40,6 +40,7 @@ REFIT_SECONDS = 2.0  # between two fits of the ratings, at least,
 REFIT_FACTOR = 10.0  # and so many times as long as the last one took
 REPLAYS = 16  # episodes that are kept
 TABLES = ("evaluate", "train")
+FITTING = "Ratings are being fitted; until they are there, the players are in the order of their online Elo."
 
 
 class NotReady(ViewError):  # noqa: N818  (the condition is the name)
@@ -80,6 +81,7 @@ class RunFeed:
         self._fitted: tuple[object, ...] = ()
         self._fit_at = float("-inf")
         self._matrices: dict[tuple[str, str], tuple[str, bytes]] = {}
+        self._encoded = "", b""  # the standings that were asked for last
 
     def look(self) -> None:
         """Note that somebody looks at this run."""
@@ -104,17 +106,45 @@ class RunFeed:
         """Whether a replica answers."""
         return bool(self.status.get("live")) and not self.problem
 
+    def settled(self) -> bool:
+        """Whether the newest state was read once and rated, or cannot be read: then the past may be read, too."""
+        self.look()
+        return bool(self._fitted or self.problem)
+
+    def standings(self, since: int) -> tuple[str, bytes]:
+        """Return the rows that have changed since a version and the notes under them as JSON, and their tag."""
+        self.view()
+        tag = f'"{self.rows.version}-{since}-{self.started}"'
+        if self._encoded[0] != tag:
+            plain = {"version": self.rows.version, "rows": self.rows.since(since), "notes": self.notes}
+            self._encoded = tag, msgspec.json.encode(plain)
+        return self._encoded
+
     # --- in the follower's thread ----------------------------------------------------------------------------
 
     def _take(self, view: View) -> None:
-        """Compute what follows from a new state."""
+        """Compute what follows from a new state; ratings, which may take seconds, after everything else."""
         if not self.league:
+            self.rows.update(first_rows(view.state))
+            self.notes = [FITTING]
             self.league = _league_json(self.run, view)
-        self._refit(view.state)
+        self._publish(view)
+        if self._refit(view.state):
+            self._publish(view)
+
+    def _publish(self, view: View) -> None:
         status = status_json(view) | {"seq": view.seq, "standings": self.rows.version}
         status["alarms"] = self._alarms(view)
         status["workers"] = [
-            {"name": worker.name, "role": worker.role.value, "age": worker.age, "metrics": worker.metrics}
+            {
+                "name": worker.name,
+                "role": worker.role.value,
+                "age": worker.age,
+                "metrics": worker.metrics,
+                "host": worker.host,
+                "restarts": worker.restarts,
+                "held": worker.held,
+            }
             for worker in view.workers
         ]
         if status != self.status:
@@ -127,19 +157,25 @@ class RunFeed:
         found: list[dict[str, str]] = msgspec.to_builtins(find_alarms(view.state, signs))
         return found
 
-    def _refit(self, state: LeagueState) -> None:
-        """Fit the ratings if there is anything new to fit, and it is time."""
+    def _refit(self, state: LeagueState) -> bool:
+        """Fit the ratings if there is anything new to fit, and it is time; whether they were fitted.
+
+        The state does not change meanwhile: only the follower's thread, which is this one, changes it.
+        """
         candidates = {player: one.snapshot for player, one in state.candidates.items()}
         key = (state.episodes[Purpose.EVALUATE], len(state.population), state.phase, *candidates.items())
         if key == self._fitted or time.monotonic() < self._fit_at:
-            return
+            return False
         began = time.monotonic()
-        self._appraisal = appraisal_of(state)
-        self.rows.update(standing_rows(state, self._appraisal))
-        self.notes = footnotes(state, self._appraisal)
-        self._fitted, self._matrices = key, {}
+        appraisal = appraisal_of(state)
+        rows, notes = standing_rows(state, appraisal), footnotes(state, appraisal)
+        with self._follower.lock:
+            self._appraisal, self.notes = appraisal, notes
+            self.rows.update(rows)
+            self._fitted, self._matrices = key, {}
         spent = time.monotonic() - began
         self._fit_at = time.monotonic() + max(REFIT_SECONDS, REFIT_FACTOR * spent)
+        return True
 
     # --- on demand -------------------------------------------------------------------------------------------
 
@@ -201,9 +237,13 @@ class RunFeed:
 
     def reading_state(self, use: Callable[[LeagueState], dict[str, Any]]) -> dict[str, Any]:
         """Return what somebody computes from the newest state, which does not change meanwhile."""
+        return self.reading_view(lambda view: use(view.state))
+
+    def reading_view(self, use: Callable[[View], dict[str, Any]]) -> dict[str, Any]:
+        """Return what somebody computes from the newest view, which does not change meanwhile."""
         view = self.view()
         with self._follower.lock:
-            return use(view.state)
+            return use(view)
 
 
 def _league_json(run: RunDirectory, view: View) -> dict[str, Any]:

@@ -28,12 +28,12 @@ from launch.dashboard.match_search import ENDINGS, PURPOSES, MatchFilter, find_m
 from launch.dashboard.run_comparison import compare_json, is_tournament, tournament_rows
 from launch.dashboard.run_feed import TABLES, NotReady, RunFeed
 from launch.dashboard.status_stream import status_events
+from launch.dashboard.under_way import coordinator_host, under_way
 from launch.matches.playing import parse_match
 from launch.sweeps.comparing import figures
 from launch.viewers.view import ViewError
 from league.errors import LudusError
 from league.events import ResultCounted
-from league.state import LeagueState
 
 log = logging.getLogger("ludus.dashboard")
 
@@ -42,7 +42,6 @@ ORDERS = ("rating", "kind", "cluster")
 JSON = "application/json"
 MOST_COMPARED = 64  # runs side by side
 MOST_MATCHES = 200  # in one answer
-MOST_OPEN = 200  # tickets under way in one answer
 NOT_READY = 202  # accepted, and not done: browsers log what is 400 or more as an error
 
 
@@ -51,6 +50,7 @@ def make_site(runs: Runs) -> Starlette:
 
     @asynccontextmanager
     async def closing(app: Starlette) -> AsyncIterator[None]:
+        runs.begin()
         yield
         runs.close()
 
@@ -156,12 +156,8 @@ async def _stream(request: Request) -> Response:
 
 async def _standings(request: Request) -> Response:
     """Answer with the rows that have changed since a version, and the notes under them."""
-    feed = _feed(request)
-    feed.view()
-    since = _number(request, "since")
-    rows = feed.rows
-    body = msgspec.json.encode({"version": rows.version, "rows": rows.since(since), "notes": feed.notes})
-    return tagged(request, f'"{rows.version}-{since}-{feed.started}"', body, JSON)
+    tag, body = _feed(request).standings(_number(request, "since"))
+    return tagged(request, tag, body, JSON)
 
 
 async def _payoff(request: Request) -> Response:
@@ -205,23 +201,10 @@ async def _tree(request: Request) -> Response:
 
 
 async def _open(request: Request) -> Response:
-    """Answer with the tickets under way."""
-    return answer(await run_in_threadpool(_feed(request).reading_state, _open_tickets))
-
-
-def _open_tickets(state: LeagueState) -> dict[str, Any]:
-    newest = list(state.open.values())[-MOST_OPEN:]
-    tickets = [
-        {
-            "ticket": ticket.number,
-            "purpose": ticket.purpose.value,
-            "players": [entry.player for entry in ticket.entries],
-            "episodes": ticket.episodes,
-            "attempt": ticket.attempt,
-        }
-        for ticket in reversed(newest)
-    ]
-    return {"count": len(state.open), "tickets": tickets}
+    """Answer with the tickets under way and who plays them."""
+    feed = _feed(request)
+    found = await run_in_threadpool(feed.reading_view, under_way)
+    return answer(found | {"coordinator": coordinator_host(feed.run)})
 
 
 async def _matches(request: Request) -> Response:

@@ -7,9 +7,11 @@ rows.since(0), rows.since(rows.version)          # all of them; none
 
 from typing import Any
 
-from launch.viewers.tables import standings_json
+from launch.viewers.return_columns import is_cooperative
+from launch.viewers.tables import standing_json, standings_json
 from league.appraisal import Appraisal
 from league.ids import PlayerId
+from league.standings import unrated_standings
 from league.state import LeagueState
 
 
@@ -19,11 +21,20 @@ def standing_rows(state: LeagueState, appraisal: Appraisal | None) -> list[dict[
     wins, draws, losses: of all evaluation games that still count for its row; status, parent, anchor: of the player;
     decisions: that a learning player was trained on, else null; main: whether the league is about it.
     """
-    mains = {player.id for player in state.mains()}
-    counts = _records(state)
-    return [
-        row | counts[row["player"]] | _origin(state, row["player"], mains) for row in standings_json(state, appraisal)
-    ]
+    return _completed(state, standings_json(state, appraisal))
+
+
+def first_rows(state: LeagueState) -> list[dict[str, Any]]:
+    """Return the same rows before any ratings are fitted, which takes seconds for a thousand players."""
+    if is_cooperative(state):
+        return standing_rows(state, None)
+    rows = unrated_standings(state.population, state.evaluation, state.elo)
+    return _completed(state, [standing_json(state, row) for row in rows])
+
+
+def _completed(state: LeagueState, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    mains, counts = {player.id for player in state.mains()}, _records(state)
+    return [row | counts[row["player"]] | _origin(state, row["player"], mains) for row in rows]
 
 
 def _origin(state: LeagueState, name: PlayerId, mains: set[PlayerId]) -> dict[str, Any]:

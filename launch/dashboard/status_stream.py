@@ -12,6 +12,7 @@ import msgspec
 from launch.dashboard.run_feed import RunFeed
 
 LOOK_SECONDS = 0.5  # between two looks for something new
+FIRST_SECONDS = 0.1  # between two looks while there is nothing to see yet
 ALIVE_SECONDS = 10.0  # between two signs of life: a proxy or a tunnel may close what is silent
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -44,11 +45,12 @@ async def status_events(feed: RunFeed, sleep: Sleep) -> AsyncIterator[bytes]:
         feed.look()
         newest = feed.status | {"problem": feed.problem, "reading": feed.reading if not feed.status else None}
         change = delta(shown, newest)
-        silent += LOOK_SECONDS
+        seconds = LOOK_SECONDS if feed.status else FIRST_SECONDS
+        silent += seconds
         if change:
             yield event("delta" if shown else "status", change)
             shown, silent = newest, 0.0
         elif silent >= ALIVE_SECONDS:
             yield b": alive\n\n"
             silent = 0.0
-        await sleep(LOOK_SECONDS)
+        await sleep(seconds)

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "./html.js";
 
 const READING = 202; // the answer to a question about what is still being read
-const AGAIN_SECONDS = 1; // after which something that is being read is asked for again
+const AGAIN_SECONDS = 0.25; // after which something that is being read is asked for again
 
 export class Problem extends Error {
   constructor(text, status) {

@@ -2,7 +2,7 @@
 
 import { link, parse } from "./address.js";
 import { useJson, useStatus } from "./api.js";
-import { html, render, useEffect, useRef, useState } from "./html.js";
+import { html, render, useEffect, useMemo, useRef, useState } from "./html.js";
 import { Compare } from "./pages/compare.js";
 import { Curves } from "./pages/curves.js";
 import { Family } from "./pages/family.js";
@@ -29,13 +29,14 @@ const PAGES = {
 const THEMES = { system: "As the system", light: "Light", dark: "Dark" };
 
 function useAddress() {
-  const [address, setAddress] = useState(parse(window.location.hash));
+  const [hash, setHash] = useState(window.location.hash);
   useEffect(() => {
-    const turn = () => setAddress(parse(window.location.hash));
+    const turn = () => setHash(window.location.hash);
     window.addEventListener("hashchange", turn);
+    turn(); // effects run after the first paint: the address may have changed before anybody listened
     return () => window.removeEventListener("hashchange", turn);
   }, []);
-  return address;
+  return useMemo(() => parse(hash), [hash]);
 }
 
 function App() {
@@ -95,6 +96,7 @@ function RunPage({ run, page, query }) {
     <h1>${title}</h1>
     ${problem && html`<${Notice} kind="problem">${problem}<//>`}
     ${!status.connected && status.data && html`<${Notice}>The dashboard does not answer; these are the last numbers.<//>`}
+    ${ready && !status.data.live && status.data.phase !== "over" && html`<${Notice}>No coordinator answers: these are the numbers of the ledger. The page goes on when the league does (ludus resume ${run}).<//>`}
     ${ready ? html`<${Page} ...${shared} />` : !problem && html`<${Notice}>${reading(status.data)}<//>`}`;
 }
 

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "./html.js";
 
 const SECONDS = 2; // between two questions, however often something changes
 
-// Returns {series: {name: {matches, env_steps, values}}, complete}. `version` changes when there may be new points.
+// Returns {series: {name: {matches, env_steps, values}}, complete, reading: [events read, of how many]}. `version` changes when there may be new points.
 export function useCurves(run, names, version) {
   const [found, setFound] = useState({ series: {}, complete: false });
   const known = useRef({ key: "", next: 0, series: {} });
@@ -27,7 +27,7 @@ export function useCurves(run, names, version) {
         const since = known.current.next;
         const news = await getJson(apiPath(run, "curves", { name: names, since }), control.signal);
         known.current = { key, next: news.next, series: extended(known.current.series, news.series) };
-        setFound({ series: known.current.series, complete: news.complete });
+        setFound({ series: known.current.series, complete: news.complete, reading: news.reading });
         if (!news.complete) setTimeout(() => setAgain((before) => before + 1), 1000);
       } catch (problem) {
         if (problem.name !== "AbortError") setTimeout(() => setAgain((before) => before + 1), 3000);

@@ -55,6 +55,13 @@ export function Alarms({ alarms }) {
     </ul>`;
 }
 
+// How far the events of a run are read; what needs only its newest state is there already.
+export function Past({ reading }) {
+  const [read, all] = reading ?? [0, 0];
+  const far = all ? `: event ${count(read)} of ${count(all)}` : "";
+  return html`<p class="dim unread">The past is still being read${far}; curves grow meanwhile.</p>`;
+}
+
 export function Rows({ shown, all, onMore }) {
   if (shown >= all) return null;
   return html`<p class="dim">${count(shown)} of ${count(all)} rows. <button onClick=${onMore}>Show all</button></p>`;

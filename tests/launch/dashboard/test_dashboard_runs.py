@@ -43,3 +43,13 @@ def test_a_run_that_cannot_be_read_is_a_card_with_its_reason(run, tmp_path):
 def test_all_visitors_share_one_feed(runs):
     assert runs.feed("first") is runs.feed("first")
     assert runs.history("first") is runs.history("first")
+
+
+def test_the_past_is_read_after_the_newest_state(played, patiently):
+    runs = Runs(only=played[0])
+    history, feed = runs.history("first"), runs.feed("first")
+    history.look()
+    patiently(lambda: history.complete, 60, "the end of the past")
+    assert feed.settled()
+    assert all(row["rating"] is not None for row in feed.rows.since(0) if row["games"])
+    runs.close()

@@ -1,20 +1,14 @@
 """The pages in a real browser: they show the numbers of a real run, live and afterwards, and everybody can use them."""
 
 import json
-import os
 import re
-import shutil
-import socket
-import subprocess
-import sys
 import threading
 
 import pytest
 
-from launch.config.config import Config, stored, to_plain
-from launch.dashboard.dashboard_runs import Runs
+from launch.config.config import stored, to_plain
 from launch.dashboard.play_table import PlayTable
-from launch.dashboard.serving import ServerPlace, serve, serve_table
+from launch.dashboard.serving import ServerPlace, serve_table
 from launch.processes.inline import play
 from launch.viewers.reading import Matches
 from launch.viewers.tables import standings_json
@@ -25,62 +19,6 @@ pytestmark = pytest.mark.browser
 
 PAGES = ("overview", "standings", "payoff", "curves", "family", "why", "machines", "matches")
 QUIET = ("status of 403", "Refused to execute inline script", "Executing inline script")  # what is tried on purpose
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("needs chromium (apt-get install chromium)")
-    return found
-
-
-@pytest.fixture(scope="session")
-def browser(chromium):
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="session")
-def folder(played, tmp_path_factory):
-    """Return a folder with a finished run, one that never started, and one of another version."""
-    folder = tmp_path_factory.mktemp("shown")
-    shutil.copytree(played[0].root, folder / "first")
-    shutil.copytree(played[0].root, folder / "foreign")
-    (folder / "foreign" / "layout").write_text("99\n")
-    empty = RunDirectory(folder / "empty").create()
-    empty.write_config(to_plain(Config(name="empty")))
-    return folder
-
-
-@pytest.fixture(scope="session")
-def address(folder, patiently):
-    """Return the address of a dashboard over that folder."""
-    lines, stop = [], threading.Event()
-    thread = threading.Thread(target=serve, args=(Runs(folder=folder), ServerPlace(port=0), lines.append, stop.is_set))
-    thread.start()
-    yield patiently(lambda: lines and lines[0].removeprefix("dashboard: "), 10, "the address")
-    stop.set()
-    thread.join(15)
-
-
-@pytest.fixture
-def page(browser, address):
-    """Return a page that has the cookie; in the end nothing must have been logged as an error."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    problems = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda message: message.type == "error" and problems.append(message.text))
-    page.set_default_timeout(20_000)
-    page.goto(address)
-    page.get_by_role("heading", name="Runs").wait_for()
-    yield page
-    context.close()
-    assert [problem for problem in problems if not any(quiet in problem for quiet in QUIET)] == []
 
 
 # Functions, not expressions: the pages forbid eval, also to us.
@@ -217,69 +155,6 @@ def test_family_why_and_curves_show_their_players(page, address, state):
     page.wait_for_function("() => document.querySelector('.chart [role=img]').ariaLabel.includes('main')")
 
 
-# --- live ----------------------------------------------------------------------------------------------------
-
-
-def test_a_live_run_updates_and_survives_the_end_of_its_coordinator(browser, tmp_path, patiently):
-    command = [sys.executable, "-m", "launch", "run", "env=tic_tac_toe", "name=live", "dashboard=true", "--plain"]
-    more = ["experiment=null", "policy.hidden=[16]", "launch.collectors=1", "league.budget.minutes=5"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    league = subprocess.Popen(
-        [*command, *more], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    lines = []
-    reader = threading.Thread(target=lambda: lines.extend(iter(league.stdout.readline, "")), daemon=True)
-    reader.start()
-    try:
-        line = patiently(lambda: next((one for one in lines if "dashboard: http" in one), None), 60, "the address")
-        context = browser.new_context()
-        page = context.new_page()
-        page.set_default_timeout(40_000)
-        page.goto(line.partition("dashboard: ")[2].strip())
-        matches = page.locator(".fact", has_text="Matches").locator("dd")
-        matches.wait_for()
-        first = matches.inner_text()
-        page.wait_for_function(
-            MATCHES_CHANGED,
-            arg=first,
-        )
-        assert "training" in page.locator(".facts").first.inner_text()
-        league.send_signal(2)
-        assert league.wait(60) == 130
-        page.get_by_text("does not answer").first.wait_for()
-        assert matches.inner_text() != first
-        context.close()
-    finally:
-        league.kill()
-        league.wait()
-        league.stdout.close()
-
-
-def test_a_dashboard_that_is_started_again_asks_for_its_new_address(browser, folder, patiently):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    context, addresses = browser.new_context(), []
-    page = context.new_page()
-    for start in range(2):
-        stop, lines = threading.Event(), []
-        thread = threading.Thread(
-            target=serve, args=(Runs(folder=folder), ServerPlace(port=port), lines.append, stop.is_set)
-        )
-        thread.start()
-        addresses.append(
-            patiently(lambda lines=lines: lines and lines[0].removeprefix("dashboard: "), 10, "the address")
-        )
-        if start == 0:
-            page.goto(addresses[0])
-            page.locator(".card").first.wait_for()
-        else:
-            page.get_by_text("was started again").first.wait_for(timeout=20_000)
-        stop.set()
-        thread.join(15)
-    assert addresses[0] != addresses[1]
-    context.close()
-
-
 # --- play ----------------------------------------------------------------------------------------------------
 
 
@@ -372,40 +247,6 @@ def press_until(page, key, text):
         if page.evaluate("() => document.activeElement.innerText") == text:
             return
     pytest.fail(f"{key} never reached {text!r}")
-
-
-@pytest.mark.parametrize("width", [640, 3840])
-def test_pages_fit_small_and_large_screens(page, address, width):
-    page.set_viewport_size({"width": width, "height": 900})
-    for name in PAGES:
-        show(page, address, f"first/{name}")
-        page.get_by_role("heading", level=1).wait_for()
-        page.wait_for_timeout(150)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-
-
-def test_pages_look_right_in_both_themes_and_in_print(page, address):
-    pictures = {}
-    for theme in ("light", "dark"):
-        page.evaluate("theme => localStorage.setItem('ludus-theme', theme)", theme)
-        page.reload()
-        show(page, address, "first/standings")
-        page.locator(".standings tbody tr").first.wait_for()
-        page.wait_for_timeout(300)
-        pictures[theme] = brightness(page.screenshot())
-    assert pictures["light"] > 200 > 60 > pictures["dark"]  # gross breakage: an empty or wrongly coloured page
-    page.emulate_media(media="print")
-    assert not page.locator("header").is_visible()
-    assert page.locator(".standings").is_visible()
-
-
-def brightness(png):
-    import io
-
-    import numpy as np
-    from PIL import Image
-
-    return float(np.asarray(Image.open(io.BytesIO(png)).convert("L")).mean())
 
 
 def test_no_page_has_the_token_and_scripts_come_from_here(page, address):

@@ -1,7 +1,8 @@
 import pytest
 
-from launch.dashboard.run_feed import NotReady, RunFeed
+from launch.dashboard.run_feed import FITTING, NotReady, RunFeed
 from launch.viewers.tables import appraisal_of, footnotes
+from launch.viewers.view import read_offline
 
 
 def test_a_run_that_nobody_has_read_yet_says_how_far_it_is(played):
@@ -24,10 +25,18 @@ def test_a_matrix_is_packed_once_for_all(feed):
     assert feed.matrix("evaluate", "kind")[1] is feed.matrix("evaluate", "kind")[1]
 
 
+def test_everything_but_ratings_is_there_before_they_are_fitted(played):
+    feed, seen = RunFeed(played[0]), []
+    feed._refit = lambda state: seen.append((feed.status["phase"], len(feed.rows), feed.notes))  # in its place
+    feed._take(read_offline(played[0]))
+    assert seen == [("over", len(feed.rows), [FITTING])]
+    assert len(feed.rows) > 2
+    assert feed.league["name"] == "first"
+
+
 def test_the_same_state_changes_nothing(feed):
     before, rows = feed.version, feed.rows.version
-    with feed._follower.lock:
-        feed._take(feed.view())
+    feed._take(feed.view())
     assert feed.rows.version == rows
     assert feed.version - before in (0, 1)  # the room on the disk may be another
 

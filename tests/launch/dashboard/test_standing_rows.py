@@ -1,4 +1,4 @@
-from launch.dashboard.standing_rows import StandingRows, standing_rows
+from launch.dashboard.standing_rows import StandingRows, first_rows, standing_rows
 from launch.viewers.tables import appraisal_of, standings_json
 
 
@@ -15,6 +15,18 @@ def test_wins_and_losses_of_all_players_balance(state):
         if row["status"] == "frozen":
             assert row["parent"] in ("main", "exploiter")
     assert {row["player"] for row in rows if row["main"]} == {"main"}
+
+
+def test_the_first_rows_wait_for_no_ratings_and_have_all_else(state):
+    fitted = {row["player"]: row for row in standing_rows(state, appraisal_of(state))}
+    first = {row["player"]: row for row in first_rows(state)}
+    assert first.keys() == fitted.keys()
+    for name, row in first.items():
+        assert row.keys() == fitted[name].keys()
+        assert {key for key in row if row[key] != fitted[name][key]} <= {"place", "rating", "low", "high", "nash"}
+        assert row["rating"] is None
+    online = [row["online"] for row in first.values() if row["games"]]
+    assert online == sorted(online, reverse=True)
 
 
 def test_only_rows_that_changed_are_sent_again():

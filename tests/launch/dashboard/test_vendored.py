@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 from launch.dashboard.site import STATIC
 
@@ -22,3 +23,9 @@ def test_every_file_has_its_hash_and_its_licence():
 def test_all_of_it_is_small():
     code = sum((VENDOR / one["file"]).stat().st_size for package in VERSIONS for one in package["files"])
     assert code < 100_000
+
+
+def test_the_first_page_names_all_modules_so_that_none_waits_for_another():
+    modules = {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.js") if ".min." not in path.name}
+    named = set(re.findall(r'rel="modulepreload" href="/static/([^"]+)"', (STATIC / "index.html").read_text()))
+    assert named == modules - {"app.js", "play.js"}

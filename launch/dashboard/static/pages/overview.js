@@ -5,7 +5,7 @@ import { Chart } from "../chart.js";
 import { useCurves } from "../curves.js";
 import { clock, count, percent, short, significant } from "../format.js";
 import { html, useMemo } from "../html.js";
-import { Alarms, Bar, Fact, Facts } from "../parts.js";
+import { Alarms, Bar, Fact, Facts, Past } from "../parts.js";
 
 const WAITING = 1 / 3; // of its time: more is worth a look
 
@@ -61,7 +61,7 @@ function Ratings({ run, league, status }) {
   const scale = league.by === "outcome" ? "elo/" : "margin/";
   const names = league.mains.flatMap((main) => ["", "_low", "_high"].map((end) => `${scale}${main}${end}`));
   const own = league.mains.map((main) => `return/${main}_own`);
-  const { series, complete } = useCurves(run, league.together ? own : names, status.seq);
+  const { series, complete, reading } = useCurves(run, league.together ? own : names, status.seq);
   const lines = useMemo(
     () =>
       league.mains.map((main) => {
@@ -75,7 +75,7 @@ function Ratings({ run, league, status }) {
   const what = league.together ? "return with itself" : league.by === "outcome" ? "Elo" : "margin a game";
   return html`
     <${Chart} title=${`Rating of ${league.mains.join(", ")}, with the 95 % interval`} lines=${lines} xLabel="matches" yLabel=${what} />
-    ${!complete && html`<p class="dim">The past is still being read; the curve grows.</p>`}
+    ${!complete && html`<${Past} reading=${reading} />`}
     <p><a href=${link(run, "standings")}>Standings</a> · <a href=${link(run, "curves")}>All curves</a></p>`;
 }
 

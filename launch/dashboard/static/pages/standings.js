@@ -5,9 +5,9 @@ import { apiPath, getJson } from "../api.js";
 import { useCurves } from "../curves.js";
 import { DASH, count, percent, rating, reach, short, significant } from "../format.js";
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
-import { Notice, Rows, Sparkline } from "../parts.js";
+import { Notice, Past, Rows, Sparkline } from "../parts.js";
 
-const FIRST = 200; // rows that are shown at once
+const FIRST = 100; // rows that are shown at once
 const CURVES = 40; // rows with a curve
 
 export function Standings({ run, league, status, query }) {
@@ -18,7 +18,7 @@ export function Standings({ run, league, status, query }) {
   const shown = all ? found : found.slice(0, FIRST);
   const anchors = league.together ? [] : Object.keys(league.anchors);
   const returns = rows.some((row) => row.returns); // where the game is not zero-sum
-  const sparks = useSparks(run, league, shown, status.seq);
+  const { sparks, complete, reading } = useSparks(run, league, shown, status.seq);
   if (problem) return html`<${Notice} kind="problem">${problem.message}<//>`;
   return html`
     <p>
@@ -34,6 +34,7 @@ export function Standings({ run, league, status, query }) {
         </tbody>
       </table>
     </div>
+    ${!complete && reading && html`<${Past} reading=${reading} />`}
     <${Rows} shown=${shown.length} all=${found.length} onMore=${() => setAll(true)} />
     ${notes.length > 0 && html`<h2>Notes</h2><ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
 }
@@ -61,11 +62,12 @@ function useStandings(run, version) {
 function useSparks(run, league, rows, version) {
   const scale = league.by === "outcome" ? "elo/" : "margin/";
   const names = rows.slice(0, CURVES).map((row) => `${scale}${row.player}`);
-  const { series } = useCurves(run, league.together ? [] : names, version);
-  return useMemo(
+  const { series, complete, reading } = useCurves(run, league.together ? [] : names, version);
+  const sparks = useMemo(
     () => Object.fromEntries(Object.entries(series).map(([name, one]) => [name.slice(scale.length), one.values.slice(-60)])),
     [series],
   );
+  return { sparks, complete: complete || league.together, reading };
 }
 
 function matching(rows, filter) {
