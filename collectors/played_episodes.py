@@ -70,10 +70,13 @@ class PlayWatch:
 
 
 def from_transcripts(spec: EnvSpec, episodes: Sequence[Transcript]) -> PlayedEpisodes:
-    """Return the episodes of some transcripts."""
+    """Return the episodes of some transcripts, of which there may be none."""
+    shape = (len(episodes), len(spec.agents))
+    returns = [[episode.returns.get(agent, 0.0) for agent in spec.agents] for episode in episodes]
+    present = [[agent not in episode.absent for agent in spec.agents] for episode in episodes]
     return PlayedEpisodes(
-        returns=np.array([[episode.returns.get(agent, 0.0) for agent in spec.agents] for episode in episodes]),
-        present=np.array([[agent not in episode.absent for agent in spec.agents] for episode in episodes]),
+        returns=np.array(returns, np.float64).reshape(shape),
+        present=np.array(present, np.bool_).reshape(shape),
         ranks=[episode.ranks for episode in episodes],
         late=frozenset(agent for episode in episodes for agent in episode.late),
     )

@@ -5,7 +5,7 @@ import pytest
 
 from collectors.envs.config import EnvConfig
 from collectors.outcome_notes import ENOUGH, look_at_outcomes
-from collectors.played_episodes import PlayedEpisodes
+from collectors.played_episodes import PlayedEpisodes, from_transcripts
 from league.spec import Array, EnvSpec, Seat
 
 
@@ -99,3 +99,8 @@ def test_who_is_away_is_named_and_left_out():
     assert notes[0] == ("agent 'agent_2' did not take part in 3 of 16 episodes; it has no rank there", False)
     shared = np.where(present, 5.0, 0.0)
     assert "the same return" in seen(FOUR, shared, present=present)[1][1][0]
+
+
+def test_no_episodes_say_nothing():
+    rule, notes = look_at_outcomes(DUEL, from_transcripts(DUEL, ()), EnvConfig())
+    assert (rule, list(notes)) == ("the highest return wins", [])

@@ -85,8 +85,8 @@ class PgxRows(NativeGame):
         self._shown: Seen | None = None  # by JAX, and below the same for numpy
         self._observation: npt.NDArray[Any] = np.zeros((0, *spec.observation.shape), spec.observation.dtype)
         self._legal = np.zeros((0, spec.actions), np.bool_)
-        self._marks = np.zeros((0, self._width), np.int8)
-        self._numbers = np.zeros((0, self._width), np.float32)
+        self._marks = np.zeros((ACTED, self._width), np.int8)  # also before the first start, where there are no rows
+        self._numbers = np.zeros((EARNED, self._width), np.float32)
         self._starting = np.zeros(self._width, np.bool_)  # in games with chance: the next look begins these
         self._begun = True  # whether there are none of these
         self._keys = np.zeros((self._width, 2), np.uint32)

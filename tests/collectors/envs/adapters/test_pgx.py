@@ -163,3 +163,11 @@ def test_a_board_is_rendered_with_the_first_agent_as_x():
     env.rows()
     env.step(np.array([4]))
     assert env.render(0) == "X . .\n. O .\n. . ."
+
+
+@pytest.mark.parametrize("slots", [1, 16])
+def test_there_are_no_rows_before_the_first_start(slots):
+    env = make(slots, "tic_tac_toe")
+    rows = env.rows()
+    assert (len(rows), rows.observation.shape, rows.mask.shape) == (0, (0, 3, 3, 2), (0, 9))
+    assert len(env.step(np.zeros(0, np.int32)).over) == 0

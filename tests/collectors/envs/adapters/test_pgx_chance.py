@@ -1,4 +1,4 @@
-"""Games of Pgx with cards beside OpenSpiel's, which is dealt the same."""
+"""Games of Pgx with cards or random tiles beside OpenSpiel's, which is dealt the same."""
 
 import jax
 import numpy as np
@@ -99,3 +99,48 @@ def _dealt(both, slot):
     """Return the ranks of agent 0, agent 1 and the public card."""
     cards, first = both.inside("_cards", slot), int(np.asarray(both.env._worlds.first)[slot])
     return [int(cards[first]), int(cards[1 - first]), int(cards[2])]
+
+
+def test_2048_is_openspiels_apart_from_moves_that_openspiel_forgets():
+    """OpenSpiel omits moves whose only effect is to merge into a tile that the last move merged, but can make them."""
+    both, forgotten, paid = Beside("2048", "2048"), 0, np.zeros(SLOTS)
+    names = {0: 3, 1: 0, 2: 1, 3: 2}  # left, up, right, down
+    while both.ended < 8:
+        rows = both.env.rows()
+        paid = np.where(rows.first, 0, paid + rows.reward)
+        for slot in range(SLOTS):
+            state = both.states.setdefault(slot, both.game.new_initial_state())
+            _add_tiles(state, both.inside("_board", slot))
+            np.testing.assert_array_equal(rows.observation[slot].argmax(-1), _exponents(state).reshape(4, 4))
+            assert state.returns() == [paid[slot]]
+            may = sorted(names[action] for action in np.flatnonzero(rows.mask[slot]))
+            assert may == [action for action in range(4) if state.child(action).is_chance_node()]  # something moved
+            assert set(may) >= set(state.legal_actions())
+            forgotten += len(may) - len(state.legal_actions())
+        actions = [both.rng.choice(np.flatnonzero(mask)) for mask in rows.mask]
+        for slot, action in enumerate(actions):
+            both.states[slot].apply_action(names[int(action)])
+        ends = both.env.step(np.array(actions))
+        for slot, reward in zip(ends.over, ends.reward, strict=True):
+            state = both.states.pop(int(slot))
+            _add_tiles(state, both.inside("_board", slot))
+            assert state.is_terminal()
+            assert state.returns() == [paid[slot] + reward]
+        both.ended += len(ends.over)
+        both.env.start(ends.over, 100 + both.ended + np.arange(len(ends.over)))
+    assert forgotten > 0
+
+
+def _exponents(state):
+    """Return which power of two each tile is, and 0 where there is none."""
+    tiles = np.array(str(state).split(), int)
+    return np.log2(np.maximum(tiles, 1)).astype(int)
+
+
+def _add_tiles(state, board):
+    """Give OpenSpiel the tiles that appeared in Pgx."""
+    for place in np.flatnonzero(_exponents(state) != board):
+        assert state.is_chance_node()
+        state.apply_action(int(2 * place + board[place] - 1))
+    assert not state.is_chance_node()
+    np.testing.assert_array_equal(_exponents(state), board)
