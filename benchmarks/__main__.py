@@ -123,10 +123,10 @@ def run_n(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
 
 
 def run_o(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
-    """A batched simulator through rows and in leagues."""
+    """A batched simulator through rows."""
     from benchmarks import batched
 
-    return batched.run(folder, seconds, rounds)
+    return batched.run(seconds, rounds)
 
 
 def run_p(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
@@ -143,9 +143,16 @@ def run_q(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     return watching.run(folder, seconds, rounds)
 
 
+def run_r(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
+    """Leagues on a batched simulator and one by one."""
+    from benchmarks import batched_leagues
+
+    return batched_leagues.run(folder, seconds, rounds)
+
+
 LETTERS: dict[str, Letter] = {
     "a": run_a, "b": run_b, "c": run_c, "d": run_d, "e": run_e, "f": run_f, "g": run_g, "h": run_h, "i": run_i,
-    "j": run_j, "k": run_k, "l": run_l, "m": run_m, "n": run_n, "o": run_o, "p": run_p, "q": run_q,
+    "j": run_j, "k": run_k, "l": run_l, "m": run_m, "n": run_n, "o": run_o, "p": run_p, "q": run_q, "r": run_r,
 }  # fmt: skip
 
 

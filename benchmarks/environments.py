@@ -10,13 +10,13 @@ OpenSpiel's) is given the same seed and the same actions, and must pay every age
 
 import argparse
 import os
+import statistics
 import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,13 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 import numpy as np
 
+from benchmarks.bare import bare
+from benchmarks.environment_table import HEAD, Line, Pace, renewed, row, who_wins
+from benchmarks.known_environments import KNOWN, PACKAGES
+from benchmarks.measure import Measure, alternate, by_cpu, paired, timed
 from collectors.actors import Actors
-from collectors.check import speed
 from collectors.collector import Collector
 from collectors.config import CollectorConfig
-from collectors.conformance import Transcript
 from collectors.conforming import conform
 from collectors.envs.config import EnvConfig, parse_environment, planned
 from collectors.envs.plan import Plan
@@ -38,6 +40,7 @@ from collectors.envs.rows import Environment
 from collectors.learner_client import LearnerClient
 from collectors.outcome_notes import look_at_outcomes
 from collectors.played_episodes import from_transcripts
+from collectors.players.bots import RandomBot
 from league.per_player import PerPlayer
 from league.policies.layout import PolicyConfig
 from league.spec import EnvSpec
@@ -47,100 +50,11 @@ from league.wire.in_memory import Exchange
 from league.wire.messages import Orders
 
 SLOTS, EPISODES = 2, 4
-BARE_SECONDS = 1.0  # for the project's own loop
+PACE_SLOTS = 8  # of the speed through rows
+SLICE, ROUNDS = 0.5, 3  # seconds of each side, in turns, and how often
+PATIENCE = 5.0  # how long a slice may wait for the end of episodes
+CONFORM_SECONDS = 180.0
 STEPS = 20_000  # ticks of a collector, in which all matches must be finished
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """An environment of the list; `quick` ones are played in the fast tests."""
-
-    api: str
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    quick: bool = False
-    remark: str = ""
-
-
-AEC, PARALLEL = "AEC", "Parallel"
-KNOWN: dict[str, Known] = {
-    "classic/chess_v6": Known(AEC),
-    "classic/connect_four_v3": Known(AEC, quick=True, remark="native twin: `env=connect_four`"),
-    "classic/go_v5": Known(AEC, {"board_size": 9}),
-    "classic/hanabi_v5": Known(AEC, remark="co-operative; random play soon loses all lives, which pays nothing"),
-    "classic/leduc_holdem_v4": Known(AEC, quick=True),
-    "classic/rps_v2": Known(PARALLEL, quick=True, remark="native twin: `env=rock_paper_scissors`"),
-    "classic/texas_holdem_no_limit_v6": Known(AEC, remark="an agent may be paid that never acts"),
-    "classic/texas_holdem_v4": Known(AEC, quick=True, remark="an agent may be paid that never acts"),
-    "classic/tictactoe_v3": Known(AEC, quick=True, remark="native twin: `env=tic_tac_toe`"),
-    "butterfly/cooperative_pong_v6": Known(PARALLEL, remark="wrap it (resize) before you train: the picture is big"),
-    "butterfly/knights_archers_zombies_v11": Known(
-        PARALLEL, {"max_cycles": 200}, remark="leaks over resets: rebuilt for each episode"
-    ),
-    "butterfly/pistonball_v6": Known(PARALLEL, {"max_cycles": 30}, remark="wrap it (resize) before you train"),
-    "sisl/multiwalker_v9": Known(PARALLEL),
-    "sisl/pursuit_v5": Known(PARALLEL, {"max_cycles": 50}),
-    "mpe2/collect_treasure_v1": Known(PARALLEL),
-    "mpe2/simple_adversary_v3": Known(PARALLEL),
-    "mpe2/simple_crypto_v3": Known(PARALLEL),
-    "mpe2/simple_formation_v1": Known(PARALLEL),
-    "mpe2/simple_line_v1": Known(PARALLEL),
-    "mpe2/simple_push_v3": Known(PARALLEL),
-    "mpe2/simple_reference_v3": Known(PARALLEL),
-    "mpe2/simple_speaker_listener_v4": Known(PARALLEL, quick=True),
-    "mpe2/simple_spread_v3": Known(PARALLEL, {"continuous_actions": True}, quick=True, remark="or 5 discrete actions"),
-    "mpe2/simple_tag_v3": Known(PARALLEL, quick=True),
-    "mpe2/simple_v3": Known(PARALLEL),
-    "mpe2/simple_world_comm_v3": Known(PARALLEL),
-    "openspiel/go(board_size=9)": Known("OpenSpiel"),
-    "openspiel/chess": Known("OpenSpiel"),
-    "openspiel/connect_four": Known("OpenSpiel"),
-    "openspiel/breakthrough(rows=6,columns=6)": Known("OpenSpiel"),
-    "openspiel/backgammon": Known("OpenSpiel", remark="chance nodes"),
-    "openspiel/kuhn_poker": Known("OpenSpiel", quick=True),
-    "openspiel/leduc_poker(players=3)": Known("OpenSpiel"),
-    "openspiel/liars_dice": Known("OpenSpiel"),
-    "openspiel/goofspiel(num_cards=5,imp_info=true)": Known("OpenSpiel", quick=True, remark="simultaneous moves"),
-    "openspiel/oshi_zumo": Known("OpenSpiel", remark="simultaneous moves"),
-    "openspiel/hanabi": Known("OpenSpiel", remark="co-operative"),
-    "atari/pong_v3": Known(PARALLEL, {"max_cycles": 40}, remark="frames as they are: wrap it before you train"),
-    "atari/boxing_v2": Known(PARALLEL, {"max_cycles": 40}, remark="frames as they are: wrap it before you train"),
-    "atari/warlords_v3": Known(PARALLEL, {"max_cycles": 40}, remark="frames as they are: wrap it before you train"),
-    "atari/quadrapong_v4": Known(PARALLEL, {"max_cycles": 40}, remark="two pairs; wrap it before you train"),
-    "gymnasium_multi/Foraging-8x8-2p-1f-v3": Known("Gymnasium, tuples", quick=True, remark="Level-Based Foraging"),
-    "gymnasium_multi/rware-tiny-2ag-v2": Known("Gymnasium, tuples", {"max_steps": 100}, remark="RWARE"),
-    "gymnasium/CartPole-v1": Known("Gymnasium", quick=True),
-    "gymnasium/Pendulum-v1": Known("Gymnasium"),
-    "gymnasium/Acrobot-v1": Known("Gymnasium"),
-    "gymnasium/MountainCarContinuous-v0": Known("Gymnasium"),
-    "gymnasium/Blackjack-v1": Known("Gymnasium"),
-    "gymnasium/Taxi-v4": Known("Gymnasium", remark="action mask in the info"),
-    "ALE/Pong-v5": Known("Gymnasium", {"max_num_frames_per_episode": 2000}, remark="preprocessed as in papers"),
-    "ALE/Breakout-v5": Known("Gymnasium", {"max_num_frames_per_episode": 2000}, remark="preprocessed as in papers"),
-    "pgx/tic_tac_toe": Known("Pgx"),
-    "pgx/connect_four": Known("Pgx"),
-    "pgx/othello": Known("Pgx"),
-    "pgx/hex": Known("Pgx"),
-    "pgx/go_9x9": Known("Pgx", {"env.max_steps": 60}),
-    "pgx/backgammon": Known("Pgx", remark="dice"),
-    "pgx/kuhn_poker": Known("Pgx"),
-    "pgx/leduc_holdem": Known("Pgx"),
-    "pgx/sparrow_mahjong": Known("Pgx"),
-    "pgx/2048": Known("Pgx"),
-}
-
-PACKAGES = {
-    "PettingZoo": "pettingzoo",
-    "mpe2": "mpe2",
-    "OpenSpiel": "open_spiel",
-    "Gymnasium": "gymnasium",
-    "ale-py": "ale-py",
-    "multi-agent-ale-py": "multi-agent-ale-py",
-    "lbforaging": "lbforaging",
-    "rware": "rware",
-    "Pgx": "pgx",
-    "JAX": "jax",
-}
-"""What the sweep plays, as pip names it."""
 
 
 def config_of(id: str) -> EnvConfig:
@@ -278,19 +192,7 @@ def _wrong_ranks(spec: EnvSpec, episode: Any, order: Sequence[int]) -> list[str]
     return [] if told == better else [f"ranks {episode.ranks} of returns {episode.returns}"]
 
 
-# --- the table ---
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What the sweep found of one environment."""
-
-    id: str
-    spec: EnvSpec | None
-    problems: list[str]
-    rule: str = ""  # who wins
-    speed: float = 0.0  # decisions in a CPU second
-    bare: float = 0.0  # the same in the project's own loop
+# --- the sweep ---
 
 
 def sweep(id: str) -> Line:
@@ -301,108 +203,47 @@ def sweep(id: str) -> Line:
         env = made.build(1)
         spec = env.spec
         env.close()
-        found = conform(made.build, range(1, 4), SLOTS, made.returns)
+        found = conform(made.build, range(1, 4), SLOTS, made.returns, CONFORM_SECONDS)
         problems = wrong(made) + [one.what for one in found.problems]
+        problems += [] if found.complete else [f"no episode ended within {CONFORM_SECONDS:.0f} s"]
         rule, _ = look_at_outcomes(spec, from_transcripts(spec, found.complete), config)
-        return Line(
-            id, spec, problems, who_wins(spec, rule), speed(made.build(SLOTS)), bare_speed(made, found.complete)
-        )
+        return Line(id, spec, problems, who_wins(spec, rule), pace(config, made))
     except Exception as error:  # the table must show all others
         return Line(id, None, [f"{type(error).__name__}: {error}"])
 
 
-def own_speed(env: Environment) -> float:
-    """Return how many decisions of random players Ludus makes in a CPU second."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    by_wall = speed(env)
-    return by_wall * (time.perf_counter() - wall) / (time.process_time() - cpu)
+def pace(config: EnvConfig, made: Plan, seconds: float = SLICE, rounds: int = ROUNDS) -> Pace:
+    """Return the steady speed of random legal play through rows, and of the project's own loop: in turns, by CPU."""
+    env = made.build(PACE_SLOTS)
+    own, alone = through_rows(env), bare(config, PACE_SLOTS)
+    for warm_up in (own, alone):
+        warm_up(seconds)
+    before, found = alternate(alone, own, seconds, rounds)
+    env.close()
+    ratio = statistics.median(paired(before, found, by_cpu))
+    return Pace(statistics.median(map(by_cpu, found)), statistics.median(map(by_cpu, before)), ratio)
 
 
-def bare_speed(made: Plan, episodes: Sequence[Transcript]) -> float:
-    """Return how many decisions the project's own loop makes in a CPU second, given the same actions.
+def through_rows(env: Environment) -> Measure:
+    """Return the measure of random legal play in all slots of an environment; those that are over begin again.
 
-    What it takes to build the environment is left out.
+    A slice has as many episodes as there are slots, so that it has its share of their beginnings.
     """
-    assert made.returns is not None
-    made.returns(episodes[0].seed, episodes[0].ticks)  # the first time is slower
-    decisions, spent, end = 0, 0.0, time.perf_counter() + BARE_SECONDS
-    while time.perf_counter() < end:
-        for episode in episodes:
-            began = time.process_time()
-            made.returns(episode.seed, [])
-            built = time.process_time()
-            made.returns(episode.seed, episode.ticks)
-            spent += (time.process_time() - built) - (built - began)
-            decisions += len(episode.acts)
-    return decisions / max(spent, 1e-9)
+    bot, rng = RandomBot(env.spec), np.random.default_rng(0)
+    free = [np.arange(env.slots, dtype=np.int32)]
 
+    def work(until: float) -> int:
+        decisions, ended = 0, 0
+        while (now := time.perf_counter()) < until or (ended < env.slots and now < until + PATIENCE):
+            env.start(free[0], rng.integers(2**31, size=len(free[0])))
+            rows = env.rows()
+            ends = env.step(bot.act(rows.observation, rows.mask, rng)[0])
+            decisions += len(rows)
+            free[0] = np.array([*ends.over, *(fault.slot for fault in ends.faults)], dtype=np.int32)
+            ended += len(free[0])
+        return decisions
 
-def who_wins(spec: EnvSpec, rule: str) -> str:
-    """Return the rule in short.
-
-    >>> from collectors.envs.native.connect_four import SPEC
-    >>> who_wins(SPEC, "the highest return wins")
-    'highest return'
-    """
-    if spec.cooperative:
-        return "nobody: returns count"
-    return "named in infos" if "infos" in rule else "highest return"
-
-
-def seats_of(spec: EnvSpec) -> str:
-    """Return the seats in short.
-
-    >>> from collectors.envs.native.connect_four import SPEC
-    >>> seats_of(SPEC)
-    '2 x player'
-    """
-    counts: dict[str, int] = {}
-    for seat in spec.seats:
-        name = seat.role if len(seat.agents) == 1 else f"{seat.role} ({len(seat.agents)})"
-        counts[name] = counts.get(name, 0) + 1
-    text = ", ".join(name if count == 1 else f"{count} x {name}" for name, count in counts.items())
-    return f"{text}; together" if spec.cooperative and len(spec.seats) > 1 else text
-
-
-def actions_of(spec: EnvSpec) -> str:
-    """Return the actions in short."""
-    parts = [" x ".join(map(str, spec.heads))] if spec.heads else []
-    return " + ".join([*parts, *([f"{spec.continuous} continuous"] if spec.continuous else [])])
-
-
-def row(line: Line) -> str:
-    """Return a row of the table in Markdown."""
-    known = KNOWN.get(line.id, Known(""))
-    if line.spec is None:
-        return f"| `{line.id}` | {known.api} | | | | | **no** | | | | {line.problems[0]} |"
-    seen = f"{line.spec.observation.dtype} {'x'.join(map(str, line.spec.observation.shape))}"
-    mark = "yes" if not line.problems else "**no**"
-    told = "; ".join(filter(None, [*line.problems, known.remark]))
-    cells = [f"`{line.id}`", known.api, str(len(line.spec.agents)), seats_of(line.spec), actions_of(line.spec), seen]
-    return f"| {' | '.join([*cells, mark, line.rule, f'{line.speed:,.0f}', f'{line.bare:,.0f}', told])} |"
-
-
-HEAD = (
-    "| environment | API | agents | seats | actions | observation | passes | who wins | decisions/s | bare | remarks |",
-    "|---|---|---|---|---|---|---|---|---|---|---|",
-)
-BEGIN, END = "<!-- the sweep writes this: begin -->", "<!-- the sweep writes this: end -->"
-
-
-def renewed(page: str, rows: Mapping[str, str], versions: str) -> str:
-    """Return a page with these rows, by id, in its table; rows of other environments stay as they are.
-
-    >>> page = renewed(f"text {BEGIN}{END}", {"b": "| `b` | old |"}, "Zoo 1.0")
-    >>> renewed(page, {"a": "| `a` | new |", "b": "| `b` | new |"}, "Zoo 1.1").splitlines()[-4:-2]
-    ['| `b` | new |', '| `a` | new |']
-    """
-    before, rest = page.split(BEGIN)
-    table, after = rest.split(END)
-    old = {line.split("`")[1]: line for line in table.splitlines() if line.startswith("| `")}
-    merged = old | dict(rows)
-    order = sorted(merged, key=lambda id: list(KNOWN).index(id) if id in KNOWN else len(KNOWN))
-    lines = [BEGIN, "", f"{versions}.", "", *HEAD, *(merged[id] for id in order), "", END]
-    return before + "\n".join(lines) + after
+    return lambda seconds: timed(work, seconds)
 
 
 def main() -> None:

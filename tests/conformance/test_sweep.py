@@ -1,16 +1,18 @@
 """The sweep: every installed environment is played through the real collector, and pays what it pays by itself."""
 
+import time
 import warnings
 
 import pettingzoo
 import pytest
 
-from benchmarks.environments import KNOWN, plan_of, play_matches, wrong
+from benchmarks.environments import config_of, pace, plan_of, play_matches, wrong
+from benchmarks.known_environments import KNOWN
 from collectors.conforming import conform
 from collectors.envs.rows import Ends
 
 QUICK = [id for id, known in KNOWN.items() if known.quick]
-REST = [id for id, known in KNOWN.items() if not known.quick and not id.startswith("pgx/")]  # test_pgx plays these
+REST = [id for id, known in KNOWN.items() if not (known.quick or known.alike or id.startswith("pgx/"))]  # see test_pgx
 
 
 def pays_what_it_should(id):
@@ -40,11 +42,10 @@ def test_no_installed_environment_is_left_out():
     from pettingzoo.env_registry.registration import aec_registry, parallel_registry
 
     registered = {id.replace("-v", "_v") for id in (*aec_registry, *parallel_registry)}
-    found = {id for id in registered if not id.startswith("atari/")}  # of these two dozen, four stand for all
-    assert {"atari/pong_v3", "atari/boxing_v2", "atari/warlords_v3", "atari/quadrapong_v4"} <= registered & set(KNOWN)
+    found = set(registered)
     found |= {name.replace("mpe/", "mpe2/") for name in mpe_environments}
     assert len(found) > 20
-    assert found <= set(KNOWN), "add it to benchmarks/environments.py"
+    assert found <= set(KNOWN), "add it to benchmarks/known_environments.py"
 
 
 def test_the_sweep_finds_a_payment_that_is_lost():
@@ -85,3 +86,17 @@ def test_a_match_that_breaks_is_told():
 
 def test_pettingzoo_is_the_version_of_the_list():
     assert pettingzoo.__version__.startswith("1.27"), "run the sweep again and renew docs/environments.md"
+
+
+def test_speeds_leave_out_how_long_it_takes_to_build():
+    made = plan_of("classic/tictactoe_v3")
+
+    def slowly(slots):
+        end = time.process_time() + 1.0
+        while time.process_time() < end:
+            pass
+        return made.build(slots)
+
+    found = pace(config_of("classic/tictactoe_v3"), type(made)(build=slowly), 0.05, 1)
+    assert found.ratio > 0.2  # a second in a slice of 0.05 s would leave 0.05
+    assert found.own > 0.2 * found.bare
