@@ -8,18 +8,21 @@ SLURM_STATE ?= /tmp/slurm-ludus
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
+# Without compiled modules every process of a league, and every worker of the tests, compiles all of Ludus when it starts.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test slow slurm browser check docs bench reliability format clean
 
 run: $(READY)  ## A Connect Four league of three minutes. ARGS="name=second seed=2" changes the config.
 	@$(BIN)/ludus run $(ARGS)
 
 test: $(READY)  ## All tests that take seconds.
-	@$(BIN)/python -m pytest -n auto -m "not slow and not slurm and not browser" $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not slurm and not browser" $(ARGS)
 
 slow: $(READY)  ## The tests that take longer: real processes, kill -9, simulated days. Leagues run one at a time, alone.
 	@code=0; \
 	$(BIN)/python -m pytest -m "slow and league" $(ARGS) || [ $$? = 5 ] || code=1; \
-	$(BIN)/python -m pytest -n 2 -m "slow and not league" $(ARGS) || [ $$? = 5 ] || code=1; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow and not league" $(ARGS) || [ $$? = 5 ] || code=1; \
 	exit $$code  # 5: ARGS chose none of these
 
 slurm: $(READY)  ## The tests on a real Slurm of four nodes, started on this machine: as root, on Debian or Ubuntu.

@@ -101,10 +101,10 @@ def test_a_league_that_is_over_does_not_go_on(run):
 )
 def test_what_a_run_refuses_a_dry_run_refuses(words, message, capsys, tmp_path):
     assert main(["run", *words, "--dry-run"]) == 2
-    refused = capsys.readouterr().err
+    *_, refused = capsys.readouterr().err.splitlines()  # on a busy machine, how far it is comes before it
     assert message in refused
     assert main(["run", *words]) == 2
-    assert capsys.readouterr().err == refused
+    assert capsys.readouterr().err.splitlines()[-1] == refused
     assert not list(tmp_path.iterdir())
 
 

@@ -404,6 +404,7 @@ def test_every_view_agrees_with_the_ledger(tmp_path, collectors, hours, beat, ma
     assert world.crashes["learner"] or collectors == 1000, "in ten minutes a learner reports too rarely"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3, 4))])
 def test_a_short_and_nasty_league(tmp_path, seed):
     faults = Faults(0.1, 0.1, 20.0, 0.02, 0.02, 0.01, 0.01, 0.2)
