@@ -48,17 +48,18 @@ class Pair:
 
     batched: str
     env: EnvConfig
+    threads: int = 1  # of JAX
 
 
 PAIRS = (
-    Pair("go_9x9", EnvConfig(name="pettingzoo", id="classic/go_v5", kwargs={"board_size": 9})),
+    Pair("go_9x9", EnvConfig(name="pettingzoo", id="classic/go_v5", kwargs={"board_size": 9}), threads=2),
     Pair("othello", EnvConfig(name="openspiel", id="othello")),
 )
 
 
 def leagues(pair: Pair, setting: str, folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     """Measure two leagues of one collector each, in turns."""
-    envs = (pair.env, EnvConfig(name="pgx", id=pair.batched))
+    envs = (pair.env, EnvConfig(name="pgx", id=pair.batched, kwargs={"threads": pair.threads}))
     with ExitStack() as stack:
         both, viewers, supervisors = [], [], []
         for env in envs:

@@ -2,6 +2,7 @@
 
 env = make(slots=256, id="go_9x9")
 env = make(slots=256, id="chess", kwargs={"max_steps": 200, "device": "gpu:1"})
+env = make(slots=256, id="go_19x19", kwargs={"threads": 2})
 
 Each process compiles a game for its number of slots before it plays, which takes seconds; `prepare` does it now, else
 the first `start` does. Only processes that play import JAX.
@@ -15,13 +16,21 @@ import logging
 import os
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from collectors.envs.adapters.pgx_arrays import ACTED, EARNED, FIRST, LATE, MOVER, OVER, REWARD, Seen, Worlds
-from collectors.envs.adapters.pgx_games import GAMES, PgxGame, find_device, find_game, find_limit, make_spec
+from collectors.envs.adapters.pgx_games import (
+    GAMES,
+    PgxGame,
+    find_device,
+    find_game,
+    find_limit,
+    find_threads,
+    make_spec,
+)
 from collectors.envs.native.skeleton import NativeGame
 from collectors.envs.rows import BoolArray, Ends, Idle, IntArray, Rows
 from collectors.envs.slots import Index, check_shape, illegal, in_range
@@ -33,7 +42,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("ludus.collector")
 
 SHARING = {
-    "NPROC": "1",  # threads
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # else JAX takes three quarters of a GPU, and the next process fails
 }
@@ -49,13 +57,14 @@ def make(slots: int, id: str = "", kwargs: Mapping[str, Any] | None = None, **op
     for package in ("pgx", "jax"):
         if importlib.util.find_spec(package) is None:
             raise ModuleNotFoundError(f"No module named {package!r}")
-    limit, device = find_limit(game, kwargs or {}), find_device(kwargs or {})
-    return PgxRows(make_spec(id, game, **options), game, slots, limit, device)
+    given = kwargs or {}
+    computing = Computing(find_limit(game, given), find_device(given), find_threads(given))
+    return PgxRows(make_spec(id, game, **options), game, slots, computing)
 
 
-def share_machine(environment: MutableMapping[str, str]) -> None:
-    """Let JAX compute in one thread, as everything does in a process of a league; what the user has set stays."""
-    for name, value in SHARING.items():
+def share_machine(environment: MutableMapping[str, str], threads: int = 1) -> None:
+    """Bound the threads of JAX, which reads this once in a process; what the user has set stays."""
+    for name, value in (SHARING | {"NPROC": str(threads)}).items():
         environment.setdefault(name, value)
 
 
@@ -72,12 +81,20 @@ def _told(id: str, slots: int, seconds: float) -> str:
     return f"compiling {id} for {slots} {'slot' if slots == 1 else 'slots'}: {seconds:.0f} s"
 
 
+class Computing(NamedTuple):
+    """How JAX plays a game."""
+
+    max_steps: int | None
+    device: str  # "": as JAX chooses
+    threads: int  # on a CPU
+
+
 class PgxRows(NativeGame):
     """An `Environment` of Pgx games: a slot is a world. Rows are read in place from the arrays of JAX."""
 
-    def __init__(self, spec: EnvSpec, game: PgxGame, slots: int, max_steps: int | None, device: str) -> None:
+    def __init__(self, spec: EnvSpec, game: PgxGame, slots: int, computing: Computing) -> None:
         super().__init__(spec, slots)
-        self._game, self._max_steps, self._device = game, max_steps, device
+        self._game, self._computing = game, computing
         self._width = max(slots, FEWEST)  # how many worlds there are; nobody plays in those beyond the slots
         self._program: Program | None = None  # until it is compiled
         self._worlds: Worlds | None = None
@@ -96,11 +113,14 @@ class PgxRows(NativeGame):
         if self._program is not None:
             return ""
         began = time.perf_counter()
-        share_machine(os.environ)
+        max_steps, device, threads = self._computing
+        share_machine(os.environ, threads)
         from collectors.envs.adapters.pgx_program import PgxOrder, compile_program
 
-        chance, dtype = self._game.chance, self.spec.observation.dtype
-        order = PgxOrder(self.spec.name, self._width, chance, dtype, self._max_steps, self._device)
+        game, dtype = self._game, self.spec.observation.dtype
+        order = PgxOrder(
+            self.spec.name, self._width, game.chance, dtype, max_steps, device, game.may_be_over, game.at_once
+        )
         self._program = compile_program(order)
         self._show(*self._program.first)
         seconds = time.perf_counter() - began

@@ -53,6 +53,8 @@ class PgxOrder:
     dtype: str  # of observations
     limit: int | None = None  # moves after which an episode is late, and ends
     device: str = ""  # such as gpu:1; "" leaves it to JAX
+    may_be_over: bool = False  # see PgxGame
+    at_once: int | None = None  # see PgxGame
 
 
 class World:
@@ -61,15 +63,16 @@ class World:
     LEFT_OUT = ("observation", "rewards", "terminated", "truncated", "legal_action_mask")
     """Leaves of Pgx's state that no step reads, or that `Seen` has."""
 
-    def __init__(self, id: str, chance: bool, dtype: str, limit: int | None) -> None:
-        self._env, self._chance, self._dtype, self._limit = pgx.make(id), chance, dtype, limit
+    def __init__(self, order: PgxOrder) -> None:
+        self._env, self._chance, self._dtype, self._limit = pgx.make(order.id), order.chance, order.dtype, order.limit
+        self._may_be_over = order.may_be_over
         self._agents = jnp.arange(self._env.num_players)
         blank = jax.eval_shape(self._env.init, jax.ShapeDtypeStruct((2,), jnp.uint32))
         self._structure, self._blank = jax.tree.structure(blank), jax.tree.leaves(blank)
         self._place = jax.tree.unflatten(self._structure, range(len(self._blank)))
         left_out = {getattr(self._place, name) for name in self.LEFT_OUT}
         self._kept = [place for place in range(len(self._blank)) if place not in left_out]
-        self._opening = None if chance else jax.jit(self._env.init)(jax.random.key(0))
+        self._opening = None if order.chance else jax.jit(self._env.init)(jax.random.key(0))
 
     def fresh(self, key: Any) -> tuple[Worlds, Seen]:
         """Return the world at the start of an episode, and what it shows."""
@@ -118,6 +121,8 @@ class World:
         for place, leaf in zip(self._kept, now.state, strict=True):
             leaves[place] = leaf
         leaves[self._place.legal_action_mask] = legal
+        if self._may_be_over:
+            leaves[self._place.terminated] = leaves[self._place._step_count] < 0
         return jax.tree.unflatten(self._structure, leaves)
 
     def _first(self, now: Worlds) -> Any:
@@ -139,8 +144,8 @@ LINES = Seen(0, 0, 1, 1)
 class ManyWorlds:
     """Many worlds of a game, in functions that JAX can compile."""
 
-    def __init__(self, world: World, opening: tuple[Worlds, Seen] | None, keeps_ended: bool) -> None:
-        self._opening, self._keeps_ended = opening, keeps_ended  # None: each episode begins in its own way
+    def __init__(self, world: World, opening: tuple[Worlds, Seen] | None, order: PgxOrder) -> None:
+        self._opening, self._order = opening, order  # None: each episode begins in its own way
         self._fresh = jax.vmap(world.fresh, out_axes=(0, LINES))
         self._move = jax.vmap(world.step, in_axes=(0, LINES, 0), out_axes=(0, LINES))
 
@@ -152,6 +157,14 @@ class ManyWorlds:
 
     def step(self, now: Worlds, seen: Seen, actions: Any) -> tuple[Worlds, Seen, Worlds | None]:
         """Move in the worlds that somebody plays in; the others stay as they are, or where they begin."""
+        parts = parts_of(len(actions), self._order.at_once)
+        if parts == 1:
+            return self._step(now, seen, actions)
+        split = _split(now, 0, parts), Seen(*map(_split, seen, LINES, [parts] * len(seen))), _split(actions, 0, parts)
+        worlds, shown, ended = jax.lax.map(lambda part: self._step(*part), split)
+        return _joined(worlds, 0), Seen(*map(_joined, shown, LINES)), _joined(ended, 0)
+
+    def _step(self, now: Worlds, seen: Seen, actions: Any) -> tuple[Worlds, Seen, Worlds | None]:
         moved, shown = self._move(now, seen, actions)
         if self._opening is None:
             return _picks(actions >= 0, moved, now), shown, None
@@ -164,7 +177,38 @@ class ManyWorlds:
             jnp.concatenate([marks, shown.marks[OVER:]]),
             jnp.concatenate([jnp.where(again, 0.0, numbers[:EARNED]), numbers[EARNED:]]),
         )
-        return _picks(again, start, moved), seen, moved if self._keeps_ended else None
+        return _picks(again, start, moved), seen, moved if self._order.limit is not None else None
+
+
+def parts_of(worlds: int, most: int | None) -> int:
+    """Return into how many equal parts to split worlds so that none has more than `most`; 1 if they would be tiny.
+
+    >>> parts_of(256, 128), parts_of(200, 128), parts_of(64, 128), parts_of(257, 128)
+    (2, 2, 1, 1)
+    """
+    if most is None:
+        return 1
+    return next((parts for parts in range(-(-worlds // most), 4 * worlds // most + 1) if worlds % parts == 0), 1)
+
+
+def _split(tree: Any, axis: int, parts: int) -> Any:
+    """Return arrays with an axis of worlds in equal parts, the parts first."""
+
+    def split(leaf: Any) -> Any:
+        shape = (*leaf.shape[:axis], parts, leaf.shape[axis] // parts, *leaf.shape[axis + 1 :])
+        return jnp.moveaxis(leaf.reshape(shape), axis, 0)
+
+    return jax.tree.map(split, tree)
+
+
+def _joined(tree: Any, axis: int) -> Any:
+    """Return arrays as they were before they were split."""
+
+    def join(leaf: Any) -> Any:
+        moved = jnp.moveaxis(leaf, 0, axis)
+        return moved.reshape(*moved.shape[:axis], -1, *moved.shape[axis + 2 :])
+
+    return jax.tree.map(join, tree)
 
 
 def _picks(which: Any, new: Any, old: Any) -> Any:
@@ -198,11 +242,11 @@ def find_device(name: str) -> Any:
 
 
 def _compile(order: PgxOrder, device: Any) -> Program:
-    worlds, chance, limit = order.worlds, order.chance, order.limit
-    world = World(order.id, chance, order.dtype, limit)
+    worlds, chance = order.worlds, order.chance
+    world = World(order)
     keys, which = jax.ShapeDtypeStruct((worlds, 2), jnp.uint32), jax.ShapeDtypeStruct((worlds,), jnp.bool_)
     opening = None if chance else world.fresh(None)
-    batch = ManyWorlds(world, opening, keeps_ended=limit is not None)
+    batch = ManyWorlds(world, opening, order)
     begin = batch.begin
     if opening is None:
         shape = jax.eval_shape(batch._fresh, keys)

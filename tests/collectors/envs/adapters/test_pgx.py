@@ -42,6 +42,10 @@ def test_threads_are_bounded_unless_the_user_says_otherwise():
     environment = {"NPROC": "4"}
     share_machine(environment)
     assert environment == {**SHARING, "NPROC": "4"}
+    alone, together = {}, {}
+    share_machine(alone)
+    share_machine(together, threads=2)
+    assert (alone["NPROC"], together["NPROC"]) == ("1", "2")
 
 
 def test_all_bits_of_a_seed_count():

@@ -19,9 +19,13 @@ def test_only_the_games_of_the_list_have_ids():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"kwargs": {"size": 19}}, "a game of Pgx has no option 'size'; there are env.max_steps and env.kwargs.device"),
+        (
+            {"kwargs": {"size": 19}},
+            "a game of Pgx has no option 'size'; there are env.max_steps, env.kwargs.device and env.kwargs.threads",
+        ),
         ({"kwargs": {"max_steps": 0}}, "env.max_steps must be a whole number from 1 on, got 0"),
         ({"kwargs": {"max_steps": "9"}}, "env.max_steps must be a whole number from 1 on, got '9'"),
+        ({"kwargs": {"threads": 0}}, "env.kwargs.threads must be a whole number from 1 to 1024, got 0"),
         ({"kwargs": {"device": "cuda"}}, "env.kwargs.device must be cpu, gpu or tpu, or one of several such as gpu:1"),
         ({"state": True}, "go_9x9: games of Pgx have no state for critics; leave out env.state"),
         ({"wrappers": ["supersuit:frame_stack_v1"]}, "games of Pgx take no wrappers"),

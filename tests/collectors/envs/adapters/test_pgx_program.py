@@ -1,11 +1,14 @@
 """Pgx step by step beside other implementations of the same game: legal moves, views, rewards and ends are the same."""
 
+import os
+
 import numpy as np
 import pyspiel
 import pytest
 from driving import begin, open_env
 
-from collectors.envs.adapters.pgx import keys_of, make
+from collectors.envs.adapters.pgx import keys_of, make, share_machine
+from collectors.envs.adapters.pgx_arrays import LATE
 
 SLOTS = 6
 
@@ -168,3 +171,29 @@ def test_an_episode_follows_from_its_seed_in_any_batch():
         return told
 
     assert story(1, 0, []) == story(9, 8, [0, 2])
+
+
+def test_worlds_in_parts_are_the_same_worlds():
+    """With a limit, so that what ended is returned, too; few worlds, so that it compiles soon."""
+    share_machine(os.environ)
+    from collectors.envs.adapters.pgx_program import PgxOrder, compile_program
+
+    whole = compile_program(PgxOrder("tic_tac_toe", 12, False, "bool", limit=6))
+    parted = compile_program(PgxOrder("tic_tac_toe", 12, False, "bool", limit=6, at_once=4))
+    both, rng, late = [whole.first, parted.first], np.random.default_rng(0), 0
+    for _ in range(20):
+        legal = np.asarray(both[0][1].legal)
+        actions = (rng.random(legal.shape) * legal).argmax(axis=1).astype(np.int32)
+        actions[rng.integers(12)] = -1
+        left, right = whole.step(*both[0], actions), parted.step(*both[1], actions)
+        for one, other in zip(jax_leaves(left), jax_leaves(right), strict=True):
+            np.testing.assert_array_equal(one, other)
+        late += int(np.asarray(left[1].marks)[LATE].sum())
+        both = [left[:2], right[:2]]
+    assert late > 5
+
+
+def jax_leaves(tree):
+    import jax
+
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
