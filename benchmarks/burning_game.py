@@ -1,4 +1,6 @@
-"""A game of two in turns whose step costs as much Python as it is told to; `benchmarks.other_python` plays it."""
+"""A game of two in turns whose step costs as much Python, and waits as long, as it is told to."""
+
+import time
 
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
@@ -19,8 +21,8 @@ class Burning(AECEnv):
     metadata = {"name": "burning_v0", "is_parallelizable": False, "render_modes": []}  # noqa: RUF012
     render_mode = None
 
-    def __init__(self, work=0):
-        self.work = work
+    def __init__(self, work=0, pause=0.0):
+        self.work, self.pause = work, pause  # pause: seconds
         self.possible_agents = ["player_0", "player_1"]
         seen = Dict({"observation": Box(0, 1, (6, 7, 2), np.int8), "action_mask": Box(0, 1, (7,), np.int8)})
         self._seen, self._acts = (
@@ -50,6 +52,8 @@ class Burning(AECEnv):
         if self.terminations[self.agent_selection]:
             return self._was_dead_step(action)
         burn(self.work)
+        if self.pause:
+            time.sleep(self.pause)
         self.moves += 1
         self.board[self.moves % 6, action, 0] ^= 1
         if self.moves == 30:

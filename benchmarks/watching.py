@@ -2,11 +2,12 @@
 
     python -m benchmarks --only q --rounds 5
 
-A league of one collector plays tic-tac-toe with its dashboard. Every other slice has visitors: in turns five pages of
-chromium, and five clients that ask for the same and draw nothing. What counts is the CPU time of coordinator, learner
-and collector; replica, dashboard and browsers are not part of the league. Browsers share caches and cores with it, so
-their slices have that cost, too; the clients have only that of the server. A probe asks the coordinator for something
-every 20 ms, by the wall clock: with browsers on the same two cores it waits for a core as well.
+A league of one collector plays a game whose steps wait, with its dashboard, so that cores are free for visitors: on a
+league that takes all the time there is, visitors make it slower, and then each message and batch has more steps. Every
+other slice has visitors: in turns five pages of chromium, and five clients that ask for the same and draw nothing. What
+counts is the CPU time of coordinator, learner and collector; replica, dashboard and browsers are not part of the
+league. Browsers share caches and cores with it, so their slices have that cost, too; the clients have only that of the
+server. A probe asks the coordinator for something every 20 ms, by the wall clock.
 """
 
 import os
@@ -34,9 +35,12 @@ from league.wire.sockets import Sockets
 
 SLICE = 8.0  # seconds
 ASK_SECONDS = 0.02
+PAUSE = 0.0003  # seconds of a step
 MOST_COST = 1.03  # of the CPU time without visitors
 COUNTED = ("coordinator", "learner", "collector")  # the replica serves viewers, and is niced
-WORDS = ("experiment=null", "env=tic_tac_toe", "name=watched", "dashboard=true", "launch.collectors=1", "--plain")
+GAME = ("env=pettingzoo", "env.id=benchmarks.burning_game:Burning", f"env.kwargs.pause={PAUSE}")
+WORDS = ("experiment=null", *GAME, "name=watched", "dashboard=true", "launch.collectors=1", "--plain")
+WORDS += ("algo.batch=512", "algo.minibatch=256", "--allow", "benchmarks")  # many updates in a slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +182,7 @@ def run(folder: Path, seconds: float, rounds: int) -> list[Verdict]:
         time.sleep(15.0)  # until learners and collectors have found their pace
         slices: dict[str, list[Slice]] = {kind: [] for kind in kinds}
         alone: dict[str, list[tuple[Slice, Slice]]] = {kind: [] for kind in kinds}
+        measure(pid, viewer, coordinator.address)  # the first one has what only happens once
         before = measure(pid, viewer, coordinator.address)
         for _ in range(rounds):
             for kind, visitors in kinds.items():
