@@ -21,18 +21,33 @@ import torch
 from torch import Tensor
 
 from league.metrics import GRADIENT_STEPS
-from league.segment import CUT, Segments
+from league.segment import CONTINUES, CUT, TERMINATED, Segments
 from learners.algorithms.happo_config import HAPPOConfig
 from learners.algorithms.ppo import PPO
 from learners.decisions import Decisions
 from learners.returns import Trajectories
 
 
-def shared_by_seat(number_LTA: Tensor, present_LTA: Tensor) -> Tensor:
-    """Return the mean over the present agents of each tick for each of them; 0 where nobody is present."""
-    count_LT1 = present_LTA.sum(dim=2, keepdim=True).clamp(min=1)
-    mean_LT1 = (number_LTA * present_LTA).sum(dim=2, keepdim=True) / count_LT1
-    return mean_LT1 * present_LTA
+def mean_of(number_LTA: Tensor, which_LTA: Tensor) -> Tensor:
+    """Return the mean over some of the agents in each tick, 0 where there is none: [L, T, 1]."""
+    mean_LT1: Tensor = (number_LTA * which_LTA).sum(dim=2, keepdim=True) / which_LTA.sum(dim=2, keepdim=True).clamp(
+        min=1
+    )
+    return mean_LT1
+
+
+def of_seat(agents: Trajectories) -> Trajectories:
+    """Return the rewards and ends of a seat as if it were one agent: it goes on after the death of some of its agents."""
+    present_LTA, end_LTA = agents.present, agents.end
+    goes_on_LT1 = (present_LTA & (end_LTA == CONTINUES)).any(dim=2, keepdim=True)
+    cut_LTA = present_LTA & (end_LTA == CUT)
+    end_LT1 = torch.where(cut_LTA.any(dim=2, keepdim=True), CUT, TERMINATED)
+    return Trajectories(
+        reward=mean_of(agents.reward, present_LTA),
+        end=torch.where(goes_on_LT1, CONTINUES, end_LT1),
+        present=present_LTA.any(dim=2, keepdim=True),
+        tail_value=mean_of(agents.tail_value, cut_LTA),
+    )
 
 
 class HAPPO(PPO):
@@ -48,14 +63,11 @@ class HAPPO(PPO):
         return super().prepare(segments)
 
     def estimate(self, trajectories: Trajectories, value_LTA: Tensor, log_ratio_LTA: Tensor) -> tuple[Tensor, Tensor]:
-        """Return lambda-returns and generalised advantages of the seat."""
-        present_LTA, cut_LTA = trajectories.present, trajectories.end == CUT
-        together = replace(
-            trajectories,
-            reward=shared_by_seat(trajectories.reward, present_LTA),
-            tail_value=shared_by_seat(trajectories.tail_value, cut_LTA),
-        )
-        return super().estimate(together, shared_by_seat(value_LTA, present_LTA), log_ratio_LTA)
+        """Return lambda-returns and generalised advantages of the seat, which goes on as long as one of its agents."""
+        present_LTA = trajectories.present
+        mean_LT1 = mean_of(value_LTA, present_LTA)
+        target_LT1, advantage_LT1 = super().estimate(of_seat(trajectories), mean_LT1, torch.zeros_like(mean_LT1))
+        return target_LT1 * present_LTA, advantage_LT1 * present_LTA
 
     def _train(self, data: Decisions, rng: np.random.Generator, between: Callable[[], None]) -> dict[str, float]:
         lane_B, tick_B, agent_B = self._where

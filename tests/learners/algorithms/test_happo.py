@@ -11,10 +11,11 @@ from paper_losses import ENTROPY
 from league.policies.layout import PolicyConfig, initial
 from league.segment import CONTINUES, CUT, TERMINATED, Segments
 from league.spec import Array, EnvSpec, Seat
-from learners.algorithms.happo import HAPPO, shared_by_seat
+from learners.algorithms.happo import HAPPO, mean_of, of_seat
 from learners.algorithms.happo_config import HAPPOConfig
 from learners.algorithms.ppo import PPO
 from learners.batcher import Batch
+from learners.returns import Trajectories
 
 AGENTS, LANES, TICKS, OPTIONS = 3, 4, 5, 4
 SPEC = EnvSpec("team", ("a", "b", "c"), (Seat((0, 1, 2)),), Array((OPTIONS,), "float32"), OPTIONS)
@@ -129,10 +130,19 @@ def test_the_seat_has_one_advantage_in_each_tick():
     data = algorithm.prepare(segments)
     spread = np.full(segments.present.shape, np.nan)
     spread[segments.present] = data.advantage.numpy()
-    whole = segments.present.all(axis=2) & (np.arange(TICKS) > 2)  # from where on nobody is absent
-    np.testing.assert_allclose(spread[whole].std(axis=1), 0, atol=1e-6)
+    np.testing.assert_allclose(np.nanstd(spread, axis=2), 0, atol=1e-6)
     number, present = torch.tensor([[[1.0, 2.0, 9.0]]]), torch.tensor([[[True, True, False]]])
-    assert shared_by_seat(number, present).tolist() == [[[1.5, 1.5, 0.0]]]
+    assert mean_of(number, present).tolist() == [[[1.5]]]
+
+
+def test_what_a_team_earns_after_the_death_of_an_agent_counts_for_it():
+    """Agent 1 dies in the first tick; agent 0 earns 10 in the third."""
+    present = torch.tensor([[[True, True], [True, False], [True, False]]])
+    end = torch.tensor([[[CONTINUES, TERMINATED], [CONTINUES, 0], [TERMINATED, 0]]])
+    reward = torch.tensor([[[0.0, 0.0], [0.0, 0.0], [10.0, 0.0]]])
+    seat = of_seat(Trajectories(reward, end, present, torch.zeros(1, 3, 2)))
+    assert seat.lambda_returns(torch.zeros(1, 3, 1), gamma=1.0, lambda_=1.0).flatten().tolist() == [10.0, 10.0, 10.0]
+    assert seat.end.flatten().tolist() == [CONTINUES, CONTINUES, TERMINATED]
 
 
 def test_with_one_agent_it_is_ppo():
