@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import uvicorn
 from starlette.types import ASGIApp
 
+from launch.dashboard.bounded_protocol import BoundedProtocol
 from launch.dashboard.dashboard_runs import Runs
 from launch.dashboard.entrance import READING, Entrance, Pass, is_loopback, is_wildcard, own_names
 from launch.dashboard.play_site import PLAYING, make_play_site
@@ -113,6 +114,7 @@ def serve_site(
             server_header=False,
             proxy_headers=False,
             ws="none",
+            http=BoundedProtocol,
             timeout_graceful_shutdown=GOODBYE_SECONDS,
         )
         server = uvicorn.Server(config)
