@@ -10,12 +10,13 @@ Undo plays the game again from its seed without the last moves, which works wher
 A game for a rating cannot be undone.
 """
 
+import logging
 import secrets
 import threading
 from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -35,7 +36,11 @@ from league.spec import EnvSpec
 from league.store.run_directory import RunDirectory
 from league.ticket import Entry, Episode, Ticket
 
+log = logging.getLogger("ludus.dashboard")
+
 MOVE_SECONDS = 30.0  # for a player to answer a move
+LEAVE_SECONDS = 5.0  # for a game to end after its human has left
+MOST_SEATS = 256
 YOU = PlayerId("you")  # the human of a game that does not count
 
 
@@ -43,7 +48,7 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     """Which game is wanted. In a rated one the coordinator chooses the seat."""
 
     opponent: str
-    seat: int = 0
+    seat: Annotated[int, msgspec.Meta(ge=0, le=MOST_SEATS)] = 0
     rated: bool = False
     name: str = "human"
 
@@ -86,19 +91,21 @@ class PlayTable:
         self._forced: list[Actions] = []  # those of the game before something was undone
         self._opponent: Mind | None = None
         self._actions = 0  # of the game
-        self._thread: threading.Thread | None = None
+        self._thread: threading.Thread | None = None  # that of the game; any other one has been left, and ends
+        self._beginning = threading.Lock()
 
     # --- what the page asks for ------------------------------------------------------------------------------
 
     def begin(self, opening: Opening) -> dict[str, Any]:
         """Begin a game, and leave the one under way."""
-        self.leave()
-        entry = find_entry(open_view(self._run).state, opening.opponent)
-        with self._changed:
-            self._now = GameProgress(rated=opening.rated, over=False)
-            self._given, self._kept, self._forced = [], [], []
-        self._thread = threading.Thread(target=self._play, args=(opening, entry), daemon=True, name="game")
-        self._thread.start()
+        with self._beginning:  # one after the other, if several pages ask at the same time
+            self.leave()
+            entry = find_entry(open_view(self._run).state, opening.opponent)
+            thread = threading.Thread(target=self._play, args=(opening, entry), daemon=True, name="game")
+            with self._changed:
+                self._now = GameProgress(rated=opening.rated, over=False)
+                self._given, self._kept, self._forced, self._thread = [], [], [], thread
+            thread.start()
         return self._wait()
 
     def move(self, action: int) -> dict[str, Any]:
@@ -120,11 +127,16 @@ class PlayTable:
     def leave(self) -> None:
         """Quit the game under way; a rated one is then not counted."""
         with self._changed:
+            thread = self._thread
             if self._now.turn is not None:
                 self._give(QuitError)
-        if self._thread is not None:
-            self._thread.join(MOVE_SECONDS)
+        if thread is None:
+            return
+        thread.join(LEAVE_SECONDS)
+        with self._changed:  # one that still thinks ends before its next move
             self._thread = None
+            self._now.over, self._now.turn = True, None
+            self._changed.notify_all()
 
     def view(self) -> dict[str, Any]:
         """Return the game as a page shows it."""
@@ -182,18 +194,33 @@ class PlayTable:
             self._end("you left the game")
         except (LudusError, ValueError, OSError) as error:
             self._end("", problem=str(error))
+        except Exception as error:  # of the environment, or of a network: the page says it, the log has where
+            log.exception("the game failed")
+            self._end("", problem=f"{type(error).__name__}: {error}")
         finally:
             with self._changed:
-                self._now.over, self._now.turn = True, None
-                self._changed.notify_all()
+                if self._mine():
+                    self._now.over, self._now.turn = True, None
+                    self._changed.notify_all()
+
+    def _mine(self) -> bool:
+        """Whether this thread plays the game of the table; with the lock."""
+        return threading.current_thread() is self._thread
+
+    def _check(self) -> None:
+        """End this thread if its game was left; with the lock."""
+        if not self._mine():
+            raise QuitError
 
     def _play_once(self, opening: Opening, entry: Entry, seed: int) -> bool:
         """Play to the end in a new environment; return False if the human takes a move back."""
         with closing(open_environment(self._config.env, self._allow, (TEXT,))) as env:
             if not env.spec.single:
                 raise PlayError(f"a move in {env.spec.name} is not one choice, and this page offers nothing else")
-            self._actions = env.spec.actions
-            self._opponent = _mind(self._run, entry, env.spec, self._allow)
+            opponent = _mind(self._run, entry, env.spec, self._allow)
+            with self._changed:
+                self._check()
+                self._actions, self._opponent = env.spec.actions, opponent
             if opening.rated:
                 self._play_rated(opening, env)
                 return True
@@ -214,7 +241,7 @@ class PlayTable:
         ticket = seat_pair(open_view(self._run).state, env.spec, Entry(YOU, None, "random"), entry)
         ticket = msgspec.structs.replace(ticket, episodes=opening.seat + 1)
         mine = {place for place, one in enumerate(ticket.entries) if one.player == YOU}
-        bots = seat_actors(self._config, self._run, env, ticket, secrets.randbits(31), self._allow, skip=mine)
+        bots = seat_actors(self._config, self._run, env, ticket, seed, self._allow, skip=mine)
         choose = self.choose(env.spec, mine, bots.choose_in(seed))
         self.present(env.spec, ticket, play(env, ticket, opening.seat, seed, choose))
 
@@ -231,13 +258,14 @@ class PlayTable:
 
         def chosen(rows: Rows, entry: IntArray) -> Actions:
             human = np.flatnonzero(np.isin(entry, list(mine))).tolist()
+            actions = bots(rows, entry)  # also where its moves are known: it remembers what it saw
             if self._forced:
                 actions = self._forced.pop(0)
             else:
-                actions = bots(rows, entry)
                 for row in human:
                     actions[row] = self._ask(spec, rows, row)
             with self._changed:
+                self._check()
                 self._kept.append((np.array(actions), bool(human)))
                 self._now.moves += bool(human)
             return actions
@@ -248,11 +276,13 @@ class PlayTable:
         legal = np.flatnonzero(rows.mask[row]).tolist()
         chances, value = self._considered(rows, row, legal)
         with self._changed:
+            self._check()
             self._given.clear()
             self._now.turn = spec.agents[rows.agent[row]], legal
             self._now.chances, self._now.value = chances, value
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._given)
+            self._changed.wait_for(lambda: self._given or not self._mine())
+            self._check()
             given = self._given.pop()
         if isinstance(given, type):
             raise given
@@ -276,17 +306,20 @@ class PlayTable:
                 return outcome
             moves = [f"{ticket.entries[m.entry].player} ({spec.agents[m.agent]}) plays {m.action}" for m in frame.moves]
             with self._changed:
+                self._check()
                 self._now.frame = frame
                 self._now.log += [", ".join(moves)] if moves else []
 
     def note(self, line: str) -> None:
         """Keep a line on what became of a rated game."""
         with self._changed:
-            self._now.note = line.strip()
+            if self._mine():
+                self._now.note = line.strip()
 
     def _end(self, outcome: str, problem: str = "") -> None:
         with self._changed:
-            self._now.outcome, self._now.problem = outcome, problem
+            if self._mine():
+                self._now.outcome, self._now.problem = outcome, problem
 
 
 def _mind(run: RunDirectory, entry: Entry, spec: EnvSpec, allow: Collection[str]) -> Mind | None:

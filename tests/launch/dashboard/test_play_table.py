@@ -1,5 +1,8 @@
+import threading
+
 import pytest
 
+from launch.dashboard import play_table
 from launch.dashboard.play_table import Opening, PlayError, PlayTable
 from launch.viewers.tables import all_standings
 from launch.viewers.view import ViewError, open_view
@@ -63,6 +66,49 @@ def test_the_player_says_what_it_would_do(table):
     assert found["value"] is not None
     table.begin(Opening(opponent="random"))
     assert table.considered() == {"chances": {}, "value": None}
+
+
+def test_undo_keeps_what_the_player_remembers(table, monkeypatch):
+    """The moves that stay are played again before it, so it is asked in every position."""
+    asked = []
+    seat_all = play_table.seat_actors
+
+    class Watched:
+        def __init__(self, bots):
+            self.bots = bots
+
+        def choose_in(self, seed):
+            choose = self.bots.choose_in(seed)
+            return lambda rows, entry: asked.append(len(entry)) or choose(rows, entry)
+
+    monkeypatch.setattr(play_table, "seat_actors", lambda *words, **more: Watched(seat_all(*words, **more)))
+    table.begin(Opening(opponent="random"))
+    first = table.move(4)
+    if table.move(first["legal"][0])["over"]:
+        return
+    del asked[:]
+    table.undo()
+    assert len(asked) == 3  # its human's first move, its own, and the position that is open again
+
+
+def test_games_that_are_begun_at_the_same_time_do_not_mix(table):
+    threads = [threading.Thread(target=table.begin, args=(Opening(opponent="random"),)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sum(thread.name == "game" for thread in threading.enumerate()) == 1
+    view = finish(table, table.view())
+    assert len(view["log"]) == pieces(view)
+
+
+def test_a_failing_environment_is_a_line_on_the_page(table, monkeypatch, caplog):
+    def fail(*words, **more):
+        raise RuntimeError("the board is gone")
+
+    monkeypatch.setattr(play_table, "play", fail)
+    assert table.begin(Opening(opponent="random"))["problem"] == "RuntimeError: the board is gone"
+    assert "the game failed" in caplog.text
 
 
 def test_a_game_for_a_rating_counts_and_cannot_be_undone(run):
