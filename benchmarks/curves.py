@@ -12,10 +12,15 @@ updates as --lag says, and by none without it. With `learner.ema` the averaged w
 """
 
 import argparse
+import os
 import time
 from collections import deque
 from contextlib import closing
 from dataclasses import dataclass, field
+
+from benchmarks.children import ONE_THREAD
+
+os.environ.update(ONE_THREAD)  # before anything imports numpy
 
 import numpy as np
 

@@ -37,6 +37,7 @@ class Runs:
     ) -> None:
         self._folder, self.only, self._allow = folder, only, allow
         self._feeds: dict[str, RunFeed] = {}
+        self._files: dict[str, object] = {}  # the ledger that each feed reads
         self._histories: dict[str, History] = {}
         self._cards: dict[str, _Card] = {}
         self._lock, self._reading = Lock(), Lock()
@@ -47,7 +48,7 @@ class Runs:
             return {self.only.name: self.only}
         assert self._folder is not None
         configs = sorted(self._folder.glob("*/config.json"), key=lambda path: -path.stat().st_mtime_ns)
-        return {path.parent.name: RunDirectory(path.parent) for path in configs}
+        return {_shown(path.parent.name): RunDirectory(path.parent) for path in configs}
 
     def run(self, name: str) -> RunDirectory:
         """Return a run by its name; only names of this folder lead anywhere."""
@@ -67,16 +68,29 @@ class Runs:
             return self._feed(name)
 
     def _feed(self, name: str) -> RunFeed:
+        self._forget_replaced(name)
         if name not in self._feeds:
             self._feeds[name] = RunFeed(self.run(name), self._allow)
             self._feeds[name].past = lambda: self._histories.get(name)
         return self._feeds[name]
 
+    def _forget_replaced(self, name: str) -> None:
+        """Close what follows a run that was deleted, if another one has its name now."""
+        known = self._feeds.get(name)
+        if known is None or (file := _file(known.run)) is None:
+            return
+        if self._files.setdefault(name, file) != file:
+            known.close()
+            if name in self._histories:
+                self._histories.pop(name).close()
+            del self._feeds[name], self._files[name]
+
     def history(self, name: str) -> History:
         """Return the past of a run, the same one for all; it is read after the first look at the newest state."""
         with self._lock:
+            feed = self._feed(name)
             if name not in self._histories:
-                self._histories[name] = History(self.run(name), self._feed(name).settled)
+                self._histories[name] = History(self.run(name), feed.settled)
             return self._histories[name]
 
     def cards(self) -> list[dict[str, Any]]:
@@ -90,7 +104,7 @@ class Runs:
             plain = run_json(run)
             spent = time.monotonic() - now
             known = self._cards[name] = _Card(mark, plain, now + max(CARD_SECONDS, CARD_FACTOR * spent))
-        return known.plain
+        return known.plain | {"name": name, "age": max(0.0, time.time() - known.plain["created"])}
 
     def close(self) -> None:
         """Stop to follow all of them."""
@@ -98,6 +112,20 @@ class Runs:
             feed.close()
         for history in self._histories.values():
             history.close()
+
+
+def _file(run: RunDirectory) -> object:
+    """Return which file the ledger of a run is; None if there is none."""
+    try:
+        found = run.ledger.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _shown(name: str) -> str:
+    """Return the name of a directory as a page can show it: names on disks need not be text."""
+    return name.encode(errors="replace").decode()
 
 
 def _mark(run: RunDirectory) -> object:

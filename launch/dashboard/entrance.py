@@ -14,7 +14,6 @@ import secrets
 import socket
 from collections.abc import Collection
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -158,7 +157,7 @@ class Entrance:
             "" if len(headers.getlist("host")) == 1 else "one Host, please"
         ):
             await PlainTextResponse(f"{why}\n", 403)(scope, receive, send)
-        elif self._pass.fits(_cookie(headers, self._pass.cookie)):
+        elif any(map(self._pass.fits, _cookies(headers, self._pass.cookie))):
             await self._site(scope, receive, send)
         elif self._pass.fits(_token(scope)) and scope["path"] == "/":
             answer = RedirectResponse("/", 303)
@@ -176,9 +175,7 @@ def _token(scope: Scope) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _cookie(headers: Headers, name: str) -> str | None:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return None
-    return None if found is None else found.value
+def _cookies(headers: Headers, name: str) -> list[str]:
+    """Return what cookies of this name hold. Servers at other ports share cookies with this one, of any form."""
+    parts = [part.partition("=") for one in headers.getlist("cookie") for part in one.split(";")]
+    return [value.strip() for key, _, value in parts if key.strip() == name]

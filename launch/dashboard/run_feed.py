@@ -75,6 +75,7 @@ class RunFeed:
         self.rows, self.notes = StandingRows(), list[str]()
         self.league: dict[str, Any] = {}  # what does not change while a run is followed
         self.replays = Replays()
+        self.closed = False
         self.past: Callable[[], History | None] = lambda: None  # what is known of the past, if somebody looks at it
         self._follower = Follower(run, self._take)
         self._appraisal: Appraisal | None = None
@@ -89,6 +90,7 @@ class RunFeed:
 
     def close(self) -> None:
         """Stop to follow."""
+        self.closed = True
         self._follower.close()
 
     @property

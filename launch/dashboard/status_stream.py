@@ -37,11 +37,11 @@ def delta(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 
 
 async def status_events(feed: RunFeed, sleep: Sleep) -> AsyncIterator[bytes]:
-    """Yield the events of a run until the reader leaves."""
+    """Yield the events of a run until the reader leaves, or another run has its name."""
     shown: dict[str, Any] = {}
     silent = 0.0
     yield b"retry: 1000\n\n"
-    while True:
+    while not feed.closed:
         feed.look()
         newest = feed.status | {"problem": feed.problem, "reading": feed.reading if not feed.status else None}
         change = delta(shown, newest)

@@ -23,6 +23,7 @@ from league.store.run_directory import RunDirectory
 from league.ticket import Episode, Ticket, seating
 
 RECENT = 5  # recorded episodes that an error names when the wanted one is not there,
+LONGEST_NUMBER = 18  # digits
 SEARCHED = 2000  # among so many of the newest matches
 
 Sleep = Callable[[float], None]
@@ -126,9 +127,15 @@ def parse_match(text: str) -> tuple[int, int | None]:
     ((812, None), (812, 3))
     """
     ticket, dot, episode = text.partition(".")
-    if not ticket.isdecimal() or (dot and not episode.isdecimal()):
-        raise ViewError(f"{text!r} names no match; give TICKET or TICKET.EPISODE, e.g. 812 or 812.3 (ludus matches)")
+    if not _is_number(ticket) or (dot and not _is_number(episode)):
+        raise ViewError(
+            f"{text[:40]!r} names no match; give TICKET or TICKET.EPISODE, e.g. 812 or 812.3 (ludus matches)"
+        )
     return int(ticket), int(episode) if dot else None
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= LONGEST_NUMBER
 
 
 # --- on the terminal -----------------------------------------------------------------------------------------

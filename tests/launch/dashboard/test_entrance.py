@@ -144,3 +144,10 @@ def test_of_a_thousand_foreign_requests_none_is_answered(played, figure, patient
     server.join(10)
     assert not server.is_alive()
     figure(f"1,000 requests with foreign Host, foreign Origin or no token: {answered} answered")
+
+
+@pytest.mark.parametrize("foreign", ['prefs={"a":1}', "foo[bar]=1", "a b=1", "x", f"{OWN.cookie}=planted", "é=1"])
+def test_cookies_of_other_servers_lock_nobody_out(app, foreign):
+    """Servers at other ports of a host share its cookies."""
+    assert ask(app, "/anything", [("cookie", f"{foreign}; {COOKIE[1]}")]).status == 200
+    assert ask(app, "/anything", [("cookie", foreign)]).status == 403

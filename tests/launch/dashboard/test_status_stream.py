@@ -28,7 +28,9 @@ def events(feed, changes, most):
 
 
 def test_the_whole_status_comes_first_and_then_only_what_changes():
-    feed = SimpleNamespace(status={"matches": 1, "phase": "training"}, problem="", reading=(0, 0), look=lambda: None)
+    feed = SimpleNamespace(
+        closed=False, status={"matches": 1, "phase": "training"}, problem="", reading=(0, 0), look=lambda: None
+    )
 
     def change():
         feed.status = {"matches": 2, "phase": "training"}
@@ -40,7 +42,7 @@ def test_the_whole_status_comes_first_and_then_only_what_changes():
 
 
 def test_a_run_that_cannot_be_read_says_why():
-    feed = SimpleNamespace(status={}, problem="it is damaged", reading=(3, 9), look=lambda: None)
+    feed = SimpleNamespace(closed=False, status={}, problem="it is damaged", reading=(3, 9), look=lambda: None)
     ((_, whole),) = events(feed, [], 1)
     assert whole == {"problem": "it is damaged", "reading": [3, 9]}
 
@@ -48,3 +50,12 @@ def test_a_run_that_cannot_be_read_says_why():
 def test_a_delta_has_no_key_twice():
     assert delta({}, {"a": 1}) == {"a": 1}
     assert delta({"a": 1, "b": 2}, {"a": 1, "b": 3}) == {"b": 3}
+
+
+def test_the_stream_of_a_run_that_was_replaced_ends():
+    feed = SimpleNamespace(closed=False, status={"matches": 1}, problem="", reading=(0, 0), look=lambda: None)
+
+    def close():
+        feed.closed = True
+
+    assert [name for name, _ in events(feed, [close], 9)] == ["status"]
