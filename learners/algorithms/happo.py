@@ -37,7 +37,7 @@ def mean_of(number_LTA: Tensor, which_LTA: Tensor) -> Tensor:
 
 
 def of_seat(agents: Trajectories) -> Trajectories:
-    """Return the rewards and ends of a seat as if it were one agent: it goes on after the death of some of its agents."""
+    """Return the rewards and ends of a seat as if it were one agent, which goes on as long as one of them."""
     present_LTA, end_LTA = agents.present, agents.end
     goes_on_LT1 = (present_LTA & (end_LTA == CONTINUES)).any(dim=2, keepdim=True)
     cut_LTA = present_LTA & (end_LTA == CUT)
