@@ -43,10 +43,13 @@ def test_it_is_started_without_the_settings_of_this_python(tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("os.write(channel, b'\\x05\\0\\0\\0{nope')", r"answered nonsense: b'\{nope'"),
-        ("os.write(channel, b'\\x04\\0\\0\\0[42]')", r"answered nonsense: b'\[42\]'"),
-        ("os.write(channel, b'\\xff\\xff\\xff\\x7f')", r"answered nonsense: a message of 2,147,483,647 bytes"),
-        ("os.write(channel, b'\\x05')", r"exit code 0 in open"),
+        ("os.read(channel, 1); os.write(channel, b'\\x05\\0\\0\\0{nope')", r"answered nonsense: b'\{nope'"),
+        ("os.read(channel, 1); os.write(channel, b'\\x04\\0\\0\\0[42]')", r"answered nonsense: b'\[42\]'"),
+        (
+            "os.read(channel, 1); os.write(channel, b'\\xff\\xff\\xff\\x7f')",
+            r"answered nonsense: a message of 2,147,483,647 bytes",
+        ),
+        ("os.read(channel, 1); os.write(channel, b'\\x05')", r"exit code 0 in open"),
         ("print('ImportError: no numpy', file=sys.stderr); sys.exit(1)", r"exit code 1 in open: ImportError: no numpy"),
         ("os.close(channel)\nwhile True: sys.stdin.read() or os.getppid()", r"closed its connection in open"),
     ],
