@@ -1,8 +1,8 @@
 """(r) Leagues on a batched simulator, Pgx, beside leagues on the same game of PettingZoo or OpenSpiel.
 
 Both leagues of a pair have the same settings, and take turns: one is stopped while the other plays. The learner must
-keep up with the faster game, so the settings are those that docs/batched-simulators.md recommends: IMPALA as it is, and
-PPO with two passes over larger batches. `ppo_default` is PPO as it is: there the learner is the limit.
+keep up with the faster game, so the settings are those that docs/batched-simulators.md recommends: larger batches, and
+two passes of PPO. `ppo_default` is PPO as it is, where the learner is the limit.
 
 python -m benchmarks --only r --rounds 4                                # both games, IMPALA and PPO
 python -m benchmarks.batched_leagues othello --settings ppo_default --rounds 4
@@ -35,7 +35,8 @@ from learners.algorithms.ppo_config import PPOConfig
 
 SLOTS, TIMES = 256, 3.0
 SETTINGS = {
-    "impala": IMPALAConfig(),
+    "impala": IMPALAConfig(batch=4096, minibatch=4096),
+    "impala_default": IMPALAConfig(),
     "ppo": PPOConfig(batch=8192, minibatch=2048, epochs=2),
     "ppo_default": PPOConfig(),
 }
