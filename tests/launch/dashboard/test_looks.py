@@ -1,6 +1,6 @@
 """Every page looks as it should, in all sizes and both themes; what is broken on purpose is found.
 
-LUDUS_KEEP_LOOKS=1 writes the references anew, after somebody has looked at the pages.
+LUDUS_KEEP_LOOKS=1 rewrites the references, after somebody has looked at the pages.
 """
 
 import os
