@@ -1,4 +1,4 @@
-"""The table of docs/environments.md: one row for each environment, written anew where the sweep has played it."""
+"""The table of docs/environments.md: one row for each environment, replaced where the sweep has played it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -40,7 +40,7 @@ MOST_COST = 1.03  # of the CPU time without visitors
 COUNTED = ("coordinator", "learner", "collector")  # the replica serves viewers, and is niced
 GAME = ("env=pettingzoo", "env.id=benchmarks.burning_game:Burning", f"env.kwargs.pause={PAUSE}")
 WORDS = ("experiment=null", *GAME, "name=watched", "dashboard=true", "launch.collectors=1", "--plain")
-WORDS += ("algo.batch=512", "algo.minibatch=256", "--allow", "benchmarks")  # many updates in a slice
+WORDS += ("--allow", "benchmarks")
 
 
 @dataclass(frozen=True, slots=True)
