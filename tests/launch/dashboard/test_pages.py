@@ -10,6 +10,7 @@ from launch.config.config import stored, to_plain
 from launch.dashboard.play_table import PlayTable
 from launch.dashboard.serving import ServerPlace, serve_table
 from launch.processes.inline import play
+from launch.viewers.payoff_matrix import payoff_json
 from launch.viewers.reading import Matches
 from launch.viewers.tables import standings_json
 from launch.viewers.view import read_offline
@@ -110,6 +111,26 @@ def test_the_heat_map_says_what_a_pair_did_by_mouse_and_by_keys(page, address):
     first, second = (re.search(rf"{name}=([^&]*)", page.url)[1] for name in ("player", "against"))
     assert first in by_keys
     assert second in by_keys
+
+
+def test_the_heat_map_has_the_numbers_of_the_command(page, address, state):
+    printed = payoff_json(state)["evaluate"]
+    show(page, address, "first/payoff")
+    page.wait_for_function(DRAWN)
+    page.locator("canvas.heatmap").focus()
+    page.keyboard.press("ArrowRight")
+    compared = 0
+    for _ in range(len(printed["players"]) - 1):
+        page.keyboard.press("ArrowRight")  # the first cell is a player against itself
+        page.wait_for_function("() => / scores | predict|have not met/.test(document.querySelector('.pair').innerText)")
+        found = re.match(r"(\S+) scores (\d+) ?%.* against (\S+) over (\d+) games", page.locator(".pair").inner_text())
+        if found:
+            row, column = (printed["players"].index(found[name]) for name in (1, 3))
+            cell = printed["cells"][row][column]
+            assert int(found[2]) == pytest.approx(100 * cell["score"], abs=0.51)
+            assert int(found[4]) == round(cell["games"])
+            compared += 1
+    assert compared >= 2
 
 
 def test_the_orders_of_the_heat_map_show_something_else(page, address):
