@@ -119,6 +119,11 @@ class FlatPolicy(nn.Module, ABC):
         return found.outputs, found.memory
 
     @property
+    def normalises(self) -> bool:
+        """Whether it normalises observations by running statistics, which a learner must update."""
+        return False
+
+    @property
     def has_buffers(self) -> bool:
         """Whether it has running statistics that a learner must update."""
         return False

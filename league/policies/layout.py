@@ -60,7 +60,7 @@ class PolicyConfig:
     kernel: list[int] = field(default_factory=lambda: [4, 4])  # board_conv: height and width of the kernel
     filters: list[list[int]] = field(default_factory=list)  # cnn: channels, kernel, stride of each layer; []: by size
     blocks: int = 3  # resnet: residual blocks of two convolutions
-    normalise: bool = False  # normalise observations by their running mean and deviation; not with head=values
+    normalise: bool = False  # normalise observations by their running mean and deviation; not with head=actions
     agent_id: bool = False  # one-hot input: which agent of its seat it acts for
     memory: str = "none"  # between the hidden layers and the heads: "none", "gru" or "lstm"
     memory_size: int = 128  # units of the memory
@@ -98,11 +98,8 @@ class PolicyConfig:
             raise ValueError("policy.filters: each layer needs channels, kernel and stride, all positive")
 
     def _check_head(self) -> None:
-        if self.normalise and self.head != "logits":
-            raise ValueError(
-                "policy.normalise=true needs policy.head=logits: use an actor-critic such as algo=ppo, or "
-                "policy.normalise=false"
-            )
+        if self.normalise and self.head == "actions":
+            raise ValueError("policy.normalise=true does not work with policy.head=actions: set policy.normalise=false")
         if not 0 <= self.epsilon <= 1:
             raise ValueError(f"policy.epsilon must be between 0 and 1, not {self.epsilon}")
         if not 2 <= self.atoms <= MOST_ATOMS or len(self.support) != 2 or not self.support[0] < self.support[1]:

@@ -86,6 +86,11 @@ class TorchPolicy(FlatPolicy):
             return outputs
         return worth_of(self._config, options_of(self._config, outputs, state))
 
+    @property
+    def normalises(self) -> bool:
+        """Whether it normalises observations by running statistics, which a learner must update."""
+        return self._config.normalise
+
     def deviations(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Return the mean and the mean square of the differences of observations from the running mean."""
         with torch.no_grad():

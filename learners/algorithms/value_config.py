@@ -12,6 +12,7 @@ class ValueConfig(ReplayConfig):
 
     head: ClassVar[str] = "values"
     actions: ClassVar[tuple[str, ...]] = ("one choice",)
+    normalises: ClassVar[bool] = True
     explores: ClassVar[str] = "epsilon"
     double: bool = True  # let the network choose and the target network judge the next action
     epsilon: float = 1.0  # how often anything is done at random, at first

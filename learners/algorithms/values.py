@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from league.metrics import GRADIENT_STEPS, LEARNING_RATE, ROLLBACKS
 from league.policies.flat_policy import FlatPolicy, Observed
 from league.policies.layout import FloatArray
+from league.policies.torch_policy import TorchPolicy
 from league.segment import not_finite
 from learners.algorithms.actor_critic import NotFiniteError
 from learners.algorithms.algorithm import State, nothing
@@ -162,6 +163,8 @@ class ValueLearning(ABC):
         collected: list[dict[str, float]] = []
         while not self._group.maximum(np.array([not source.due()], np.int64))[0]:  # until one rank has no more
             sample = source.sample(rng)
+            if self.network.policy.normalises and not collected:  # first, so that every gradient step is normalised
+                self._update_observation_statistics(sample)
             collected.append(self._gradient_step(source, sample, rng))
             self._gradient_steps += 1
             if self._gradient_steps % self.config.target_steps == 0:
@@ -182,6 +185,17 @@ class ValueLearning(ABC):
         """Move the target network towards the network."""
         for behind, ahead in zip(self.target.parameters(), self.network.parameters(), strict=True):
             behind.lerp_(ahead, self.config.tau)
+
+    @torch.no_grad()
+    def _update_observation_statistics(self, sample: Sample) -> None:
+        """Update the running statistics of observations from a minibatch; network and target have the same ones."""
+        seen = self.observed(minibatch(sample, sample.weights(0), self._device).seen).observation
+        assert isinstance(self.network.policy, TorchPolicy)  # others have statistics of their own
+        found = self._group.mean(torch.stack(self.network.policy.deviations(seen)), len(seen))
+        count = self._group.total(len(seen))
+        for each in (self.network.policy, self.target.policy):
+            assert isinstance(each, TorchPolicy)
+            each.take_in(found[0], found[1], count)
 
     @torch.no_grad()
     def _update_buffers(self, sample: Sample) -> None:

@@ -122,7 +122,6 @@ def test_a_trained_network_has_the_noise_that_was_sampled():
         ({"head": "atoms", "support": [1.0, 1.0]}, "the lowest and the highest return"),
         ({"head": "values", "duelling": True}, "policy.duelling needs policy.head=atoms or quantiles"),
         ({"head": "atoms", "duelling": True, "critic": "central"}, "policy.critic=shared"),
-        ({"head": "atoms", "normalise": True}, "policy.normalise=true needs policy.head=logits"),
     ],
 )
 def test_networks_that_cannot_be_are_refused(settings, message):

@@ -1,11 +1,16 @@
 """Observations are seen at a running mean of 0 and a deviation of 1."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from league.policies.flat_policy import Observed
 from league.policies.layout import PolicyConfig, describe, initial
+from league.policies.module_policy import make_policy
 from league.policies.normalising import COUNT, FAR, MEAN, MEMORY, VARIANCE, factors, shapes, take_in
 from league.policies.numpy_actor import NumpyActor
 from league.spec import Array, EnvSpec, Seat
@@ -55,6 +60,26 @@ def test_what_is_far_out_is_cut():
     assert (far != not_so_far).any()
 
 
-def test_values_of_actions_are_refused():
-    with pytest.raises(ValueError, match=r"policy\.head=logits"):
-        PolicyConfig(normalise=True, head="values")
+@pytest.mark.parametrize("settings", [{"head": "values"}, {"head": "atoms", "duelling": True}])
+def test_values_of_actions_are_those_of_normalised_observations(settings):
+    spec = EnvSpec("numbers", ("a",), (Seat((0,)),), Array((3,), "float32"), 2)
+    config = PolicyConfig(hidden=[4], normalise=True, **settings)
+    flat = initial(config, spec, 0)
+    mean, deviation = np.array([1, 20, -300], np.float32), np.array([0.1, 5, 100], np.float32)
+    take_in(describe(config, spec).views(flat), mean, deviation**2, 10)
+    plain, known = initial(replace(config, normalise=False), spec, 0), describe(config, spec).views(flat)
+    for name, view in describe(replace(config, normalise=False), spec).views(plain).items():
+        view[:] = known[name]
+    row = np.array([[0.5, -1, 2]], np.float32)
+    seen = mean + row * deviation
+    expected = NumpyActor(replace(config, normalise=False), spec, plain).outputs(row)
+    np.testing.assert_allclose(NumpyActor(config, spec, flat).outputs(seen), expected, atol=1e-4)
+    policy = make_policy(config, spec)
+    policy.write(flat)
+    outputs = policy.logits(Observed(torch.from_numpy(seen)))[0].detach().numpy()
+    np.testing.assert_allclose(outputs, expected, atol=1e-4)
+
+
+def test_a_policy_that_outputs_numbers_is_refused():
+    with pytest.raises(ValueError, match=r"does not work with policy\.head=actions"):
+        PolicyConfig(normalise=True, head="actions")
