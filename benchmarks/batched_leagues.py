@@ -28,6 +28,7 @@ from launch.processes.supervisor import Supervisor
 from launch.topology.endpoints import Endpoints
 from launch.topology.parts import topology
 from launch.viewers.view import Viewer
+from league.promotion import PromotionConfig
 from league.store.run_directory import RunDirectory
 from league.wire.sockets import PAGE_LIMIT
 from learners.algorithms.impala_config import IMPALAConfig
@@ -49,23 +50,24 @@ class Pair:
 
     batched: str
     env: EnvConfig
-    threads: int = 1  # of JAX
 
 
 PAIRS = (
-    Pair("go_9x9", EnvConfig(name="pettingzoo", id="classic/go_v5", kwargs={"board_size": 9}), threads=2),
+    Pair("go_9x9", EnvConfig(name="pettingzoo", id="classic/go_v5", kwargs={"board_size": 9})),
     Pair("othello", EnvConfig(name="openspiel", id="othello")),
 )
 
 
 def leagues(pair: Pair, setting: str, folder: Path, seconds: float, rounds: int) -> list[Verdict]:
     """Measure two leagues of one collector each, in turns."""
-    envs = (pair.env, EnvConfig(name="pgx", id=pair.batched, kwargs={"threads": pair.threads}))
+    envs = (pair.env, EnvConfig(name="pgx", id=pair.batched))
     with ExitStack() as stack:
         both, viewers, supervisors = [], [], []
         for env in envs:
             case = Case(f"r: {setting} league on {env.name}", env, 1, SLOTS)
-            config = replace(configure(case), algo=asdict(SETTINGS[setting]))
+            usual = configure(case)
+            league = replace(usual.league, promotion=PromotionConfig())  # early freezes: more players the faster it is
+            config = replace(usual, league=league, algo=asdict(SETTINGS[setting]))
             run = RunDirectory(folder / f"{pair.batched}-{setting}-{env.name}").create()
             run.write_config(to_plain(config))
             describe_environment(config, run, ())

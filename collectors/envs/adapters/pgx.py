@@ -16,12 +16,13 @@ import logging
 import os
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from collectors.envs.adapters.pgx_arrays import ACTED, EARNED, FIRST, LATE, MOVER, OVER, REWARD, Seen, Worlds
+from collectors.envs.adapters.pgx_arrays import ACTED, EARNED, FIRST, LATE, MOVER, OVER, REWARD
+from collectors.envs.adapters.pgx_batch import PgxBatch, parts_of
 from collectors.envs.adapters.pgx_games import (
     GAMES,
     PgxGame,
@@ -35,9 +36,6 @@ from collectors.envs.native.skeleton import NativeGame
 from collectors.envs.rows import BoolArray, Ends, Idle, IntArray, Rows
 from collectors.envs.slots import Index, check_shape, illegal, in_range
 from league.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from collectors.envs.adapters.pgx_program import Program
 
 log = logging.getLogger("ludus.collector")
 
@@ -96,10 +94,7 @@ class PgxRows(NativeGame):
         super().__init__(spec, slots)
         self._game, self._computing = game, computing
         self._width = max(slots, FEWEST)  # how many worlds there are; nobody plays in those beyond the slots
-        self._program: Program | None = None  # until it is compiled
-        self._worlds: Worlds | None = None
-        self._ended: Worlds | None = None  # the worlds as the last step left them, if some of `_worlds` began again
-        self._shown: Seen | None = None  # by JAX, and below the same for numpy
+        self._batch: PgxBatch | None = None  # until the game is compiled
         self._observation: npt.NDArray[Any] = np.zeros((0, *spec.observation.shape), spec.observation.dtype)
         self._legal = np.zeros((0, spec.actions), np.bool_)
         self._marks = np.zeros((ACTED, self._width), np.int8)  # also before the first start, where there are no rows
@@ -110,31 +105,25 @@ class PgxRows(NativeGame):
 
     def prepare(self) -> str:
         """Compile the game, unless this process has done it; return a line that says how long that took, or ""."""
-        if self._program is not None:
+        if self._batch is not None:
             return ""
         began = time.perf_counter()
         max_steps, device, threads = self._computing
         share_machine(os.environ, threads)
-        from collectors.envs.adapters.pgx_program import PgxOrder, compile_program
+        from collectors.envs.adapters.pgx_program import PgxOrder, compile_program, on_cpu
 
         game, dtype = self._game, self.spec.observation.dtype
-        order = PgxOrder(
-            self.spec.name, self._width, game.chance, dtype, max_steps, device, game.may_be_over, game.at_once
-        )
-        self._program = compile_program(order)
-        self._show(*self._program.first)
+        parts = parts_of(self._width, game.at_once if on_cpu(device) else None)
+        worlds = self._width // parts
+        order = PgxOrder(self.spec.name, worlds, game.chance, dtype, max_steps, device, game.may_be_over)
+        self._batch = PgxBatch(compile_program(order), parts)
+        self._look(self._batch)
         seconds = time.perf_counter() - began
         return _told(self.spec.name, self.slots, seconds) if seconds >= 0.5 else ""
 
-    def _show(self, worlds: Worlds, seen: Seen, ended: Worlds | None = None) -> None:
-        """Look at new worlds. On a CPU numpy reads the arrays of JAX in place; nobody writes to them."""
-        assert self._program is not None
-        self._worlds, self._shown, self._ended = worlds, seen, ended
-        if self._program.elsewhere:
-            for array in seen:  # all begin to travel before the first is waited for
-                array.copy_to_host_async()
-        self._observation, self._legal = np.asarray(seen.observation), np.asarray(seen.legal)
-        self._marks, self._numbers = np.asarray(seen.marks), np.asarray(seen.numbers)
+    def _look(self, batch: PgxBatch) -> None:
+        self._observation, self._legal = batch.observation, batch.legal
+        self._marks, self._numbers = batch.marks, batch.numbers
 
     def _reset(self, slots: Index, seeds: npt.NDArray[np.int64]) -> None:
         """Note which worlds begin; however often this is called in a tick, JAX is called once.
@@ -143,7 +132,7 @@ class PgxRows(NativeGame):
         """
         if not len(slots):
             return
-        if self._program is None and (told := self.prepare()):
+        if self._batch is None and (told := self.prepare()):
             log.info(told)
         if self._game.chance:
             self._starting[slots] = True
@@ -152,11 +141,9 @@ class PgxRows(NativeGame):
 
     def _begin(self) -> None:
         """Begin the episodes that were noted."""
-        assert self._program is not None
-        assert self._worlds is not None
-        assert self._shown is not None
-        # Copies, as JAX may go on reading what it got.
-        self._show(*self._program.begin(self._worlds, self._shown, self._starting, self._keys.copy()))
+        assert self._batch is not None
+        self._batch.begin(self._starting, self._keys.copy())
+        self._look(self._batch)
         self._starting, self._begun = np.zeros(self._width, np.bool_), True
 
     def rows(self) -> Rows:
@@ -193,12 +180,11 @@ class PgxRows(NativeGame):
         place = slots * self.spec.actions + moves
         if not in_range(moves, self.spec.actions) or np.count_nonzero(self._legal.take(place)) < len(slots):
             raise illegal(self.spec.name, moves, slots, self._legal[slots])
-        assert self._program is not None
-        assert self._worlds is not None
-        assert self._shown is not None
+        assert self._batch is not None
         everywhere = np.full(self._width, -1, np.int32)
         everywhere[slots] = moves
-        self._show(*self._program.step(self._worlds, self._shown, everywhere))
+        self._batch.step(everywhere)
+        self._look(self._batch)
         over = slots[self._marks[OVER].view(np.bool_).take(slots)]
         return self._ends(over) if len(over) else self._no_ends
 
@@ -226,11 +212,8 @@ class PgxRows(NativeGame):
         """Return what agents see at the end, where it is read: if their episode was truncated."""
         if not np.count_nonzero(late):
             return np.zeros((len(slot), *self.spec.observation.shape), self.spec.observation.dtype)
-        worlds = self._ended or self._worlds
-        assert self._program is not None
-        assert worlds is not None
-        views: npt.NDArray[Any] = np.asarray(self._program.views(worlds))
-        return views[slot, agent]
+        assert self._batch is not None
+        return self._batch.views()[slot, agent]
 
     def render(self, slot: int) -> str:
         """Return the stones of a board, `X` those of the first agent; of other games, what the mover sees."""

@@ -21,3 +21,7 @@ class Seen(NamedTuple):
     legal: Any  # bool [worlds, actions]
     marks: Any  # int8 [4 + agents, worlds] who moves next, whether for the first time; what ended, out of time; acted
     numbers: Any  # float32 [1 + agents, worlds] what who moves next earned since its last move; what each agent did
+
+
+LINES = Seen(0, 0, 1, 1)
+"""Which axis of each array has the worlds."""

@@ -27,7 +27,7 @@ class PgxGame:
     chance: bool = True  # the start or a move may depend on the seed; without it no key is needed, which is faster
     stones: bool = False  # on a board: the first plane of an observation has the own ones, the second the other's
     max_steps: int | None = None  # for games that need not end by themselves
-    at_once: int | None = None  # how many worlds JAX steps together, at most: of dear games what a cache can hold
+    at_once: int | None = None  # how many worlds a CPU steps together, at most: of dear games what its cache can hold
     may_be_over: bool = False  # let XLA not know that a world that moves is not over: it compiles Go a quarter faster
 
 
@@ -46,7 +46,7 @@ GAMES = {
     "chess": PgxGame((8, 8, 119), 4672, dtype="float32", returns=(-1.0, 1.0), chance=False, at_once=128),
     "connect_four": _stones((6, 7, 2), 7),
     "gardner_chess": PgxGame((5, 5, 115), 1225, dtype="float32", returns=(-1.0, 1.0), chance=False, at_once=128),
-    "go_9x9": _stones((9, 9, 17), 82, may_be_over=True),
+    "go_9x9": _stones((9, 9, 17), 82, may_be_over=True, at_once=128),
     "go_19x19": _stones((19, 19, 17), 362, may_be_over=True),
     "hex": _stones((11, 11, 4), 122),
     "kuhn_poker": PgxGame((7,), 2, returns=(-2.0, 2.0)),

@@ -29,7 +29,7 @@ jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 import pgx  # noqa: E402
 
-from collectors.envs.adapters.pgx_arrays import ACTED, EARNED, OVER, Seen, Worlds  # noqa: E402
+from collectors.envs.adapters.pgx_arrays import ACTED, EARNED, LINES, OVER, Seen, Worlds  # noqa: E402
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,6 @@ class PgxOrder:
     limit: int | None = None  # moves after which an episode is late, and ends
     device: str = ""  # such as gpu:1; "" leaves it to JAX
     may_be_over: bool = False  # see PgxGame
-    at_once: int | None = None  # see PgxGame
 
 
 class World:
@@ -137,10 +136,6 @@ def _random(key: Any, number: Any) -> Any:
     return jax.random.fold_in(jax.random.wrap_key_data(key, impl="threefry2x32"), number)
 
 
-LINES = Seen(0, 0, 1, 1)
-"""Which axis of each array has the worlds."""
-
-
 class ManyWorlds:
     """Many worlds of a game, in functions that JAX can compile."""
 
@@ -157,14 +152,6 @@ class ManyWorlds:
 
     def step(self, now: Worlds, seen: Seen, actions: Any) -> tuple[Worlds, Seen, Worlds | None]:
         """Move in the worlds that somebody plays in; the others stay as they are, or where they begin."""
-        parts = parts_of(len(actions), self._order.at_once)
-        if parts == 1:
-            return self._step(now, seen, actions)
-        split = _split(now, 0, parts), Seen(*map(_split, seen, LINES, [parts] * len(seen))), _split(actions, 0, parts)
-        worlds, shown, ended = jax.lax.map(lambda part: self._step(*part), split)
-        return _joined(worlds, 0), Seen(*map(_joined, shown, LINES)), _joined(ended, 0)
-
-    def _step(self, now: Worlds, seen: Seen, actions: Any) -> tuple[Worlds, Seen, Worlds | None]:
         moved, shown = self._move(now, seen, actions)
         if self._opening is None:
             return _picks(actions >= 0, moved, now), shown, None
@@ -178,37 +165,6 @@ class ManyWorlds:
             jnp.concatenate([jnp.where(again, 0.0, numbers[:EARNED]), numbers[EARNED:]]),
         )
         return _picks(again, start, moved), seen, moved if self._order.limit is not None else None
-
-
-def parts_of(worlds: int, most: int | None) -> int:
-    """Return into how many equal parts to split worlds so that none has more than `most`; 1 if they would be tiny.
-
-    >>> parts_of(256, 128), parts_of(200, 128), parts_of(64, 128), parts_of(257, 128)
-    (2, 2, 1, 1)
-    """
-    if most is None:
-        return 1
-    return next((parts for parts in range(-(-worlds // most), 4 * worlds // most + 1) if worlds % parts == 0), 1)
-
-
-def _split(tree: Any, axis: int, parts: int) -> Any:
-    """Return arrays with an axis of worlds in equal parts, the parts first."""
-
-    def split(leaf: Any) -> Any:
-        shape = (*leaf.shape[:axis], parts, leaf.shape[axis] // parts, *leaf.shape[axis + 1 :])
-        return jnp.moveaxis(leaf.reshape(shape), axis, 0)
-
-    return jax.tree.map(split, tree)
-
-
-def _joined(tree: Any, axis: int) -> Any:
-    """Return arrays as they were before they were split."""
-
-    def join(leaf: Any) -> Any:
-        moved = jnp.moveaxis(leaf, 0, axis)
-        return moved.reshape(*moved.shape[:axis], -1, *moved.shape[axis + 2 :])
-
-    return jax.tree.map(join, tree)
 
 
 def _picks(which: Any, new: Any, old: Any) -> Any:
@@ -239,6 +195,11 @@ def find_device(name: str) -> Any:
         raise ValueError(
             f"env.kwargs.device={name}: JAX has no such device here, only {found}. For a GPU: pip install 'jax[cuda13]'"
         ) from error
+
+
+def on_cpu(name: str) -> bool:
+    """Return whether a device of JAX is the CPU."""
+    return bool(find_device(name).platform == "cpu")
 
 
 def _compile(order: PgxOrder, device: Any) -> Program:

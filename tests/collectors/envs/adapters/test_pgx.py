@@ -70,7 +70,7 @@ env.start(np.arange(3), np.arange(3))
 for _ in range(4):
     ends = env.step(np.zeros(len(env.rows()), int))
     env.start(ends.over, 10 + ends.over)
-for array in (*env._worlds.state, *env._shown):
+for array in (*env._batch.parts[0][0].state, *env._batch.parts[0][1]):
     assert [device.id for device in array.devices()] == [1]
 try:
     make(3, "kuhn_poker", {"device": "cpu:2"}).prepare()

@@ -114,7 +114,7 @@ class Beside:
 
     def turn(self, slot):
         """Return what Pgx knows of a slot."""
-        state = self.env._worlds.state
+        state = self.env._batch.parts[0][0].state
         board, dice, left = (tuple(np.asarray(state[one])[slot].tolist()) for one in (BOARD, DICE, LEFT))
         return Turn(board, dice, left, int(np.asarray(state[PLAYED])[slot]))
 

@@ -26,11 +26,11 @@ class Beside:
 
     def inside(self, name, slot):
         """Return what Pgx knows of a slot, and agents may not."""
-        return np.asarray(self.env._worlds.state[self._places.index(name)])[slot]
+        return np.asarray(self.env._batch.parts[0][0].state[self._places.index(name)])[slot]
 
     def by_agent(self, name, slot):
         """Return what Pgx has for each of its players, of whom either may be agent 0."""
-        return np.roll(self.inside(name, slot), -int(np.asarray(self.env._worlds.first)[slot]))
+        return np.roll(self.inside(name, slot), -int(np.asarray(self.env._batch.parts[0][0].first)[slot]))
 
     def move(self, actions):
         """Make the moves in Pgx; return the return of both agents in the slots where a game ended, and begin there."""
@@ -97,7 +97,7 @@ def test_leduc_holdem_is_openspiels():
 
 def _dealt(both, slot):
     """Return the ranks of agent 0, agent 1 and the public card."""
-    cards, first = both.inside("_cards", slot), int(np.asarray(both.env._worlds.first)[slot])
+    cards, first = both.inside("_cards", slot), int(np.asarray(both.env._batch.parts[0][0].first)[slot])
     return [int(cards[first]), int(cards[1 - first]), int(cards[2])]
 
 

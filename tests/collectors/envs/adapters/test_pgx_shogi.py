@@ -25,7 +25,9 @@ def read_moves(game, actions):
 
 
 def game_of(env, slot):
-    number, turn, board, hand = (np.asarray(env._worlds.state[one])[slot] for one in (NUMBER, TURN, BOARD, HAND))
+    number, turn, board, hand = (
+        np.asarray(env._batch.parts[0][0].state[one])[slot] for one in (NUMBER, TURN, BOARD, HAND)
+    )
     return GameState(step_count=number, color=turn, board=board, hand=hand)
 
 
