@@ -68,7 +68,9 @@ class PolicyConfig:
     head: str = "logits"  # for each option "logits", "values" (dqn), "atoms" (c51, rainbow), "quantiles"; or "actions"
     deviation: str = "constant"  # of continuous numbers, with head=logits: "constant", or an output in each "state"
     atoms: int = 51  # head=atoms, quantiles: numbers that describe the distribution of returns, for each option
-    support: list[float] = field(default_factory=lambda: [-10.0, 10.0])  # head=atoms: lowest and highest return
+    support: list[float] = field(
+        default_factory=lambda: [-10.0, 10.0]
+    )  # lowest and highest return: of atoms; quantiles begin between
     duelling: bool = False  # head=atoms, quantiles: a distribution for the state, and what each option adds to it
     noisy: float = (
         0.0  # initial noise of fully connected layers, by which live players explore: 0.5 as Rainbow; 0: none

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from league.policies.layout import PolicyConfig
-from league.policies.return_heads import atom_returns
+from league.policies.return_heads import atom_returns, middle_and_unit
 
 
 def atoms_of(config: PolicyConfig, device: torch.device) -> Tensor:
@@ -18,7 +18,12 @@ def atoms_of(config: PolicyConfig, device: torch.device) -> Tensor:
 def options_of(config: PolicyConfig, outputs: Tensor, state: Tensor) -> Tensor:
     """Return logits of atoms, or quantiles, of each option [B, N, K], from the policy head and the state's [B, K]."""
     each: Tensor = outputs.unflatten(1, (-1, config.atoms))
-    return state[:, None] + each - each.mean(dim=1, keepdim=True) if config.duelling else each
+    if config.duelling:
+        each = state[:, None] + each - each.mean(dim=1, keepdim=True)
+    if config.head == "quantiles":
+        middle, unit = middle_and_unit(config)
+        each = middle + unit * each
+    return each
 
 
 def worth_of(config: PolicyConfig, each: Tensor) -> Tensor:

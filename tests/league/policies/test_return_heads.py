@@ -41,7 +41,7 @@ def test_an_option_is_worth_the_mean_of_its_distribution(policy):
                 mean = [sum(outputs[row, o * 4 + k] for o in range(3)) / 3 for k in range(4)]
                 each = [state[row, k] + each[k] - mean[k] for k in range(4)]
             if policy.head == "quantiles":
-                expected[row, option] = sum(each) / 4
+                expected[row, option] = 0.5 + 1.5 * sum(each) / 4  # the middle and half the width of the support
             else:
                 odds = [math.exp(one) for one in each]
                 expected[row, option] = sum(o * z for o, z in zip(odds, [-1, 0, 1, 2], strict=True)) / sum(odds)

@@ -34,7 +34,7 @@ def test_the_loss_is_that_of_the_paper(kappa):
 
 def test_quantiles_learn_how_returns_are_distributed(hints, spec):
     """Rewards are made random: 0 or 4, equally likely, whatever is done."""
-    policy = PolicyConfig(hidden=[16], head="quantiles", atoms=4)
+    policy = PolicyConfig(hidden=[16], head="quantiles", atoms=4, support=[-1.0, 3.0])
     algorithm = QRDQN(QRDQNConfig(**ALGO, kappa=0.1), policy, spec, initial(policy, spec, 0))
     rng = np.random.default_rng(0)
     for seed in range(40):
