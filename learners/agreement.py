@@ -56,13 +56,15 @@ def _agree_alone(board: Board, trainees: Sequence[Trainee], stop: bool) -> Agree
 def agree(group: Group, trainees: Sequence[Trainee], stop: bool, buffer_moved: bool) -> Agreement:
     """Combine what all ranks know, in one exchange; `trainees` have the same order on all ranks.
 
-    Of the players with a full batch on every rank, the one whose batch became full first is chosen.
+    Of the players with a full batch and the same version on every rank, the one whose batch became full first is
+    chosen: the batch of a rank that must first advance may expire.
     """
     if group.board is not None:
         return _agree_alone(group.board, trainees, stop)
-    mine = [(trainee.version, not trainee.ready, trainee.full_since or 0) for trainee in trainees]
+    mine = [(t.version, -t.version, not t.ready, t.full_since or 0) for t in trainees]
     numbers = np.array([stop, buffer_moved, *chain(*mine)], np.int64)
     stopped, moved, *found = group.maximum(numbers).tolist()
-    versions, lacking, since = found[::3], found[1::3], found[2::3]
-    full = [(since[i], trainee.player) for i, trainee in enumerate(trainees) if not lacking[i]]
+    versions, lowest, lacking, since = found[::4], [-low for low in found[1::4]], found[2::4], found[3::4]
+    same = [low == high for low, high in zip(lowest, versions, strict=True)]
+    full = [(since[i], trainee.player) for i, trainee in enumerate(trainees) if same[i] and not lacking[i]]
     return Agreement(bool(stopped), bool(moved), tuple(versions), min(full)[1] if full else None)

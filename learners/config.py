@@ -39,5 +39,9 @@ class LearnerConfig:
             raise ValueError(
                 f"learner.share={self.share} needs learner.replay_in=learner: buffers follow ranks in step"
             )
+        if self.share != "ddp" and self.keep_replay:
+            raise ValueError(
+                f"learner.share={self.share} needs learner.keep_replay=false: replays are kept by ranks in step"
+            )
         if self.replay_in not in REPLAYS:
             raise ValueError(f"learner.replay_in: unknown {self.replay_in!r}; choose one of {', '.join(REPLAYS)}")

@@ -31,6 +31,16 @@ class FedPlayer:
     dropped_stopped: int = 0  # decisions that arrived nevertheless
     horizon: int | None = None  # the last version that can have been lost, set at the first report of one
 
+    @property
+    def full(self) -> bool:
+        """Whether there is a batch to train on."""
+        return self.batcher.full
+
+    @property
+    def takes(self) -> bool:
+        """Whether collectors are to send it segments."""
+        return self.train
+
     def held(self, session: str) -> int:
         """Return how many decisions of a session are here: waiting, or in the present update."""
         return self.batcher.waiting(session) + self.training.get(session, 0)
@@ -59,4 +69,6 @@ class FedPlayer:
             return False
         self.version = version
         self.batcher.expire(self.version)
+        if not self.full:
+            self.full_since = None
         return True

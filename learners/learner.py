@@ -148,11 +148,14 @@ class Learner:
         trainees, buffer = [self._trainees[player] for player in sorted(self._trainees)], self._intake.buffer
         known = self._addresses.buffers
         moved = buffer is not None and buffer.address != known[self.store.group.rank % len(known)]
+        for trainee in trainees:  # before one is chosen: what is too old for the new version makes no batch
+            if trainee.follow():
+                self._intake.publish(trainee)
         agreed = agree(self.store.group, trainees, self._stop_asked, moved)
         if agreed.buffer_moved and buffer is not None:
             self._addresses = replace(self._addresses, buffers=self.store.group.gather(buffer.address))
         for trainee, version in zip(trainees, agreed.versions, strict=True):
-            if trainee.advance(version) or trainee.follow():
+            if trainee.advance(version):
                 self._intake.publish(trainee)
         if agreed.stop:
             self._finish()
@@ -183,7 +186,7 @@ class Learner:
         )  # fmt: skip
 
     def _after_rollback(self, trainee: Trainee) -> None:
-        """Stop a player after too many rollbacks in a row: the same on every rank, as rollbacks are."""
+        """Stop a player after too many rollbacks in a row: in step on every rank, else on this one."""
         if trainee.in_a_row == 1:
             log.warning(
                 "player %s: an update is rolled back, version %d stays: %s",
@@ -193,10 +196,7 @@ class Learner:
             return
         trainee.stop()
         self._writer.write_last(trainee)
-        log.error(
-            "player %s: %s. Its training stops; version %d stays, and so does its checkpoint. %s",
-            trainee.player, trainee.stopped, trainee.version, trainee.remedy,
-        )  # fmt: skip
+        log.error("player %s: %s. %s. %s", trainee.player, trainee.stopped, trainee.consequence(), trainee.remedy)
 
     def _serve_within_update(self) -> None:
         """Answer collectors and the coordinator in the middle of an update; rosters wait."""

@@ -154,7 +154,7 @@ class SegmentServer:
 
     def _send_credit(self, session: str, fed: FedPlayer) -> None:
         credits, now = self._credits_of(fed), self.clock()
-        allowance = max(0, credits.allowance(session, fed.held(session), now)) if fed.train else 0
+        allowance = max(0, credits.allowance(session, fed.held(session), now)) if fed.takes else 0
         message = Credit(
             player=fed.player,
             incarnation=fed.incarnation,

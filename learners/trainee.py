@@ -125,15 +125,14 @@ class Trainee(FedPlayer):
         self.spent, left = spent, 1 - self.began
         self.algorithm.spent = min(1.0, max(0.0, (spent - self.began) / left)) if left > 0 else 1.0
 
-    @property
-    def full(self) -> bool:
-        """Whether there is a batch to train on."""
-        return self.batcher.full
-
     def stop(self) -> None:
         """Stop training: the last good version stays, and incoming segments are dropped."""
         self.stopped = f"{self.in_a_row} updates in a row were rolled back ({self.trouble})"
         self.full_since = None
+
+    def consequence(self) -> str:
+        """Return what follows for the player from a stop."""
+        return f"Its training stops; version {self.version} stays, and so does its checkpoint"
 
     @property
     def ready(self) -> bool:

@@ -1,5 +1,9 @@
 """What a learner does next: whom it trains."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from dict_board import boards
@@ -9,6 +13,7 @@ from league.wire.messages import (
     Assignment,
     Weights,
 )
+from learners.agreement import agree
 from learners.distributed import Alone
 
 
@@ -80,3 +85,111 @@ def test_rank_0_passes_on_the_end_of_the_league(apart):
     leader.answer(HERO, stop=True)
     assert not leader.learner.step(0)
     assert not other.learner.step(0)
+
+
+class InStep:
+    """One of two ranks that wait for each other, as threads of a test."""
+
+    board = None
+
+    def __init__(self, barrier, said):
+        self.barrier, self.said = barrier, said
+
+    def maximum(self, numbers):
+        self.said.append(numbers)
+        self.barrier.wait(10)
+        return np.maximum(*self.said)
+
+
+def agree_in_step(*ranks):
+    """Return what two ranks agree on, given the (name, version, full since) of their players."""
+    barrier, said = threading.Barrier(2), []
+
+    def decide(players):
+        trainees = [
+            SimpleNamespace(player=name, version=version, ready=since is not None, full_since=since)
+            for name, version, since in players
+        ]
+        return agree(InStep(barrier, said), trainees, stop=False, buffer_moved=False)
+
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(decide, ranks)
+    assert first == second
+    return first
+
+
+def test_ranks_in_step_choose_the_oldest_batch_that_all_have():
+    agreed = agree_in_step(
+        [("ann", 1, 5), ("bob", 2, 4), ("cat", 0, 1)], [("ann", 1, 5), ("bob", 2, 6), ("cat", 0, None)]
+    )
+    assert agreed.chosen == "ann"
+    assert agreed.versions == (1, 2, 0)
+
+
+def test_a_player_whose_rank_must_first_skip_versions_is_not_chosen():
+    """The batch of the rank that is behind may be too old for the version that it advances to."""
+    agreed = agree_in_step([("ann", 1, 1), ("bob", 0, 2)], [("ann", 9, 1), ("bob", 0, 2)])
+    assert agreed.versions == (9, 0)
+    assert agreed.chosen == "bob"
+
+
+def test_a_batch_too_old_for_the_version_that_a_rank_follows_is_not_trained_on(apart, play):
+    leader, other = apart
+    leader.run(HERO, steps=3)
+    other.learner.step(0)
+    collectors = [world.collector(f"rank-{rank}") for rank, world in enumerate(apart)]
+    for collector in collectors:
+        collector.pull()
+    leader.run(HERO)
+    other.learner.step(0)
+    for collector in collectors:
+        collector.hear()
+    old = play(collectors[1].flat, lanes=16)
+    for _ in range(4):
+        feed(leader, collectors[0], play)
+        leader.run(HERO)
+    collectors[1].feed(old)
+    other.learner.step(0)
+    trainee = other.learner._trainees["hero"]
+    assert trainee.version > trainee.batcher.max_lag
+    assert (trainee.rollbacks, trainee.algorithm.decisions, trainee.full_since) == (0, 0, None)
+
+
+def test_a_rank_that_stops_alone_leaves_the_player_to_the_others(apart, play, caplog):
+    leader, other = apart
+    leader.run(HERO, steps=3)
+    other.learner.step(0)
+    collectors = [world.collector(f"rank-{rank}") for rank, world in enumerate(apart)]
+    for collector in collectors:
+        collector.pull()
+    leader.run(HERO)
+    other.learner.step(0)
+    collectors[1].hear()
+    for seed in range(other.learner.store.config.max_rollbacks):
+        bad = play(collectors[1].flat, lanes=16, seed=seed)
+        bad.reward[:] = 1e30
+        collectors[1].feed(bad)
+        other.learner.step(0)
+    assert "Rank 1 stops training it, the others go on" in caplog.text
+    assert not other.learner._trainees["hero"].takes, "collectors are to send to another rank"
+    feed(leader, collectors[0], play)
+    leader.run(HERO)
+    assert leader.learner._trainees["hero"].version > 0
+
+
+def test_without_rank_0_all_stop(apart, play, caplog):
+    leader, other = apart
+    leader.run(HERO, steps=3)
+    other.learner.step(0)
+    collector = leader.collector()
+    collector.pull()
+    leader.run(HERO)
+    collector.hear()
+    for seed in range(leader.learner.store.config.max_rollbacks):
+        bad = play(collector.flat, lanes=16, seed=seed)
+        bad.reward[:] = 1e30
+        collector.feed(bad)
+        leader.run(HERO)
+    assert "All ranks of this learner stop training it" in caplog.text
+    other.learner.step(0)
+    assert other.learner._trainees["hero"].stopped == "rank 0 stopped training it"

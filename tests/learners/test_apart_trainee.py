@@ -128,3 +128,27 @@ def test_a_version_that_it_has_not_seen_makes_a_rank_look_and_not_skip(stores, p
     assert other.version == 1
     assert leader.skip_lost(9)
     assert leader.version == 10
+    assert other.follow(), "collectors get the version that was skipped to from every rank"
+    assert other.version == 10
+
+
+def test_costs_of_all_ranks_are_counted_once(stores, play):
+    leader, other = (store.begin(HERO) for store in stores())
+    train(other, play)
+    train(leader, play)
+    assert leader.cpu_seconds > other.cpu_seconds > 0
+    counted = leader.cpu_seconds
+    own = leader.cpu_seconds - other.cpu_seconds
+    assert own > 0
+    assert leader._news_of_others() == (0, 0), "what rank 1 trained is counted already"
+    assert leader.cpu_seconds == counted
+
+
+def test_a_mix_out_of_bounds_is_refused_and_the_rank_goes_on_with_its_own(stores, play):
+    leader, other = (store.begin(HERO) for store in stores("gossip"))
+    train(other, play)
+    key = f"weights/{leader._key('x').removeprefix('x/')}"
+    other.board.write(key, np.full_like(other.weights, np.float32(1e30)).tobytes())
+    assert train(leader, play, seed=1)
+    assert np.abs(leader.weights).max() < 1e3
+    assert leader.metrics()["player/hero/mixes_refused"] == 1

@@ -15,3 +15,9 @@ def test_a_wrong_config_is_refused(wrong):
 def test_an_average_that_forgets_nothing_or_all_is_refused(ema):
     with pytest.raises(ValueError, match=r"learner\.ema must be at least 0 and less than 1"):
         LearnerConfig(ema=ema)
+
+
+@pytest.mark.parametrize("kept", [{"keep_replay": True}, {"replay_in": "buffer"}])
+def test_ranks_that_do_not_wait_keep_no_replay(kept):
+    with pytest.raises(ValueError, match=r"learner\.share=async needs learner\.(keep_replay=false|replay_in=learner)"):
+        LearnerConfig(share="async", **kept)
