@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from league.ids import PlayerId
-from league.metrics import SECONDS, UPDATES_PER_SECOND, WAIT_SHARE, WRITE_FAILURES
+from league.metrics import CPU_SECONDS, SECONDS, UPDATES_PER_SECOND, WAIT_SHARE, WRITE_FAILURES, player_metric
 from league.wire.messages import Assignment, Roster
 from league.wire.ports import Client, Server
 from learners.agreement import agree, pass_on, share_rosters
@@ -249,4 +249,6 @@ class Learner:
             metrics |= {SECONDS: elapsed} | shares
         for trainee in self._trainees.values():
             metrics |= trainee.metrics()
-        return metrics
+        # A report has room for so many metrics, and rates by CPU seconds depend on these.
+        costs = {player_metric(player, CPU_SECONDS) for player in self._trainees} & metrics.keys()
+        return {name: metrics[name] for name in sorted(costs)} | metrics

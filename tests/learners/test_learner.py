@@ -6,6 +6,7 @@ from learner_world import BATCH, HERO, SEED, feed
 from league.ids import derive_seed
 from league.policies.layout import initial
 from league.wire.messages import (
+    Assignment,
     Credit,
     Refused,
     Weights,
@@ -164,3 +165,9 @@ def test_a_collector_that_heard_of_a_reset_first_gets_no_weights_of_the_past(her
     collector.pull(incarnation=1)
     world.learner.step(0)
     assert [type(message) for message in collector.hear()] == [Credit]
+
+
+def test_costs_of_players_come_first_in_a_report_that_has_room_for_so_many(world):
+    rows = [Assignment(player=name, incarnation=0) for name in ("ann", "bob")]
+    world.run(*rows, steps=3)
+    assert list(world.metrics)[:2] == ["player/ann/cpu_seconds", "player/bob/cpu_seconds"]
