@@ -24,7 +24,7 @@ from collectors.envs.rows import CanRehearse, Compiles, Ends, Environment, HasGu
 from collectors.envs.watched import Tell, silent, watched
 from collectors.outcome_notes import look_at_outcomes
 from collectors.pace import LOOKED_AT, TimeBudget
-from collectors.played_episodes import PlayedEpisodes, PlayWatch, from_transcripts
+from collectors.played_episodes import PlayedEpisodes, PlayWatch, TurnWatch, from_transcripts
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
 from league.limits import ABSENT
@@ -247,6 +247,7 @@ class RandomPlay:
     margins: list[float]  # of each episode that ended
     ticks: int
     played: PlayedEpisodes
+    turns: list[int]  # seats of several agents that act in turns
 
 
 def try_out(
@@ -269,11 +270,12 @@ def try_out(
     rng, begin = np.random.default_rng(0), time.monotonic()
     free, begun, margins = np.arange(env.slots, dtype=np.int32), 0, list[float]()
     earned, watch = ReturnSums(env.slots, len(env.spec.agents)), PlayWatch(env.spec)
+    turns = TurnWatch(env.spec, env.slots)
     for ticks in count(1):
         env.start(free, np.arange(begun + 1, begun + len(free) + 1, dtype=np.int64))
         begun += len(free)
         earned.clear(free)
-        ends = _random_tick(env, rng, earned, () if margins else bots)
+        ends = _random_tick(env, rng, earned, turns, () if margins else bots)
         spent = time.monotonic() - begin
         if margins and (enough(margins) or spent >= seconds):
             break
@@ -282,7 +284,7 @@ def try_out(
         if not margins and (ticks >= longest or ticks * ENDLESS_SECONDS < longest * spent) and spent >= patience:
             break
         free = ends.over.astype(np.int32)
-    return RandomPlay(margins, ticks, watch.episodes())
+    return RandomPlay(margins, ticks, watch.episodes(), turns.seats())
 
 
 def _margins(spec: EnvSpec, returns: npt.NDArray[np.float64], ranks: npt.NDArray[np.int64] | None) -> list[float]:
@@ -307,10 +309,11 @@ def _outcome_is_known(env: Environment) -> bool:
         raise EnvError(f"{env.spec.name}: {error}") from error
 
 
-def _random_tick(env: Environment, rng: np.random.Generator, earned: ReturnSums, bots: Bots) -> Ends:
+def _random_tick(env: Environment, rng: np.random.Generator, earned: ReturnSums, turns: TurnWatch, bots: Bots) -> Ends:
     """Move in every slot; return what ended."""
     rows = env.rows()
     earned.add_rows(rows)
+    turns.add(rows)
     for player, bot in bots:
         _try_bot(player, bot, rows, env.spec, rng)
     actions, _ = RandomBot(env.spec).act(rows.observation, rows.mask, rng)

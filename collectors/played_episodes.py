@@ -3,6 +3,10 @@
 watch = PlayWatch(env.spec)
 watch.add(ends, earned.totals[ends.over])           # after each tick
 watch.episodes().returns                            # [episodes, agents]
+
+turns = TurnWatch(env.spec, env.slots)
+turns.add(env.rows())                               # in each tick
+turns.seats()                                       # [1]: the agents of seat 1 never acted at the same time
 """
 
 from collections.abc import Sequence
@@ -12,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collectors.conformance import Transcript
-from collectors.envs.rows import Ends
+from collectors.envs.rows import Ends, Rows
 from league.spec import EnvSpec
 
 Floats = npt.NDArray[np.float64]
@@ -67,6 +71,30 @@ class PlayWatch:
             ranks=self._ranks,
             late=frozenset(self._late),
         )
+
+
+class TurnWatch:
+    """Notices seats of several agents of which only one acts at a time."""
+
+    def __init__(self, spec: EnvSpec, slots: int) -> None:
+        self._slots = slots
+        self._seat_of = np.empty(len(spec.agents), np.int64)
+        for number, seat in enumerate(spec.seats):
+            self._seat_of[list(seat.agents)] = number
+        self._at_once = np.zeros(len(spec.seats), np.int64)  # the most agents of a seat that acted in one tick
+        self._acted = np.zeros(len(spec.agents), np.bool_)
+
+    def add(self, rows: Rows) -> None:
+        """Add the agents that act in this tick."""
+        acting = np.zeros((self._slots, len(self._at_once)), np.int64)
+        np.add.at(acting, (rows.slot, self._seat_of[rows.agent]), 1)
+        self._at_once = np.maximum(self._at_once, acting.max(axis=0))
+        self._acted[rows.agent] = True
+
+    def seats(self) -> list[int]:
+        """Return the seats whose agents act in turns."""
+        several = np.bincount(self._seat_of[self._acted], minlength=len(self._at_once)) > 1
+        return np.flatnonzero(several & (self._at_once == 1)).tolist()
 
 
 def from_transcripts(spec: EnvSpec, episodes: Sequence[Transcript]) -> PlayedEpisodes:

@@ -253,21 +253,37 @@ def try_config(config: Config, allow: Collection[str] = (), progress: Notify = s
     tried = _tried_apart(config, allow, progress)
     if tried is not None:
         _check_against(config, tried.spec, allow)
-        return _ending(tried)
+        return _shown(tried, config, allow)
     env = make_environment(config.env, TRIAL_SLOTS, allow)
     try:
         _check_against(config, env.spec, allow)
         players = _founders(config, env.spec.roles)
-        return _ending(try_environment(env, players, config.league, allow, config.env, config.collector.slots))
+        tried = try_environment(env, players, config.league, allow, config.env, config.collector.slots)
+        return _shown(tried, config, allow)
     finally:
         env.close()
 
 
-def _ending(tried: Tried) -> Tried:
-    """Refuse an environment whose episodes do not end: its league would neither learn nor end."""
-    if tried.never_ends:
+def _shown(tried: Tried, config: Config, allow: Collection[str]) -> Tried:
+    """Refuse what only the trial shows: episodes that do not end, and agents of a seat who act in turns."""
+    if tried.never_ends:  # its league would neither learn nor end
         raise EnvError(tried.endless)
+    settings = settings_of(config, allow)
+    for seat in tried.turns:
+        agents = [tried.spec.agents[agent] for agent in tried.spec.seats[seat].agents]
+        for name, player in [("", settings.default), *settings.own.items()]:
+            with _blaming(name):
+                player.algo.refuse_turns(tried.spec.name, agents)
     return tried
+
+
+@contextmanager
+def _blaming(player: str) -> Iterator[None]:
+    """Turn a ValueError into a ConfigError that names the player whose settings are at fault, if it has its own."""
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigError(f"league.players.{player}: {error}" if player else str(error)) from error
 
 
 def _tried_apart(config: Config, allow: Collection[str], progress: Notify) -> Tried | None:
@@ -347,7 +363,7 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
     settings = settings_of(config, allow)
     checked: list[PolicyConfig] = []
     for name, player in [("", settings.default), *settings.own.items()]:
-        try:
+        with _blaming(name):
             player.algo.refuse_game(spec, config.launch.ranks)
             player.algo.refuse(player.policy)
             if not config.league.tournament.enabled:
@@ -359,8 +375,6 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
             if isinstance(policy, BoundPolicy) and policy not in checked:
                 checked.append(policy)
                 load(REHEARSE)(policy, spec, config.collector.slots)
-        except ValueError as error:
-            raise ConfigError(f"league.players.{name}: {error}" if name else str(error)) from error
     asked = {"replay_in=buffer": config.learner.replay_in == "buffer", "keep_replay=true": config.learner.keep_replay}
     for setting in (name for name, on in asked.items() if on and not any(player.replays for player in settings)):
         raise ConfigError(

@@ -87,6 +87,7 @@ class Tried(msgspec.Struct, frozen=True):
     notes: list[str] = []  # how long it compiled, guesses about seats and sides, what episodes showed about who wins
     returns: bool = False  # whether to keep returns beside scores: it is not zero-sum, or its roles differ
     longest: int = 0  # ticks without an end that are too many; 0: any number is fine
+    turns: list[int] = []  # seats of several agents that act in turns
 
     @property
     def never_ends(self) -> bool:
@@ -181,7 +182,7 @@ def try_environment(
     played = try_out(env, bots=bots, enough=enough, longest=longest(config))
     kept = not env.spec.cooperative and (env.spec.asymmetric or not constant_sum(played.played))
     notes = compiled + _notes(env, played.played, config)
-    return Tried(env.spec, played.margins, played.ticks, notes, kept, longest(config))
+    return Tried(env.spec, played.margins, played.ticks, notes, kept, longest(config), played.turns)
 
 
 def slow_to_build(name: str, seconds: float, slots: int) -> list[str]:

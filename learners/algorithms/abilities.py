@@ -16,6 +16,7 @@ BEGIN, END = "<!-- abilities: begin -->", "<!-- abilities: end -->"
 COLUMNS = {  # class variables of AlgoConfig with a column of their own
     "remembers": "memory",
     "teams": "a seat of several agents",
+    "takes_turns": "that act in turns",
     "replays": "replay",
     "central_critic": "central critic",
     "normalises": "`policy.normalise`",

@@ -12,7 +12,7 @@ It also declares what its algorithm handles, in class variables; those that it l
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -65,6 +65,7 @@ class AlgoConfig:
     actions: ClassVar[tuple[str, ...]] = ACTIONS  # kinds of actions that it learns, of league.spec.ACTIONS
     remembers: ClassVar[bool] = True  # whether its network may have a memory
     teams: ClassVar[str] = "each agent"  # what learns in a seat of several agents: "each agent", "jointly"; "": no team
+    takes_turns: ClassVar[bool] = True  # whether the agents of a seat may act in turns, and not in the same ticks
     own_critics: ClassVar[bool] = False  # whether its critics are in the learner only: it needs policy.critic=none
     torch_networks: ClassVar[bool] = True  # whether it trains networks on the contract of league.policies.network
     normalises: ClassVar[bool] = True  # whether it updates the statistics of policy.normalise
@@ -138,6 +139,16 @@ class AlgoConfig:
             )
         if ranks > 1 and not self.ranks:
             raise self._unable(f"cannot share its batches among {ranks} ranks", "launch.ranks=1", "ranks")
+
+    def refuse_turns(self, game: str, agents: Sequence[str]) -> None:
+        """Raise ValueError if this algorithm learns jointly what these agents of a seat decide, who act in turns."""
+        if not self.takes_turns:
+            raise self._unable(
+                f"learns from what the agents of a seat do in the same tick, but {', '.join(agents)} of {game!r} act "
+                "in turns",
+                "env.seats so that each agent has its own",
+                "takes_turns",
+            )
 
     def _misfit(self, needed: str) -> ValueError:
         return ValueError(

@@ -12,5 +12,6 @@ class HAPPOConfig(PPOConfig):
 
     algorithm: ClassVar[str] = "learners.algorithms.happo:HAPPO"
     teams: ClassVar[str] = "jointly"
+    takes_turns: ClassVar[bool] = False
     name: str = "happo"
     normalise_values: bool = True  # learn values at a running mean of 0 and deviation of 1

@@ -14,6 +14,7 @@ class VDNConfig(ValueConfig):
 
     algorithm: ClassVar[str] = "learners.algorithms.vdn:VDN"
     teams: ClassVar[str] = "jointly"
+    takes_turns: ClassVar[bool] = False
     normalises: ClassVar[bool] = False
     name: str = "vdn"
     n_step: int = 1  # rewards that are summed before the rest is estimated

@@ -8,8 +8,10 @@ from collectors.check import try_out
 from collectors.conforming import conform
 from collectors.envs.adapters.pettingzoo import adapt
 from collectors.envs.referee import Referee
-from collectors.played_episodes import from_transcripts
+from collectors.envs.rows import Rows
+from collectors.played_episodes import TurnWatch, from_transcripts
 from league.limits import ABSENT
+from league.spec import Array, EnvSpec, Seat
 
 
 def build(env, slots=2):
@@ -35,3 +37,23 @@ def test_returns_of_a_trial_are_those_of_the_rewards():
     assert np.unique(played.returns, axis=0).tolist() == [[10.0, 1.0]]
     ranked = try_out(Referee(adapt(small.SomebodyIsAbsent, 2), margin=0.1), enough=lambda margins: len(margins) > 3)
     assert all(ABSENT in ranks for ranks in ranked.played.ranks)
+
+
+def acting(*who):
+    """Rows of (slot, agent) that act in one tick."""
+    slot, agent = np.array(who, np.int32).reshape(-1, 2).T
+    nothing = np.zeros((len(slot), 1), np.float32)
+    return Rows(slot, agent, nothing, nothing > 0, nothing[:, 0], nothing[:, 0] > 0)
+
+
+def test_agents_of_a_seat_act_in_turns_if_no_two_of_them_ever_act_in_the_same_slot_and_tick():
+    seats = (Seat((0, 1)), Seat((2, 3)), Seat((4,)), Seat((5, 6)))
+    spec = EnvSpec("toy", tuple("abcdefg"), seats, Array((1,), "float32"), actions=2)
+    watch = TurnWatch(spec, 2)
+    assert watch.seats() == []
+    watch.add(acting((0, 0), (1, 1), (0, 2), (0, 4), (1, 5)))  # agents 0 and 1 act at once, but in different slots
+    watch.add(acting((1, 0), (1, 3)))
+    assert watch.seats() == [0, 1], "nobody knows yet of the agent 6"
+    watch.add(acting((0, 2), (0, 3)))
+    watch.add(acting())
+    assert watch.seats() == [0]

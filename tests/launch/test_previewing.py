@@ -115,3 +115,15 @@ def test_an_algorithm_that_cannot_learn_such_actions_names_those_that_can(capsys
         "league.players.main: algo=dqn learns one choice, but the actions of 'Pendulum-v1' are continuous "
         f"(choices [], 1 continuous numbers). Use an algorithm that can: {', '.join(able_to('actions', 'continuous'))}"
     ) in capsys.readouterr().err
+
+
+def test_an_algorithm_that_learns_jointly_is_refused_where_agents_of_a_seat_act_in_turns(capsys):
+    team = ["env=pettingzoo", "env.id=classic/tictactoe_v3", "env.seats=[[player_1,player_2]]", "league=cooperative"]
+    assert main(["run", *team, "algo=vdn", "--dry-run"]) == 2
+    assert (
+        "algo=vdn learns from what the agents of a seat do in the same tick, but player_1, player_2 of "
+        "'classic/tictactoe_v3' act in turns. Set env.seats so that each agent has its own, or use an algorithm that "
+        f"can: {', '.join(able_to('takes_turns'))}"
+    ) in capsys.readouterr().err
+    assert main(["run", *team, "algo=ippo", "--dry-run"]) == 0
+    assert main(["run", "env=simple_spread", "algo=qmix", "--dry-run"]) == 0

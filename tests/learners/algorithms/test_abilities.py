@@ -48,7 +48,7 @@ def test_the_table_has_a_row_for_each_algorithm_and_a_cell_for_each_ability():
     assert [row.split("`")[1] for row in rows] == NAMES
     assert {row.count("|") for row in rows} == {head.count("|")}
     dqn = next(row for row in rows if "`dqn`" in row)
-    assert dqn == "| `dqn` | yes | no | no | no | yes | each agent | yes | no | yes | yes | yes |"
+    assert dqn == "| `dqn` | yes | no | no | no | yes | each agent | yes | yes | no | yes | yes | yes |"
 
 
 def test_a_page_without_marks_is_refused():
