@@ -56,6 +56,16 @@ class LivePlayer:
         """The address of the rank with most credit: every rank gets its share of the segments."""
         return max(self.ranks, key=lambda address: self.ranks[address].credit)
 
+    @property
+    def credit(self) -> int:
+        """How many more decisions its ranks accept; not above 0: how far the rank with most credit is from accepting.
+
+        A rank that got more than it allows, or stopped, must not use up what another rank lacks: ranks in step wait
+        for the one without a batch.
+        """
+        credits = [rank.credit for rank in self.ranks.values()]
+        return sum(credit for credit in credits if credit > 0) or max(credits)
+
 
 class LearnerClient:
     """One client for each learner address, one `LivePlayer` for each learning player.
@@ -95,7 +105,7 @@ class LearnerClient:
         live = self.live[player]
         if live.version < 0:
             return 0
-        return sum(rank.credit for rank in live.ranks.values()) - live.waiting - unsent
+        return live.credit - live.waiting - unsent
 
     def receive(self, now: float) -> list[tuple[PlayerId, int, npt.NDArray[np.float32] | None]]:
         """Take in credits and weights; return new versions, with their weights if those are pulled."""

@@ -239,6 +239,31 @@ def test_every_rank_of_a_learner_gets_its_share():
     assert learner_client.credit("main", unsent=5) == 40 - 24 - 5
 
 
+def test_a_rank_that_got_more_than_it_allows_does_not_use_up_what_another_lacks():
+    """Ranks in step train when each has its batch: without credit for the one that lacks it, nobody would ever play."""
+    exchange = Exchange()
+    learner_client = LearnerClient("collector-0", "session", exchange.client)
+    servers = [exchange.server("learner-0"), exchange.server("learner-0.1")]
+    learner_client.follow([Host(player="main", incarnation=0, address=ADDRESS, more=("memory://learner-0.1",))])
+    learner_client.pull(0.0, ())
+    peers = [server.receive(0)[0].peer for server in servers]
+
+    def grant(*allowances):
+        for server, peer, allowance in zip(servers, peers, allowances, strict=True):
+            server.send(peer, Credit(player="main", incarnation=0, version=0, allowance=allowance))
+        learner_client.receive(0.0)
+
+    servers[0].send(peers[0], Weights(player="main", incarnation=0, version=0), {"flat": np.zeros(3, np.float32)})
+    grant(30, 20)
+    learner_client.send([segments_of(60)])
+    assert learner_client.credit("main", unsent=0) == 20
+    assert learner_client.credit("main", unsent=5) == 15
+    learner_client.send([segments_of(50)])
+    assert learner_client.credit("main", unsent=0) == -30, "each has more than it allows, so it does not go on for ever"
+    grant(0, 20)
+    assert learner_client.credit("main", unsent=4) == -34, "a rank that stopped takes nothing"
+
+
 def test_learners_are_heard_in_the_same_order_in_every_process():
     """The order of a set of texts differs from process to process; that of messages must not, or seeds mean little."""
     called = []

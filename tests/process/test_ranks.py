@@ -45,3 +45,24 @@ def test_a_killed_rank_comes_back_with_its_group(start, patiently, share):
     patiently(lambda: trained(league) > at_kill, 120, "training that goes on")
     assert league.interrupt() == 130
     assert verify(league.run) == 0
+
+
+def test_a_rank_that_got_too_much_does_not_keep_the_others_from_their_batch(start, patiently):
+    """Lanes hold many batches, and episodes are long: what one lane of messages brings to a rank is never even."""
+    league = start(
+        "env=gymnasium",
+        "env.id=Pendulum-v1",
+        "league=cooperative",
+        "policy.hidden=[8]",
+        "algo.batch=64",
+        "algo.minibatch=64",
+        "algo.epochs=1",
+        "learner.candidate_decisions=2048",
+        "collector.slots=8",
+        "collector.ticks=64",
+        "league.budget.minutes=30",
+        "launch.ranks=2",
+        "launch.collectors=1",
+    )
+    patiently(lambda: trained(league) >= 8192, 120, "training that never stands still")
+    assert league.interrupt() == 130
