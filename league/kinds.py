@@ -28,9 +28,7 @@ class KindConfig:
 
     matchmaking: dict[str, Any] = field(default_factory=dict)  # whom it meets: fields of league.matchmaking that differ
     promotion: dict[str, Any] = field(default_factory=dict)  # freeze and reset: fields of league.promotion that differ
-    rate: float = (
-        1.0  # share of training (league.rate_by) of each of its players, relative to the other learning players
-    )
+    rate: float = 1.0  # share of training (league.rate_by) of each of its players, relative to other learning ones
     policy: dict[str, Any] = field(default_factory=dict)  # its network: the fields of `policy` that differ
     algo: dict[str, Any] = field(default_factory=dict)  # its way of learning: the fields of `algo` that differ
     rated: bool = True  # whether its players take part in evaluation, and so have a rating

@@ -26,14 +26,10 @@ class PlayerConfig:
     """A player that is there from the start."""
 
     kind: str = "main"  # a row of league.kinds, scripted, mixture, or frozen (which needs weights)
-    rate: float | None = (
-        None  # share of training (league.rate_by), relative to other learning ones; null: that of its kind
-    )
+    rate: float | None = None  # share of training (league.rate_by), relative to others; null: that of its kind
     role: str | None = None  # bind it to one role; null: any seat; each: a player for each role, named after both
     bot: str | None = None  # scripted players: the name of the bot
-    weights: str | None = (
-        None  # or from: a packed player or snapshot to start from, or to be; the run copies it by hash
-    )
+    weights: str | None = None  # or from: a packed player or snapshot to start from, or to be; copied by hash
     pin: bool = False  # frozen, from a packed player: its rating there is its anchor here
     members: list[str] = field(default_factory=list)  # mixtures: players; main.* stands for all that main froze
     shares: list[float] = field(default_factory=list)  # mixtures: of each member, 1 in all; empty: all the same

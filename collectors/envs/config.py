@@ -73,9 +73,7 @@ class EnvConfig:
     seats: list[list[str]] | None = None  # the agents of each seat, or patterns like wolf_*; null: a good guess
     roles: list[str] | None = None  # the role of each seat; null: from the agents' names and spaces
     sides: list[str] | None = None  # the side of each seat: equal names win together; null: a good guess
-    outcome: str | None = (
-        None  # package.module:function that scores the agents; null: the named winner, or the highest return
-    )
+    outcome: str | None = None  # package.module:function that scores agents; null: the named winner, or highest return
     draw_margin: float = 0.0  # a side has to be ahead by more than this, or it is a draw
     python: str = ""  # only for pettingzoo: another Python that plays it, such as OTHER_VENV/bin/python
     python_seconds: float = PYTHON_SECONDS  # for a tick of that Python; then it hangs, and is started again

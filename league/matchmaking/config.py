@@ -13,9 +13,7 @@ class MatchmakingConfig:
 
     name: str = "alphastar"  # the matchmaker: alphastar, exploiter, pfsp, fsp, selfplay, or package.module:function
     rivals: list[str] = field(default_factory=list)  # the kinds whose live players it meets; empty: its own kind
-    pool: list[str] = field(
-        default_factory=list
-    )  # the kinds it meets of those that do not learn, or frozen (from files), scripted, mixture; empty: all
+    pool: list[str] = field(default_factory=list)  # kinds it meets, or frozen (from files), scripted, mixture; []: all
     weighting: str = "hard"  # pfsp, alphastar: hard, var, linear, capped or uniform
     self_play: float = 0.35  # pfsp, alphastar: share of matches against live rivals
     verification: float = 0.15  # alphastar: share of matches against what it may have forgotten

@@ -68,13 +68,9 @@ class PolicyConfig:
     head: str = "logits"  # for each option "logits", "values" (dqn), "atoms" (c51, rainbow), "quantiles"; or "actions"
     deviation: str = "constant"  # of continuous numbers, with head=logits: "constant", or an output in each "state"
     atoms: int = 51  # head=atoms, quantiles: numbers that describe the distribution of returns, for each option
-    support: list[float] = field(
-        default_factory=lambda: [-10.0, 10.0]
-    )  # lowest and highest return: of atoms; quantiles begin between
+    support: list[float] = field(default_factory=lambda: [-10.0, 10.0])  # lowest, highest return (quantiles: scale)
     duelling: bool = False  # head=atoms, quantiles: a distribution for the state, and what each option adds to it
-    noisy: float = (
-        0.0  # initial noise of fully connected layers, by which live players explore: 0.5 as Rainbow; 0: none
-    )
+    noisy: float = 0.0  # initial noise of fully connected layers, by which live players explore; Rainbow: 0.5
     epsilon: float = 0.05  # values, atoms, quantiles: probability that a frozen player acts at random, so games differ
     kwargs: dict[str, Any] = field(default_factory=dict)  # settings of structured, entities or package:Class
 
