@@ -9,6 +9,7 @@ board.raise_flag("stop")                        # any rank may
 from typing import Any, Protocol
 
 CHUNK = 4 << 20  # bytes: torch's store refuses values of more than 8 MB
+MISSING = "\0no such key\0"  # what a store returns for a key that it does not have, because it is told to expect it
 
 
 class Board(Protocol):
@@ -106,7 +107,6 @@ class StoreBoard:
         return bool(self._store.check([f"flag/{name}"]))
 
     def _get(self, key: str) -> bytes | None:
-        if not self._store.check([key]):
-            return None
-        found: bytes = self._store.get(key)
-        return found
+        """Return a value, or None at once: `get` would wait for a key that its writer deletes meanwhile."""
+        found: bytes = self._store.compare_set(key, MISSING, MISSING)  # changes nothing; returns what is there
+        return None if found == MISSING.encode() else found

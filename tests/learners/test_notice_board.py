@@ -2,6 +2,7 @@
 
 import os
 from datetime import timedelta
+from threading import Thread
 
 import pytest
 from dict_board import DictStore, boards
@@ -64,6 +65,20 @@ def test_a_note_waits_to_be_read_again():
     first, second = boards(2)
     first.write("start", b"here")
     assert second.wait("start", 0) == second.wait("start", 0) == b"here"
+
+
+def test_a_reader_never_waits_for_a_note_that_its_writer_replaces():
+    store = TCPStore("127.0.0.1", 0, 1, is_master=True, timeout=timedelta(seconds=2))
+    mine, theirs = StoreBoard(store, 0, 2), StoreBoard(store.clone(), 1, 2)
+    writer = Thread(target=lambda: [mine.write("weights", b"%d" % number) for number in range(3000)])
+    writer.start()
+    found = []
+    while writer.is_alive():
+        found += [note for note in [theirs.newer("weights", 0)] if note is not None]
+    writer.join()
+    found += [note for note in [theirs.newer("weights", 0)] if note is not None]
+    assert [int(note) for note in found] == sorted({int(note) for note in found})
+    assert found[-1] == b"2999"
 
 
 @pytest.mark.parametrize("size", [0, 10, 9 << 20], ids=["nothing", "little", "more than one value may hold"])
