@@ -227,12 +227,19 @@ def from_plain(plain: Mapping[str, Any], allow: Collection[str] | None = None) -
         unknown = complaint(kind, key)
         if unknown:
             raise ConfigError(unknown)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ConfigError(f"{key}={value}: expected a finite number")
+        if not _finite(value):
+            raise ConfigError(f"{key}={value}: expected finite numbers")
     parts = {item.name: getattr(config, item.name) for item in fields(Config)}
     algo: Any = config.algo
     # asdict, because msgspec drops what a dataclass without slots adds to one with them
     return Config(**{**parts, "algo": algo if kind is Config else _plain(asdict(algo))})
+
+
+def _finite(value: Any) -> bool:
+    """Return whether a value has no number that JSON cannot hold, in lists as by itself."""
+    if isinstance(value, list | tuple | dict):
+        return all(_finite(one) for one in (value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _class_of(plain: Mapping[str, Any], allow: Collection[str] | None) -> type[Config]:

@@ -188,13 +188,14 @@ class RunDirectory:
     def refuse_foreign_files(self) -> None:
         """Raise RunError if files lie where a new run is to be: it would take them for its own.
 
-        A start that was killed leaves a lock, empty folders and parts of files.
+        A start that was killed leaves a lock, the layout, empty folders and parts of files.
         """
+        lacking = self.config if self.layout.exists() else self.layout
         for above, _, files in os.walk(self.root):
             for path in (Path(above) / name for name in files):
-                if path != self.lock and not path.name.startswith(PART):
+                if path not in (self.lock, self.layout) and not path.name.startswith(PART):
                     raise RunError(
-                        f"{self.root} has a file {path.relative_to(self.root)}, but no file {self.layout.name}: it is "
+                        f"{self.root} has a file {path.relative_to(self.root)}, but no file {lacking.name}: it is "
                         "not a whole run. Choose another name=, or remove the directory"
                     )
 
@@ -209,6 +210,11 @@ class RunDirectory:
             newest = sorted(known.values(), key=lambda path: path.stat().st_mtime_ns, reverse=True)
             return cls(next((path for path in newest if not _is_tournament(path)), newest[0]).parent).check()
         for found in (cls(runs / text), cls(Path(text))) if text else ():
+            if found.layout.exists() and not found.config.exists() and not found.ledger.exists():
+                raise RunError(
+                    f"the start of {found.root} was cut off before it had a config: start it again (ludus run "
+                    f"name={found.name} ...), or remove the directory"
+                )
             if found.layout.exists() or found.config.exists() or found.ledger.exists():
                 return found.check()
         there = f"Runs in {runs}: {', '.join(sorted(known))}. Give a name, a path or 'latest'."

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from command_line import TINY, refused, stored
@@ -76,6 +77,17 @@ def test_a_ledger_without_a_config_is_not_a_new_run(capsys):
     run.config.unlink()
     Ledger.open(run.ledger).close()
     assert "has a file ledger.sqlite, but no file config.json" in refused(capsys, "run", "name=first")
+
+
+def test_a_start_that_was_cut_off_is_made_again(capsys):
+    run = RunDirectory(Path("runs/first")).create()
+    for command in ("status", "resume", "verify"):
+        assert "the start of runs/first was cut off" in refused(capsys, command, "first")
+    (run.root / "notes.txt").write_text("of a human")
+    assert "notes.txt, but no file config.json: it is not a whole run" in refused(capsys, "run", *TINY, "name=first")
+    (run.root / "notes.txt").unlink()
+    assert main(["run", *TINY, "name=first", "--quiet"]) == 0
+    assert run.config.exists()
 
 
 def test_a_directory_without_a_layout_is_not_a_run_and_stays_as_it_is(capsys):

@@ -69,7 +69,8 @@ ALGORITHMS = ", ".join(sorted(path.stem for path in (ROOT / "conf/algo").glob("*
         ("policy.hidden=[a]", "policy.hidden=[a]: expected a list of whole numbers"),
         ("league.budget.minutes=soon", "league.budget.minutes=soon: expected a number or null"),
         ("algo.normalise_advantages=3.5", "algo.normalise_advantages=3.5: expected true or false"),
-        ("algo.lr=nan", "algo.lr=nan: expected a finite number"),
+        ("algo.lr=nan", "algo.lr=nan: expected finite numbers"),
+        ("policy.support=[-inf,1.0]", "policy.support=[-inf, 1.0]: expected finite numbers"),
         ("seed=1,2", "'seed=1,2' is a sweep, but this starts one league: add -m to start one for each value"),
         (
             "league.promotion.threshold=2",

@@ -48,7 +48,7 @@ def test_what_is_missing_in_a_stored_config_is_default():
         ({"sed": 1}, "unknown key 'sed'; did you mean 'seed'?"),
         ({"algo": {"learning_rate": 1.0}}, "unknown key 'algo.learning_rate'; did you mean 'algo.lr'?"),
         ({"seed": "one"}, "seed: Expected `int`, got `str`"),
-        ({"algo": {"lr": float("inf")}}, "algo.lr=inf: expected a finite number"),
+        ({"algo": {"lr": float("inf")}}, "algo.lr=inf: expected finite numbers"),
         (
             {"launch": {"learners": 0}},
             "launch: collectors and drain_seconds must not be negative, learners and ranks at least 1",
