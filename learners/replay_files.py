@@ -112,11 +112,10 @@ class ReplayFiles:
 
 
 def told_size(size: int, replay: LocalReplay) -> str:
-    """Return how large a kept replay is, and how large it can become."""
+    """Return how large a kept replay is, and how large it can become; an empty one does not show that."""
     used, capacity = replay.replay.used, replay.replay.capacity
-    return (
-        f"its replay is kept in {size / 1e6:.1f} MB, when it is full in {size * capacity / max(1, used) / 1e6:.1f} MB"
-    )
+    full = f", when it is full in {size * capacity / used / 1e6:.1f} MB" if used else ""
+    return f"its replay is kept in {size / 1e6:.1f} MB{full}"
 
 
 def _fill(path: Path, wanted: KeptReplay, replay: LocalReplay, rng: np.random.Generator) -> int:

@@ -78,8 +78,10 @@ def noting_stops() -> Iterator[list[str]]:
         def emit(self, record: logging.LogRecord) -> None:
             if TRAINING_STOPS in (text := record.getMessage()):
                 told.append(text)
+            elif logging.lastResort is not None:  # which prints warnings only where there is no handler
+                logging.lastResort.handle(record)
 
-    log, handler = logging.getLogger("ludus.learner"), StopNotes(logging.ERROR)
+    log, handler = logging.getLogger("ludus.learner"), StopNotes(logging.WARNING)
     log.addHandler(handler)
     try:
         yield told

@@ -77,7 +77,7 @@ def costs_table(state: LeagueState, rows: Sequence[Cost]) -> Table:
     """Return the costs as a table."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("player", no_wrap=True, overflow="ellipsis", min_width=10)
-    table.add_column("algorithm", no_wrap=True)
+    table.add_column("algorithm", overflow="fold", min_width=12)  # package.module:Class may be long
     for name in ("rating", "env steps", "decisions", "CPU s"):
         table.add_column(name, justify="right", no_wrap=True)
     ratings = {row.player: rating_text(row) for row in all_standings(state)}

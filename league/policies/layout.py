@@ -128,6 +128,11 @@ class PolicyConfig:
             raise ValueError(
                 f"policy.name: unknown network {self.name!r}. Known: {known}; or write package.module:Class"
             )
+        if self.critic == "none":
+            raise ValueError(
+                f"policy.critic=none, as ddpg, td3, sac and discrete_sac have it: they train only the networks "
+                f"{', '.join(NETWORKS)}. Use one of these instead of {self.name}, or another algorithm"
+            )
         for key, default in (("memory", "none"), ("critic", "shared"), ("normalise", False), ("agent_id", False)):
             if getattr(self, key) != default:
                 raise ValueError(

@@ -106,14 +106,14 @@ class AlgoConfig:
 
     def refuse(self, policy: PolicyConfig) -> None:
         """Raise ValueError if this algorithm cannot train such a network."""
+        if not policy.ours and not self.torch_networks:
+            raise self._unable(f"cannot train the network {policy.name}", "a built-in policy", "torch_networks")
         if policy.head != self.head:
             raise self._misfit(f"head={self.head}, not {policy.head}")
         if self.own_critics != (policy.critic == "none"):
             raise self._misfit("critic=none" if self.own_critics else "critic=shared, not none")
         if policy.recurrent and not self.remembers:
             raise self._unable("trains no network with a memory", "policy.memory=none", "remembers")
-        if not policy.ours and not self.torch_networks:
-            raise self._unable(f"cannot train the network {policy.name}", "a built-in policy", "torch_networks")
         if policy.oversees and not self.central_critic:
             raise self._unable(
                 f"has no use for policy.critic={policy.critic}", "policy.critic=shared", "central_critic"

@@ -25,6 +25,8 @@ class ValueConfig(ReplayConfig):
         ReplayConfig.__post_init__(self)
         if not all(0 <= rate <= 1 for rate in (self.epsilon, self.epsilon_final)):
             raise ValueError("algo: epsilon and epsilon_final must be between 0 and 1")
+        if self.epsilon_spread < 0:
+            raise ValueError(f"algo.epsilon_spread={self.epsilon_spread:g} must not be negative; 0: all slots alike")
 
     def exploration(self, decisions: int) -> float:
         """Return epsilon after this many decisions.

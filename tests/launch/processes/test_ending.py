@@ -1,10 +1,12 @@
 """A league that never trained is no success."""
 
+import logging
+
 import pytest
 
 from launch.cli import main
 from launch.config.config import Config, stored, to_plain
-from launch.processes.ending import find_end_problem, finished, stop_reason
+from launch.processes.ending import find_end_problem, finished, noting_stops, stop_reason
 from launch.viewers.view import read_offline
 from league.events import (
     CandidateWritten,
@@ -149,3 +151,13 @@ def test_a_league_with_budget_left_or_without_a_ledger_is_not_finished(run):
     assert finished(run) is None
     run.ledger.unlink()
     assert finished(run) is None
+
+
+def test_a_learner_in_this_process_may_warn(capsys):
+    log = logging.getLogger("ludus.learner")
+    with noting_stops() as told:
+        log.warning("the replay of %s was damaged", "main")
+        log.error("main fails. Its training stops")
+        log.info("nothing of note")
+    assert told == ["main fails. Its training stops"]
+    assert capsys.readouterr().err == "the replay of main was damaged\n"

@@ -2,7 +2,11 @@
 
 import json
 
+import msgspec
+from rich.console import Console
+
 from launch.viewers import reading
+from launch.viewers.costs import costs, costs_table
 
 
 def test_standings_with_what_was_spent_on_each_player(run, state, out):
@@ -20,3 +24,14 @@ def test_standings_with_what_was_spent_on_each_player(run, state, out):
     text = out()
     assert all(f"{player} " in text for player in learning)
     assert "CPU s" in text
+
+
+def test_a_long_algorithm_leaves_room_for_the_numbers(run, capsys):
+    view, rows = costs(run)
+    rows = [msgspec.structs.replace(row, algorithm="own_algorithm:ReinforceConfig") for row in rows]
+    Console(width=80).print(costs_table(view.state, rows))
+    text = capsys.readouterr().out
+    assert all(f"{row.cpu_seconds:,.1f}" in text for row in rows)
+    assert "env steps" in text
+    assert "±" in text
+    assert "\u2026" not in text

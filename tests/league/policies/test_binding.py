@@ -41,6 +41,7 @@ def test_settings_are_the_same_with_and_without_code():
     [
         ({"kwargs": {"width": 3}}, "policy.kwargs are for networks on the contract"),
         ({"name": "nothing"}, "unknown network 'nothing'"),
+        ({"name": "structured", "critic": "none"}, "sac and discrete_sac have it: they train only the networks mlp, "),
         ({"name": "a:B", "memory": "gru"}, "policy.memory: the network a:B brings its own; set policy.memory=none"),
         ({"name": "a:B", "critic": "central"}, "set policy.critic=shared"),
         ({"name": "a:B", "normalise": True}, "set policy.normalise=false"),

@@ -61,7 +61,7 @@ def test_a_gradient_that_is_not_finite_is_no_step(wrong):
 def test_what_does_not_fit_is_refused():
     for policy, needed in (
         (replace(policy_for(SACConfig()), memory="gru"), "policy.memory=none"),
-        (replace(policy_for(SACConfig()), name="structured", critic="shared"), "policy.critic=none"),
+        (replace(policy_for(SACConfig()), name="structured", critic="shared"), "cannot train the network structured"),
         (policy_for(TD3Config()), "policy.head=logits"),
     ):
         with pytest.raises(ValueError, match=needed):

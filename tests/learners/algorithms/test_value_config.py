@@ -22,3 +22,8 @@ def test_epsilon_falls_and_travels_with_the_weights(hints, spec):
 def test_a_rate_of_exploration_that_cannot_be_is_refused(settings):
     with pytest.raises(ValueError, match="between 0 and 1"):
         ValueConfig(**settings)
+
+
+def test_slots_cannot_explore_with_more_than_certainty():
+    with pytest.raises(ValueError, match="algo.epsilon_spread=-3 must not be negative"):
+        ValueConfig(epsilon_spread=-3.0)
