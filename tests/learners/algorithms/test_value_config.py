@@ -25,5 +25,5 @@ def test_a_rate_of_exploration_that_cannot_be_is_refused(settings):
 
 
 def test_slots_cannot_explore_with_more_than_certainty():
-    with pytest.raises(ValueError, match="algo.epsilon_spread=-3 must not be negative"):
+    with pytest.raises(ValueError, match=r"algo.epsilon_spread=-3 must not be negative"):
         ValueConfig(epsilon_spread=-3.0)
