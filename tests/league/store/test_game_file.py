@@ -70,7 +70,7 @@ def test_every_array_has_its_own_type_and_shape(tmp_path):
         others = [array[..., None], array[:1], array[:, 1:] if array.ndim > 1 else array[None]]
         for wrong in (*others, array.astype("float64"), array.astype("uint8")):
             write_games(path, games(**{name: wrong}))
-            with pytest.raises(GameFileError, match="the array .* the card and the other arrays need"):
+            with pytest.raises(GameFileError, match=r"the array .* the card and the other arrays need"):
                 list(read_games(path))
 
 
