@@ -43,8 +43,8 @@ class Preview:
 
 def preview(config: Config, *, allow: Collection[str], accept: bool) -> Preview:
     """Do what `ludus run` does before it writes anything, and raise what it would raise."""
-    with Spinner("trying the environment"):
-        tried = try_config(config, allow)
+    with Spinner("trying the environment") as progress:
+        tried = try_config(config, allow, progress.update)
     spec, run = tried.spec, RunDirectory(Path(config.runs) / config.name)
     config, _ = with_payoff(config, tried, run)
     weights = find_weights(config, SnapshotStore(run.snapshots))

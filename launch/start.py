@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -21,7 +22,7 @@ from collectors.envs.watched import silent
 from coordinator.opening import check_seats
 from launch.config.changes import Change, differences
 from launch.config.config import Config, ConfigError, settings_of, stored, to_plain
-from launch.config.data_sets import check_imitation
+from launch.config.data_sets import check_imitation, deciders_of
 from launch.config.env_spec import check_rules
 from launch.config.foreign import refuse_foreign
 from launch.config.start_weights import check_weights, copy_weights, find_weights, with_hashes
@@ -252,11 +253,11 @@ def try_config(config: Config, allow: Collection[str] = (), progress: Notify = s
     check_trackers(config.track.to)
     tried = _tried_apart(config, allow, progress)
     if tried is not None:
-        _check_against(config, tried.spec, allow)
+        _check_against(config, tried.spec, allow, progress)
         return _shown(tried, config, allow)
     env = make_environment(config.env, TRIAL_SLOTS, allow)
     try:
-        _check_against(config, env.spec, allow)
+        _check_against(config, env.spec, allow, progress)
         players = _founders(config, env.spec.roles)
         tried = try_environment(env, players, config.league, allow, config.env, config.collector.slots)
         return _shown(tried, config, allow)
@@ -319,13 +320,13 @@ def with_payoff(config: Config, tried: Tried, run: RunDirectory) -> tuple[Config
     return replace(config, league=replace(config.league, payoff=payoff)), why
 
 
-def _check_against(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
+def _check_against(config: Config, spec: EnvSpec, allow: Collection[str], progress: Notify) -> None:
     check_seats(config.league, spec)
     if config.league.probe.enabled and spec.cooperative:
         raise ConfigError(f"league.probe: all seats of {spec.name} are on one side, so nobody can be exploited")
     _founders(config, spec.roles)
     check_rules(config, spec, allow)
-    _check_parts(config, spec, allow)
+    _check_parts(config, spec, allow, progress)
     check_exploit_every(config, spec, allow)
 
 
@@ -359,8 +360,9 @@ def _check_span(algo: AlgoConfig, config: Config) -> None:
         )
 
 
-def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
+def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str], progress: Notify) -> None:
     settings = settings_of(config, allow)
+    deciders = cache(lambda data: deciders_of(data, config.env, spec, progress))  # several players may imitate one
     checked: list[PolicyConfig] = []
     for name, player in [("", settings.default), *settings.own.items()]:
         with _blaming(name):
@@ -370,7 +372,7 @@ def _check_parts(config: Config, spec: EnvSpec, allow: Collection[str]) -> None:
                 _check_span(player.algo, config)
             policy = bind(player.policy, spec, allow)
             player.algo.refuse(policy)  # once more: only its code says whether it has a memory
-            check_imitation(player.algo, config.env, spec, allow)
+            check_imitation(player.algo, spec, deciders, allow)
             assign_groups(player.algo.groups, describe(policy, spec))
             if isinstance(policy, BoundPolicy) and policy not in checked:
                 checked.append(policy)

@@ -11,7 +11,7 @@ Legend of shapes: see league.segment.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -24,7 +24,7 @@ import numpy.typing as npt
 from league.errors import InputError
 from league.ids import PlayerId
 from league.policies.actions import legal
-from league.segment import CONTINUES, CUT, TERMINATED, Segments, not_finite
+from league.segment import CONTINUES, CUT, TERMINATED, Segments
 from league.spec import EnvSpec, Seat
 from league.store.game_file import Games, GamesCard, read_games
 from learners.batcher import join
@@ -99,25 +99,51 @@ def divided(segments: Segments, share: float) -> tuple[Segments, Segments | None
 
 
 def read_lessons(folder: str, spec: EnvSpec, players: Sequence[str] = ()) -> Segments:
-    """Return the decisions of a data set, of those players whose name matches; raise LessonsError if it has none."""
+    """Return the decisions of a data set, of those players whom `players` names; raise LessonsError if it has none."""
     parts, names = [], dict[str, None]()
     for games in read_games(Path(folder)):
-        refuse_other(games.card, spec, folder)
-        if wrong := not_finite({name: getattr(games, name) for name in ("observation", "action", "reward")}):
-            raise LessonsError(f"algo.data={folder}: {', '.join(wrong)} hold NaN or infinity")
-        if not legal(spec, games.action, games.mask).all():
-            raise LessonsError(f"algo.data={folder}: it has actions that its own masks do not allow")
-        wanted = [not players or any(fnmatchcase(name, one) for one in players) for name in games.card.players]
-        names |= dict.fromkeys(games.card.players)
-        chosen = np.flatnonzero(np.array(wanted)[games.player])
+        refuse_unfit(games, spec, folder)
+        names |= dict.fromkeys(who_decides(games))
+        wanted = [is_named(name, players) for name in games.card.players]
+        chosen = np.flatnonzero(np.array(wanted, np.bool_)[games.player])
         if len(chosen):
             parts.append(lanes_of(games, spec, chosen))
-    if not parts:
-        raise LessonsError(
-            f"algo.data={folder}: no decision there is of {', '.join(players) or 'anybody'}; "
-            f"players are {', '.join(list(names)[:20]) or 'none'}"
-        )
+    refuse_nobody(folder, names, players)
     return join(parts)
+
+
+def refuse_unfit(games: Games, spec: EnvSpec, folder: str) -> None:
+    """Raise LessonsError if games are of another environment, or have actions that nobody can take."""
+    refuse_other(games.card, spec, folder)
+    if not legal(spec, games.action, games.mask).all():
+        raise LessonsError(f"algo.data={folder}: it has actions that its own masks do not allow")
+
+
+def who_decides(games: Games) -> list[str]:
+    """Return the names of the players that have decisions in a file, in the order of their numbers."""
+    return [games.card.players[number] for number in np.unique(games.player)]
+
+
+def is_named(name: str, players: Sequence[str]) -> bool:
+    """Whether `players`, names and patterns, name this one; an empty list names everybody.
+
+    >>> [is_named(name, ["main.*"]) for name in ("main.0", "main", "main_exploiter.0")]
+    [True, False, False]
+    """
+    return not players or any(fnmatchcase(name, one) for one in players)
+
+
+def refuse_nobody(folder: str, names: Collection[str], players: Sequence[str]) -> None:
+    """Raise LessonsError unless a data set has decisions of somebody whom `players` names."""
+    if not names:
+        raise LessonsError(
+            f"algo.data={folder}: there is no decision in it. Write games with: ludus export RUN --to games"
+        )
+    if not any(is_named(name, players) for name in names):
+        raise LessonsError(
+            f"algo.data={folder}: no decision there is of {', '.join(players)}; players are "
+            f"{', '.join(list(names)[:20])}. Correct algo.players (main.* stands for all that main froze, not for main)"
+        )
 
 
 def refuse_other(card: GamesCard, spec: EnvSpec, folder: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 SAME = 3  # deaths in a row by the same error, with nothing done in between, after which a process is given up
 TRACEBACK = "Traceback (most recent call last):"
+REFUSALS = "ludus.refusal"  # the logger of a process that no other start would help: what its user gave cannot work
 AGENT = "ChildFailedError"  # torchrun's own error, which follows that of a rank and has no cause
 
 
@@ -46,6 +47,16 @@ def last_traceback(log: str) -> str:
         if AGENT not in block.rpartition("\n")[2]:
             return block
     return ""
+
+
+def refusal(log: str) -> str:
+    r"""Return why a process refused to work; empty if it did not. Torchrun hides the exit codes of ranks, not this.
+
+    >>> refusal("noise\n2026-01-01 00:00:00,000 ERROR ludus.refusal: there are no games in x\nmore noise")
+    'there are no games in x'
+    """
+    found = re.search(rf"ERROR {re.escape(REFUSALS)}: (.*)$", log, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _block(text: str, prefix: str) -> str:

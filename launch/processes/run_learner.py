@@ -10,15 +10,20 @@ import torch
 
 from launch.processes.build import Composition, LearnerSockets
 from launch.processes.context import ProcessContext
+from launch.processes.failing import REFUSALS
+from launch.spawn.exit_code import REFUSED
 from launch.spawn.lifeline import end_with_parent
 from launch.topology.endpoints import Endpoints, listening_host
 from launch.topology.parts import rank_name
+from league.errors import InputError
 from league.store.files import publish
 from league.store.regular_file import read_text_of
+from league.wire.keys import KeysError
 from league.wire.sockets import SEGMENTS_LIMIT
 from learners.distributed import join, leave
 
 log = logging.getLogger("ludus.process")
+refusals = logging.getLogger(REFUSALS)
 
 REPLACED = 71  # exit code of a process that found another one of its name
 ORDER = "LUDUS_ORDER"  # the variable by which a batch system numbers the starts of a process
@@ -54,6 +59,23 @@ class NameClaim:
 
 
 def run_learner(context: ProcessContext) -> int:
+    """Train; return REFUSED, with one line in the log, if what the user gave cannot work, such as a data set.
+
+    Another start would fail in the same way, unlike after any other error. Keys are no such input: with the next key it
+    works again.
+    """
+    try:
+        return _train(context)
+    except KeysError:
+        raise
+    except InputError as error:
+        refusals.error("%s", " ".join(str(error).split()))
+        if context.run.slurm.exists():
+            publish(context.run.ended, f"{error}\n".encode())
+        return REFUSED
+
+
+def _train(context: ProcessContext) -> int:
     """Train until the coordinator stops the league, or until SIGTERM."""
     config, run, index = context.config, context.run, context.index
     torch.set_num_threads(1)

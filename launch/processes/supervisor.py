@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from launch.processes.failing import SAME, Failures
-from launch.spawn.exit_code import REFUSED, describe_exit
+from launch.processes.failing import SAME, Failures, refusal
+from launch.spawn.exit_code import describe_exit
 from launch.spawn.interpreter import environment, python
 from launch.topology.parts import HUNG, Part
 from launch.topology.roles import ROLES, ProcessRole, RoleTraits
@@ -163,8 +163,8 @@ class Supervisor:
             self._report_tracker(child, last_line(path), path)
             return
         how = describe_exit(code) + self._explain_exit(child.part, code)
-        if code == REFUSED and child.part.role is ProcessRole.COORDINATOR:
-            raise GivenUp(f"{last_line(path)} (the log of the {child.part.name}: {path})")
+        if child.traits.vital and (why := refusal(_text_after(path, child.before[0]))):
+            raise GivenUp(f"{why} (the log of the {child.part.name}: {path})")
         if code not in KILLED and not progressed:
             self._stop_if_hopeless(child, path)
         self.warn(f"{child.part.name} ended with {how}; it starts again in {backoff:g} s. Its log: {path}")

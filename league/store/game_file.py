@@ -17,7 +17,8 @@ import numpy.typing as npt
 import safetensors.numpy
 
 from league import limits
-from league.errors import LudusError
+from league.errors import InputError
+from league.segment import not_finite
 from league.spec import EnvSpec
 from league.store.files import publish
 from league.store.plain_json import decode_json
@@ -29,7 +30,7 @@ KEY = "ludus_games"  # of the entry in the metadata
 PATTERN = "games-*.safetensors"
 
 
-class GameFileError(LudusError):
+class GameFileError(InputError):
     """A file that holds no games, or cannot be read."""
 
 
@@ -104,18 +105,46 @@ def _read(path: Path) -> Games:
 
 
 def _check(games: Games) -> None:
-    """Raise ValueError if the arrays do not fit each other, or the card."""
-    for names, size in ((OF_DECISIONS, len(games.episode)), (ARRAYS[len(OF_DECISIONS) :], len(games))):
-        wrong = [name for name in names if len(getattr(games, name)) != size]
-        if wrong:
-            raise ValueError(f"the array {wrong[0]} has another length than the others")
-    for name, most in (
-        ("episode", len(games)),
-        ("player", len(games.card.players)),
-        ("agent", len(games.card.spec.agents)),
-    ):
+    """Raise ValueError if an array is not what the card and the other arrays make of it."""
+    for name, (dtype, shape) in _expected(games).items():
         array = getattr(games, name)
-        if array.dtype.kind != "i" or (len(array) and not 0 <= array.min() <= array.max() < most):
+        if array.dtype != dtype or array.shape != shape:
+            found, needed = f"{array.dtype} {array.shape}", f"{np.dtype(dtype)} {shape}"
+            raise ValueError(f"the array {name} is {found}, the card and the other arrays need {needed}")
+    for name, most in _indices(games).items():
+        array = getattr(games, name)
+        if array.size and not 0 <= array.min() <= array.max() < most:
             raise ValueError(f"the array {name} has numbers that are none of {most}")
-    if games.observation.shape[1:] != games.card.spec.observation.shape:
-        raise ValueError(f"observations have the shape {games.observation.shape[1:]}, the card has another one")
+    if (games.episode[1:] < games.episode[:-1]).any():
+        raise ValueError("the array episode does not ascend: the decisions of an episode follow one another")
+    if wrong := not_finite({name: getattr(games, name) for name in ("observation", "action", "reward", "returns")}):
+        raise ValueError(f"the array {wrong[0]} holds NaN or infinity")
+
+
+def _expected(games: Games) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return the dtype and the shape of every array."""
+    spec, decisions, episodes = games.card.spec, games.episode.shape[:1], games.ticket.shape[:1]
+    entries = (*episodes, games.players.shape[-1])
+    return {
+        "episode": ("int32", decisions),
+        "agent": ("int16", decisions),
+        "player": ("int32", decisions),
+        "observation": (spec.observation.dtype, (*decisions, *spec.observation.shape)),
+        "mask": ("bool", (*decisions, spec.actions)),
+        "action": (spec.action.dtype, (*decisions, *spec.action.shape)),
+        "reward": ("float32", decisions),
+        "last": ("bool", decisions),
+        "truncated": ("bool", decisions),
+        "ticket": ("int64", episodes),
+        "number": ("int32", episodes),
+        "training": ("bool", episodes),
+        "players": ("int32", entries),
+        "returns": ("float32", entries),
+        "ranks": ("int16", entries),
+    }
+
+
+def _indices(games: Games) -> dict[str, int]:
+    """Return the arrays that count something, and how many of it there are."""
+    players = len(games.card.players)
+    return {"episode": len(games), "agent": len(games.card.spec.agents), "player": players, "players": players}

@@ -5,10 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from league.policies.layout import PolicyConfig
-from league.spec import EnvSpec
-from league.store.game_file import read_games
 from learners.algorithms.config import ActorCriticConfig
-from learners.lessons import refuse_other
 
 
 @dataclass(kw_only=True, slots=True)
@@ -18,7 +15,7 @@ class BCConfig(ActorCriticConfig):
     algorithm: ClassVar[str] = "learners.algorithms.bc:BC"
     name: str = "bc"
     data: str = ""  # a data set of games, or one of its files: ludus export RUN --to games
-    players: list[str] = field(default_factory=list)  # in the data set, whom to imitate, such as main.*; none: all
+    players: list[str] = field(default_factory=list)  # whom to imitate; main.*: all that main froze; none: everybody
     batch: int = 512  # decisions of its own that are played between two updates: only what it imitates is learned from
     lessons: int = 4096  # decisions to imitate in each update, about
     minibatch: int = 256  # decisions for each gradient step, about
@@ -46,12 +43,6 @@ class BCConfig(ActorCriticConfig):
             raise ValueError(f"algo={self.name} needs algo.data=FOLDER, games written by ludus export RUN --to games")
         if self.data and not Path(self.data).exists():
             raise ValueError(f"algo.data: there is no {self.data}. Write games with: ludus export RUN --to games")
-
-    def refuse_game(self, spec: EnvSpec, ranks: int = 1) -> None:
-        """Raise ValueError if this algorithm cannot learn such a game, or its data set is of another one."""
-        ActorCriticConfig.refuse_game(self, spec, ranks)
-        if self.data and Path(self.data).exists():
-            refuse_other(next(read_games(Path(self.data))).card, spec, self.data)
 
     @property
     def needs_data(self) -> bool:

@@ -9,6 +9,7 @@ from game_data import games_of, write_data
 
 from league.segment import CONTINUES, CUT, TERMINATED
 from league.spec import Array, EnvSpec, Seat
+from league.store.game_file import ARRAYS
 from learners import lessons as lessons_module
 from learners.lessons import Lessons, LessonsError, divided, pick, read_lessons, share_of
 
@@ -79,6 +80,8 @@ def test_only_the_players_that_match_are_imitated(whole, spec, tmp_path):
     np.testing.assert_array_equal(found.action, whole.action[[0, 1, 3, 4]])
     with pytest.raises(LessonsError, match=r"no decision there is of nobody; players are main\.1, main\.2, random"):
         read_lessons(folder, spec, ["nobody"])
+    with pytest.raises(LessonsError, match=r"no decision there is of main;.*main\.\* stands for all that main froze"):
+        read_lessons(folder, spec, ["main"])
 
 
 @pytest.mark.parametrize(
@@ -100,21 +103,21 @@ def test_data_of_another_environment_is_refused_with_the_difference(whole, spec,
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("field", "poison", "said"),
-    [
-        ("observation", np.nan, "observation hold NaN"),
-        ("reward", np.inf, "reward"),
-        ("action", 9, "masks do not allow"),
-    ],
-)
-def test_data_that_would_spoil_training_is_refused(whole, spec, tmp_path, field, poison, said):
+def test_actions_that_nobody_can_take_are_refused(whole, spec, tmp_path):
     games = games_of(whole, spec)
-    spoilt = getattr(games, field).copy()
-    spoilt[3] = poison
-    folder = write_data(tmp_path / "games", replace(games, **{field: spoilt}))
-    with pytest.raises(LessonsError, match=said):
-        read_lessons(folder, spec)
+    unknown, forbidden = games.action.copy(), games.mask.copy()
+    unknown[3] = 9
+    forbidden[3, games.action[3]] = False
+    for spoilt in (replace(games, action=unknown), replace(games, mask=forbidden)):
+        with pytest.raises(LessonsError, match="its own masks do not allow"):
+            read_lessons(write_data(tmp_path / "games", spoilt), spec)
+
+
+def test_data_without_a_decision_are_refused(whole, spec, tmp_path):
+    games = games_of(whole, spec)
+    nothing = replace(games, **{name: getattr(games, name)[:0] for name in ARRAYS})
+    with pytest.raises(LessonsError, match=r"there is no decision in it\. Write games with"):
+        read_lessons(write_data(tmp_path / "games", nothing), spec, ["main"])
 
 
 def test_samples_are_whole_lanes_of_all_parts_with_their_tails(whole, play, fresh):

@@ -1,5 +1,7 @@
 """Leagues that imitate: from recorded games or from an expert to a player, and what is refused before they start."""
 
+import dataclasses
+
 import pytest
 from msgspec.structs import replace
 from packed import packed
@@ -7,14 +9,15 @@ from packed import packed
 from collectors.envs.config import EnvConfig
 from launch.config.compose import compose
 from launch.config.config import ConfigError, stored
-from launch.config.data_sets import check_imitation
+from launch.config.data_sets import check_imitation, deciders_of
 from launch.packing.game_export import export_games
 from launch.packing.packing import pack
 from launch.processes.inline import play
-from launch.start import begin
+from launch.start import begin, rehearse
 from league.errors import LudusError
 from league.policies.layout import PolicyConfig
 from league.spec import Seat
+from league.store.game_file import read_games, write_games
 from league.store.player_file import read_player
 from league.store.snapshots import SnapshotStore
 from learners.algorithms.bc_config import BCConfig
@@ -106,11 +109,46 @@ def test_who_cannot_be_imitated_is_refused_before_there_is_a_run(overrides, said
     assert "\n" not in str(caught.value)
 
 
+def checked(algo, env, spec):
+    check_imitation(algo, spec, lambda data: deciders_of(data, env, spec, silent))
+
+
 def test_games_of_another_environment_or_seat_layout_are_refused_with_the_difference(games, played):
-    spec, env = played[1].env, EnvConfig(name="connect_four")
+    spec, here = played[1].env, EnvConfig(name="tic_tac_toe")
     with pytest.raises(ConfigError, match=r'env\.name is "tic_tac_toe" in the data and "connect_four" here'):
-        check_imitation(BCConfig(data=str(games)), env, spec)
+        checked(BCConfig(data=str(games)), EnvConfig(name="connect_four"), spec)
     together = replace(spec, seats=(Seat((0, 1), "both"),))
     with pytest.raises(LudusError, match=r"seats player\[0\] player\[1\] in the data, both\[0, 1\] here"):
-        BCConfig(data=str(games)).refuse_game(together)
-    check_imitation(DAggerConfig(expert="random", data=str(games)), EnvConfig(name="tic_tac_toe"), spec)
+        checked(BCConfig(data=str(games)), here, together)
+    checked(DAggerConfig(expert="random", data=str(games)), here, spec)
+
+
+def test_a_whole_data_set_is_read_before_there_is_a_run_once_for_all_players(games, tmp_path):
+    good = next(read_games(games))
+    for number in range(3):
+        write_games(tmp_path / f"games-{number:05}.safetensors", good)
+    rows = [f"+league.players.{name}={{kind: main, algo: {{lr: 0.002}}}}" for name in ("second", "third")]
+    config, told = wanted("algo=bc", f"algo.data={tmp_path}", *rows), []
+    rehearse(config, progress=told.append)
+    assert told == [f"algo.data={tmp_path}: {n * len(good.action):,} decisions" for n in (1, 2, 3)]
+    write_games(tmp_path / "games-00002.safetensors", dataclasses.replace(good, mask=good.mask[:, :4]))
+    with pytest.raises(LudusError, match=r"games-00002\.safetensors .* the array mask is bool .*4\)") as caught:
+        rehearse(config)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "whose"),
+    [
+        (["algo=bc", "algo.data={}", "algo.players=[nobody.*]"], ""),
+        (["algo=dagger", "algo.expert=random", "algo.data={}", "algo.players=[nobody.*]"], ""),
+        (["+league.players.main.algo={{name: bc, data: '{}', players: [nobody.*]}}"], "league.players.main: "),
+        (["+league.kinds.main.algo={{name: bc, data: '{}', players: [nobody.*]}}"], "league.players.main: "),
+    ],
+)
+def test_players_that_a_data_set_lacks_are_refused_whoever_imitates_them(games, overrides, whose):
+    with pytest.raises(ConfigError) as caught:
+        rehearse(wanted(*(one.format(games) for one in overrides)))
+    said = str(caught.value)
+    assert said.startswith(f"{whose}algo.data={games}: no decision there is of nobody.*; players are ")
+    assert "\n" not in said

@@ -1,9 +1,11 @@
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from board_spec import board
 
+from league.spec import Array
 from league.store.game_file import ARRAYS, GameFileError, Games, GamesCard, read_games, write_games
 
 
@@ -47,14 +49,42 @@ def test_games_come_back_as_they_were(tmp_path):
     [
         ({"player": np.array([0, 1, 2], np.int32)}, "player has numbers that are none of 2"),
         ({"episode": np.array([0, -1, 0], np.int32)}, "episode has numbers"),
-        ({"mask": np.ones((2, 7), np.bool_)}, "mask has another length"),
-        ({"observation": np.zeros((3, 4), np.int8)}, "observations have the shape"),
+        ({"players": np.array([[0, 1], [1, 2]], np.int32)}, "players has numbers that are none of 2"),
+        ({"episode": np.array([0, 1, 0], np.int32)}, "episode does not ascend"),
+        ({"reward": np.array([0, np.inf, 0], np.float32)}, "reward holds NaN or infinity"),
+        ({"returns": np.array([[0, np.nan], [0, 0]], np.float32)}, "returns holds NaN"),
+        ({"players": np.array([0, 1], np.int32)}, r"players is int32 \(2,\), .* need int32 \(2, 2\)"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(changes, said, tmp_path):
+def test_numbers_that_do_not_fit_are_refused(changes, said, tmp_path):
     write_games(tmp_path / "games-00000.safetensors", games(**changes))
-    with pytest.raises(GameFileError, match=said):
+    with pytest.raises(GameFileError, match=said) as caught:
         list(read_games(tmp_path))
+    assert "\n" not in str(caught.value)
+
+
+def test_every_array_has_its_own_type_and_shape(tmp_path):
+    path = tmp_path / "games-00000.safetensors"
+    for name in ARRAYS:
+        array = getattr(games(), name)
+        others = [array[..., None], array[:1], array[:, 1:] if array.ndim > 1 else array[None]]
+        for wrong in (*others, array.astype("float64"), array.astype("uint8")):
+            write_games(path, games(**{name: wrong}))
+            with pytest.raises(GameFileError, match=r"the array .* the card and the other arrays need"):
+                list(read_games(path))
+
+
+def test_observations_that_are_no_numbers_are_refused(tmp_path):
+    shape = Array((2,), "float32")
+    card = msgspec.structs.replace(games().card, spec=msgspec.structs.replace(board(), observation=shape))
+    for broken in (np.nan, -np.inf):
+        observation = np.zeros((3, 2), np.float32)
+        write_games(tmp_path / "games-00000.safetensors", games(card=card, observation=observation))
+        assert len(list(read_games(tmp_path))) == 1
+        observation[2, 1] = broken
+        write_games(tmp_path / "games-00000.safetensors", games(card=card, observation=observation))
+        with pytest.raises(GameFileError, match="observation holds NaN or infinity"):
+            list(read_games(tmp_path))
 
 
 def test_files_that_are_none_are_refused(tmp_path):
