@@ -34,7 +34,8 @@ from collectors.actors import Actors
 from collectors.collector import Collector
 from collectors.config import CollectorConfig
 from collectors.conforming import conform
-from collectors.envs.config import EnvConfig, parse_environment, planned
+from collectors.envs.config import EnvConfig, planned
+from collectors.envs.names import read_name
 from collectors.envs.plan import Plan
 from collectors.envs.rows import Environment
 from collectors.learner_client import LearnerClient
@@ -60,7 +61,8 @@ STEPS = 20_000  # ticks of a collector, in which all matches must be finished
 def config_of(id: str) -> EnvConfig:
     """Return the config of an environment."""
     known = KNOWN.get(id)
-    return parse_environment(id, dict(known.kwargs) if known else {})
+    found = read_name(id)
+    return EnvConfig(name=found.name, id=found.id, kwargs=dict(known.kwargs) if known else {})
 
 
 def plan_of(id: str) -> Plan:

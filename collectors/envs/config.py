@@ -8,12 +8,12 @@ import re
 import sysconfig
 import traceback
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from collectors.envs.adapters.compat import compat_remedy
-from collectors.envs.names import BACKENDS, check_id, is_ours, read_name
+from collectors.envs.names import BACKENDS, check_id, is_ours
 from collectors.envs.other_python.far_game import FarProcesses
 from collectors.envs.other_python.far_order import PYTHON_SECONDS, absolute
 from collectors.envs.plan import Plan, plan_exactly, with_variants
@@ -259,25 +259,3 @@ def _with_referee(env: Environment, config: EnvConfig, allow: Collection[str]) -
     if judge is None and not config.draw_margin and not isinstance(env, HasInfos):
         return env
     return Referee(env, judge, config.draw_margin, config.outcome or "")
-
-
-def parse_environment(text: str, kwargs: Mapping[str, Any], allow: Collection[str] = ()) -> EnvConfig:
-    """Return the config of the environment that a text means (see `read_name`).
-
-    `kwargs` are those of its constructor; `env.seats=...` and the like are settings of the config.
-
-    >>> parse_environment("classic/go_v5", {"board_size": 9}).id
-    'classic/go_v5'
-    >>> parse_environment("openspiel/go(board_size=9)", {}).name
-    'openspiel'
-    """
-    options = {key: value for key, value in kwargs.items() if not key.startswith("env.")}
-    others = {key.removeprefix("env."): value for key, value in kwargs.items() if key.startswith("env.")}
-    unknown = set(others) - {field.name for field in fields(EnvConfig)}
-    if unknown:
-        raise ValueError(f"env.{unknown.pop()}: there is no such setting")
-    # What another Python plays is not imported here.
-    name, id = ("pettingzoo", text) if others.get("python") else read_name(text, allow)
-    if name in BACKENDS:
-        others = {"id": id or str(options.pop("id", "")), **others}
-    return EnvConfig(name=name, **{"kwargs": options, **others})

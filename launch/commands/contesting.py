@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from launch.commands.command import CliCommand, add_allow, add_json, find_run, optional_path
 from launch.spawn.exit_code import FAILED
@@ -130,14 +130,14 @@ def _add_calibrate(parser: ArgumentParser) -> None:
 
 
 def _calibrate(arguments: Namespace) -> int:
-    from collectors.envs.config import parse_environment
     from launch.config.approvals import with_given
+    from launch.config.env_words import compose_environment
     from launch.matches.calibrating import Precision, calibrate, show_calibration
 
-    options = dict(_option(word) for word in arguments.words if "=" in word)
+    words = [word for word in arguments.words if "=" in word]
     bots = [word for word in arguments.words if "=" not in word]
     precision = Precision(half_width=arguments.half_width, games=arguments.games, seed=arguments.seed)
-    env = parse_environment(arguments.env, options, arguments.allow)
+    env = compose_environment(arguments.env, words, arguments.allow)
     found = calibrate(env, bots, precision, with_given(env, arguments.allow))
     show_calibration(found, arguments.json, optional_path(arguments.out))
     return 0
@@ -233,7 +233,6 @@ def _add_check_env(parser: ArgumentParser) -> None:
 
 def _check_env(arguments: Namespace) -> int:
     from collectors.config import CollectorConfig
-    from collectors.envs.other_python.far_order import absolute
     from launch.sandbox.apart import check_apart
     from launch.sandbox.trial import Check
     from launch.terminal.spinner import Spinner
@@ -244,32 +243,11 @@ def _check_env(arguments: Namespace) -> int:
     for key, number in (*asked.items(), ("hang-seconds", seconds)):
         if not number > 0:
             raise InputError(f"--{key} must be more than 0, got {number:g}")
-    options = dict(map(_option, arguments.pairs))
-    program = options.get("env.python")
-    given = [absolute(program)] if isinstance(program, str) and program else []
-    order = Check(env=arguments.env, options=options, allow=(*arguments.allow, *given), **asked)
+    order = Check(env=arguments.env, words=tuple(arguments.pairs), allow=tuple(arguments.allow), **asked)
     with Spinner(f"checking {arguments.env}") as progress:
         found = check_apart(order, seconds, progress.update)
     sys.stdout.write((json.dumps(found.plain, indent=2) if arguments.json else "\n".join(found.lines)) + "\n")
     return 0 if found.fit else FAILED
-
-
-def _option(text: str) -> tuple[str, Any]:
-    """Return key and value of an option, as in an override of `run`; what is neither JSON nor a list or dict is text.
-
-    >>> _option("env.sides=[a,a]"), _option("board_size=9"), _option("name=go(board_size=9)")
-    (('env.sides', ['a', 'a']), ('board_size', 9), ('name', 'go(board_size=9)'))
-    """
-    from launch.config.compose import read_value
-    from league.errors import InputError
-
-    key, found, value = text.partition("=")
-    if not key or not found:
-        raise InputError(f"cannot read {text!r}: write KEY=VALUE, e.g. board_size=9")
-    try:
-        return key, json.loads(value)
-    except json.JSONDecodeError:
-        return key, read_value(value) if value[:1] in "[{'\"" else value
 
 
 CONTESTING = (

@@ -86,7 +86,7 @@ def _add_tournament(parser: ArgumentParser) -> None:
 
 
 def _tournament(arguments: Namespace) -> int:
-    from collectors.envs.config import parse_environment
+    from launch.config.env_words import compose_environment
     from launch.terminal.spinner import hushed
     from launch.tournaments.entrants import find_entrants
     from launch.tournaments.holding import TournamentOrder, tournament
@@ -102,7 +102,7 @@ def _tournament(arguments: Namespace) -> int:
         collectors=arguments.collectors,
         inline=arguments.inline,
     )
-    env = parse_environment(arguments.env, {}, arguments.allow) if arguments.env else None
+    env = compose_environment(arguments.env, allow=arguments.allow) if arguments.env else None
     given = list(dict.fromkeys([*arguments.entrants, *arguments.against]))
     with hushed(arguments.quiet):
         run = tournament(find_entrants(given), order, env=env, allow=arguments.allow)

@@ -114,8 +114,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def type_name(kind: Any) -> str:
     """Describe a type to a user.
 
-    >>> type_name(float | None), type_name(list[int])
-    ('a number or null', 'a list of whole numbers')
+    >>> type_name(float | None), type_name(list[int]), type_name(list[Any])
+    ('a number or null', 'a list of whole numbers', 'a list of any values')
     """
     if kind in WORDS:
         return WORDS[kind]
@@ -130,5 +130,5 @@ def type_name(kind: Any) -> str:
 
 
 def _plural(kind: Any) -> str:
-    plurals = {str: "texts", int: "whole numbers", float: "numbers"}
+    plurals = {str: "texts", int: "whole numbers", float: "numbers", Any: "any values"}
     return plurals.get(kind) or type_name(kind).replace("a list", "lists")

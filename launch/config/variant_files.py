@@ -35,6 +35,8 @@ def with_variants_of_file(env: EnvConfig) -> EnvConfig:
         data = read_regular(path, LARGEST)
         rows = decode_json(data, dict[str, _Row])
         json.loads(data, object_pairs_hook=_refuse_repeated)
+        if not rows:
+            raise ValueError("it has no variants")
         found = {name: VariantConfig(weight=row.weight, kwargs=row.kwargs) for name, row in rows.items()}
         return replace(env, variants=found | env.variants, variants_from=None)
     except (OSError, msgspec.MsgspecError, ValueError, IrregularFile) as error:

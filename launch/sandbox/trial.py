@@ -21,17 +21,18 @@ import msgspec
 from collectors.check import CHECK_SECONDS, EPISODES, check, try_out
 from collectors.conformance import ENDLESS, LIMIT, MANY
 from collectors.env_report import EnvReport
-from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
+from collectors.envs.config import EnvConfig, make_environment
 from collectors.envs.names import BACKENDS
 from collectors.envs.rows import BuildsSlots, Compiles, Environment, HasGuesses
 from collectors.envs.watched import BUILD, Tell, Watched, silent
 from collectors.outcome_notes import ENOUGH, constant_sum, look_at_outcomes
 from collectors.played_episodes import PlayedEpisodes
 from collectors.players.scripted import make_bots
+from launch.config.approvals import with_given
+from launch.config.env_words import compose_environment
 from launch.sandbox.payoff_choice import settled
 from launch.spawn.exit_code import INTERRUPTED
 from launch.spawn.lifeline import end_with_parent
-from league.errors import LudusError
 from league.payoff import AUTO
 from league.player import Player
 from league.rulebook import LeagueConfig, founders
@@ -59,7 +60,7 @@ class Check(msgspec.Struct, frozen=True, tag=True):
     """Do what `ludus check-env ENV KEY=VALUE ...` does, and answer with what it found."""
 
     env: str
-    options: dict[str, Any]
+    words: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     episodes: int = EPISODES
     seconds: float = CHECK_SECONDS
@@ -113,7 +114,7 @@ class TrialFiles:
         self.note, self.stack = root / "note", root / "stack"
 
     def put(self, order: Order) -> None:
-        """Write the order, by Python's own JSON: options may be infinite."""
+        """Write the order, by Python's own JSON: kwargs may be infinite."""
         self.order.write_text(json.dumps(msgspec.to_builtins(order)))
 
     def take(self) -> Order:
@@ -224,15 +225,9 @@ def longest(env: EnvConfig) -> int:
 
 
 def _check(order: Check, tell: Tell, progress: Tell) -> Checked:
-    try:
-        config = parse_environment(order.env, order.options, order.allow)
-    except LudusError:
-        raise
-    except ValueError as error:  # the config of an environment refuses a setting
-        raise EnvError(str(error)) from error
-    found = check(
-        config, allow=order.allow, episodes=order.episodes, tell=tell, seconds=order.seconds, progress=progress
-    )
+    config = compose_environment(order.env, order.words, order.allow)
+    allow = with_given(config, order.allow)
+    found = check(config, allow=allow, episodes=order.episodes, tell=tell, seconds=order.seconds, progress=progress)
     return Checked.of(found)
 
 

@@ -199,10 +199,10 @@ class Payroll(OddAec):
 
 
 class Pair(gymnasium.Env):
-    """Two agents in tuples, as in Level-Based Foraging; it pays them 1 and 2 a step, or one number for both."""
+    """Two agents in tuples, as in Level-Based Foraging; it pays them 1 and 2 a step, or what else it is given."""
 
-    def __init__(self, shared=False):
-        self.shared = shared
+    def __init__(self, paid=(1.0, 2.0), cut=lambda steps: steps == 4):
+        self.paid, self.cut = paid, cut
         self.observation_space = Tuple([Box(0, 9, (1,), np.float32) for _ in range(2)])
         self.action_space = Tuple((Discrete(2), Discrete(3)))
 
@@ -217,7 +217,7 @@ class Pair(gymnasium.Env):
     def step(self, action):
         assert isinstance(action, tuple)
         self.steps += 1
-        return self.see(), 3.0 if self.shared else [1.0, 2.0], False, self.steps == 4, {}
+        return self.see(), self.paid, False, self.cut(self.steps), {}
 
 
 old_style = types.ModuleType("old_style")

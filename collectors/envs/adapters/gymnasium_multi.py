@@ -5,12 +5,13 @@ env = make(slots=16, id="rware-tiny-2ag-v2")
 env = make(slots=16, id="my_package.my_module:Env", kwargs={"size": 8})
 
 Their observation and action spaces are tuples with a part for each agent, a step takes a tuple of actions and pays a
-list of rewards, and an episode ends for all agents at once.
+list of rewards, and an episode ends for all agents at once. Whether it does is one flag, or one for each agent.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
@@ -61,13 +62,30 @@ class Several(ParallelEnv):  # type: ignore[misc]
         seen, paid, terminated, truncated, info = self.env.step(tuple(actions[agent] for agent in self.agents))
         every = self.agents
         observations, rewards = self._shared("observations", seen), self._shared("rewards", paid)
-        if terminated or truncated:
+        over, cut = self._flags("terminated", terminated), self._flags("truncated", truncated)
+        ended = [agent for agent in every if over[agent] or cut[agent]]
+        if ended and ended != every:
+            raise BrokenError(
+                f"it ended the episode for {ended}, but not for all of {every}: whoever ended would still have to act. "
+                "End it for all agents at once, or make it a ParallelEnv of PettingZoo"
+            )
+        if ended:
             self.agents = []
-        over, cut = (dict.fromkeys(every, bool(flag)) for flag in (terminated, truncated))
         return observations, rewards, over, cut, {agent: dict(info) for agent in every}
 
+    def _flags(self, what: str, given: Any) -> dict[str, bool]:
+        """Return a flag for each agent; one may stand for all of them."""
+        plain = given.tolist() if hasattr(given, "tolist") else given  # numpy's flags and arrays
+        found = dict.fromkeys(self.possible_agents, plain) if isinstance(plain, int) else self._shared(what, plain)
+        if not all(isinstance(flag, int | np.bool_) for flag in found.values()):
+            raise BrokenError(f"it gave {given!r} as {what}; expected true or false, or a list with one for each agent")
+        return {agent: bool(flag) for agent, flag in found.items()}
+
     def _shared(self, what: str, values: Any) -> dict[str, Any]:
-        if (not isinstance(values, Sequence) and not hasattr(values, "__len__")) or len(values) != len(self._acts):
+        """Return the value of each agent; a dict or a set has no order in which they would belong to the agents."""
+        text = isinstance(values, str | bytes)
+        listed = (isinstance(values, Sequence) and not text) or (hasattr(values, "__array__") and np.ndim(values) > 0)
+        if not listed or len(values) != len(self._acts):
             raise BrokenError(
                 f"it gave {values!r} as {what}; expected a list with one for each of {self.possible_agents}"
             )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collectors.envs.config import EnvConfig, EnvError, make_environment, parse_environment
+from collectors.envs.config import EnvConfig, EnvError, make_environment
 from league.plugins import PluginError
 
 
@@ -65,25 +65,6 @@ def test_a_bad_environment_is_one_clear_line(config, message, tmp_path, monkeypa
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "kwargs", "config"),
-    [
-        ("connect_four", {}, EnvConfig(name="connect_four")),
-        (
-            "classic/go_v5",
-            {"board_size": 9},
-            EnvConfig(name="pettingzoo", id="classic/go_v5", kwargs={"board_size": 9}),
-        ),
-        ("pettingzoo", {"id": "classic/go_v5"}, EnvConfig(name="pettingzoo", id="classic/go_v5")),
-        ("userenv:Batch", {"size": 3}, EnvConfig(name="userenv:Batch", kwargs={"size": 3})),
-        ("userenv:zoo", {"size": 3}, EnvConfig(name="pettingzoo", id="userenv:zoo", kwargs={"size": 3})),
-    ],
-)
-def test_what_a_user_calls_an_environment(text, kwargs, config, tmp_path, monkeypatch):
-    module(tmp_path, monkeypatch)
-    assert parse_environment(text, kwargs, allow=["userenv"]) == config
-
-
 def test_seats_of_a_native_game_are_fixed():
     with pytest.raises(ValueError, match="seats of 'connect_four' are fixed"):
         EnvConfig(seats=[["a"]])
@@ -101,4 +82,4 @@ def test_seats_of_a_native_game_are_fixed():
 )
 def test_a_table_that_is_no_list_of_names_is_refused(settings, message):
     with pytest.raises(ValueError, match=message):
-        parse_environment("mpe2/simple_tag_v3", {f"env.{key}": value for key, value in settings.items()})
+        EnvConfig(name="pettingzoo", id="mpe2/simple_tag_v3", **settings)

@@ -35,6 +35,7 @@ def test_a_file_adds_variants_and_is_not_needed_again(tmp_path):
     [
         ("[1, 2]", "Expected `object`"),
         ("{", "malformed|truncated"),
+        ("{}", "it has no variants"),
         ('{"a": {"weight": 0}}', "must be a number above 0"),
         ('{"a": {"wieght": 1}}', "wieght"),
         ('{"a/b": {}}', "is no name"),

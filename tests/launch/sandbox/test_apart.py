@@ -193,7 +193,7 @@ def test_what_only_this_process_knows_is_tried_here(monkeypatch):
 def test_a_game_of_ours_needs_no_other_process(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     assert rehearse(compose(["env=tic_tac_toe"])).name == "tic_tac_toe"
-    assert check_apart(Check(env="rock_paper_scissors", options={"max_cycles": 3}), 60.0).fit
+    assert check_apart(Check(env="rock_paper_scissors", words=("max_cycles=3",)), 60.0).fit
 
 
 def test_a_place_is_that_of_the_environment_if_its_stack_goes_on_in_pythons_own_library():

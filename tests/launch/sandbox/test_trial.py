@@ -17,7 +17,7 @@ def limit(seconds=60.0):
 
 
 def test_a_check_says_the_same_here_and_apart():
-    check = Check(env="classic/rps_v2", options={"max_cycles": 5})
+    check = Check(env="classic/rps_v2", words=("max_cycles=5",))
     there, here = (json.loads(answer) for answer in (apart(check, limit()), perform(check)))
     for found in (there, here):
         assert found["plain"].pop("steps_per_second") > 0
@@ -29,7 +29,7 @@ def test_an_order_comes_as_it_was_given(tmp_path):
     desk = TrialFiles(tmp_path)
     for given in (
         order(),
-        Check(env="games:Words", options={"longest": float("inf"), "seed": 2**70}, allow=("games",)),
+        Check(env="games:Words", words=("longest=Infinity", "env.max_steps=9"), allow=("games",)),
     ):
         desk.put(given)
         assert desk.take() == given

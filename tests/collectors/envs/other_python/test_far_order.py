@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from collectors.envs.config import EnvConfig, make_environment, parse_environment
+from collectors.envs.config import EnvConfig, make_environment
 from collectors.envs.other_python.far_order import absolute, opening_of
 from collectors.envs.other_python.far_side.loading import load
 from league.plugins import PluginError
@@ -82,8 +82,3 @@ def test_only_pettingzoo_plays_elsewhere():
         EnvConfig(name="connect_four", python=PYTHON)
     with pytest.raises(ValueError, match=r"env\.python_seconds must be a positive number"):
         EnvConfig(name="pettingzoo", id="x/y", python=PYTHON, python_seconds=0)
-
-
-def test_a_name_that_another_python_plays_is_not_imported_here():
-    found = parse_environment("no_such_games.words:Env", {"env.python": PYTHON, "size": 3})
-    assert (found.name, found.id, found.kwargs) == ("pettingzoo", "no_such_games.words:Env", {"size": 3})
