@@ -11,7 +11,8 @@ import pytest
 from launch.cli import main
 from launch.config.config import ConfigError
 from launch.sweeps import studying
-from launch.sweeps.studying import StudySettings, open_study, settings_of_study, spent, study
+from launch.sweeps.study_settings import StudySettings
+from launch.sweeps.studying import open_study, spent, study
 from launch.viewers.view import read_offline
 from league.store.run_directory import RunDirectory
 
@@ -20,11 +21,7 @@ TINY = [
     "league.budget.env_steps=600", "league.evaluation.final_games=4", "collector.slots=16", "algo.batch=256",
 ]  # fmt: skip
 SPACE = "algo.lr=tag(log,interval(1e-4,1e-2))"
-
-
-def test_settings_are_read_and_checked():
-    found = settings_of_study(["hydra/sweeper=optuna", "hydra.sweeper.n_trials=3", "hydra.sweeper.poll_seconds=0.5"])
-    assert (found.n_trials, found.poll_seconds, found.direction) == (3, 0.5, "maximize")
+INVALID = "algo.gamma=interval(0.9999999,3.0)"  # its lower end is a discount, hardly anything else is
 
 
 @pytest.mark.parametrize(
@@ -82,6 +79,55 @@ def test_a_study_that_goes_on_suggests_other_values(tmp_path):
     assert len(set(found)) == 4
 
 
+def start(*words):
+    """Begin a study in this process, or go on with it."""
+    return main(["run", "-m", "hydra/sweeper=optuna", *TINY, "hydra.sweeper.study_name=wrong", "--quiet", *words])
+
+
+def trials(place):
+    found = open_study(StudySettings(), place / "runs" / "sweeps" / "wrong").get_trials()
+    return [(trial.state.name, "ended" in trial.user_attrs) for trial in found]
+
+
+def test_values_that_make_no_config_fail_their_trials_and_the_study_goes_on(capsys, tmp_path, monkeypatch):
+    """No league is played: nearly all of the interval is refused."""
+    monkeypatch.chdir(tmp_path)
+    assert start(INVALID, "hydra.sweeper.n_trials=2") == 1
+    said = capsys.readouterr().err
+    assert said.count("failed: algo.gamma must lie between 0 and 1") == 2
+    assert said.count("failed with exit code 2: tic_tac_toe.gamma=") == 2
+    assert start(INVALID, "hydra.sweeper.n_trials=3") == 1
+    said = capsys.readouterr().err
+    assert "trial 3 of 3" in said
+    assert "trial 2 of" not in said, "two were there"
+    assert trials(tmp_path) == [("FAIL", True)] * 3
+    summary = json.loads((tmp_path / "runs" / "sweeps" / "wrong" / "summary.json").read_text())
+    assert [one["status"] for one in summary["runs"]] == ["failed"] * 3
+
+
+def test_trials_that_were_killed_before_they_had_values_do_not_stop_a_study(tmp_path, monkeypatch):
+    """One was asked for, and had no value yet; the try of another, whose league was killed, was never begun."""
+    monkeypatch.chdir(tmp_path)
+    assert start(INVALID, "hydra.sweeper.n_trials=1") == 1
+    killed = open_study(StudySettings(), tmp_path / "runs" / "sweeps" / "wrong")
+    killed.ask()
+    killed.enqueue_trial({"algo.gamma": 2.5})
+    assert start(INVALID, "hydra.sweeper.n_trials=2") == 1
+    assert trials(tmp_path) == [("FAIL", True), ("FAIL", False), ("FAIL", True)]
+
+
+def test_an_interrupted_trial_whose_values_make_no_config_fails(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert start(INVALID, "hydra.sweeper.n_trials=1") == 1
+    killed = open_study(StudySettings(), tmp_path / "runs" / "sweeps" / "wrong")
+    killed.ask().suggest_float("algo.gamma", 0.9999999, 3.0)
+    (value,) = killed.trials[1].params.values()
+    capsys.readouterr()
+    assert start(INVALID, "hydra.sweeper.n_trials=2") == 1
+    assert f"trial 2: failed: algo.gamma must lie between 0 and 1, got {value:.6g}" in capsys.readouterr().err
+    assert trials(tmp_path) == [("FAIL", True), ("FAIL", False), ("FAIL", True)]
+
+
 def run(place, *words, check=True):
     command = [sys.executable, "-m", "launch", "run", "-m", "hydra/sweeper=optuna", *TINY, *words]
     return subprocess.run(command, cwd=place, capture_output=True, text=True, check=check)
@@ -117,6 +163,7 @@ def test_a_trial_that_does_worse_is_ended_early_and_an_interrupted_study_goes_on
     """Earlier trials are made up to be better than any league can be, so the first real one is pruned."""
     place = tmp_path / "runs" / "sweeps" / "second"
     place.mkdir(parents=True)
+    long = "league.budget.env_steps=100_000_000"
     before = open_study(StudySettings(), place)
     for _ in range(3):
         trial = before.ask()
@@ -127,7 +174,6 @@ def test_a_trial_that_does_worse_is_ended_early_and_an_interrupted_study_goes_on
         before.tell(trial, 2.0)
     words = ["hydra.sweeper.study_name=second", "hydra.sweeper.objective=score/main_v_random", "name=long"]
     words += ["hydra.sweeper.n_startup_trials=1", "hydra.sweeper.warmup=0", "hydra.sweeper.poll_seconds=0.2", "--quiet"]
-    long = "league.budget.env_steps=100_000_000"
     done = run(tmp_path, SPACE, *words, "hydra.sweeper.n_trials=4", long, check=False)
     assert "trial 4: pruned" in done.stderr, done.stderr
     summary = json.loads((place / "summary.json").read_text())
