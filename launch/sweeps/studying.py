@@ -21,6 +21,7 @@ from launch.sweeps.comparing import RETURN, SCORE, figures
 from launch.sweeps.run_names import run_names, settings
 from launch.sweeps.study_settings import SWEEPER, StudySettings, settings_of_study
 from launch.sweeps.study_space import Suggest, spaces_of
+from launch.sweeps.study_terms import agree, terms_of
 from launch.sweeps.summary import PRUNED, SweptLeague, conclude, exit_file, outcome
 from launch.sweeps.sweeping import league_command, new_directory, split, start
 from launch.viewers.view import View, open_view
@@ -52,7 +53,7 @@ def study(
     asked = settings_of_study(own)
     if find_spec("optuna") is None:
         raise ConfigError("there is no Optuna here: pip install 'ludus-league[optuna]' brings it")
-    spaces = spaces_of(swept)
+    spaces = sorted(spaces_of(swept), key=lambda space: space.name)  # names of runs do not depend on their order
     config = compose([*common, *(space.first for space in spaces)], allow, config_dir)
     if config.league.budget.env_steps is None and config.league.budget.minutes is None:
         raise ConfigError("a study compares leagues at equal budgets: give league.budget.env_steps or minutes")
@@ -61,6 +62,7 @@ def study(
     place.mkdir(parents=True, exist_ok=True)
     named = [word for package in allow for word in ("--allow", package)]
     named += ["--config-dir", str(config_dir)] if config_dir else []
+    terms = terms_of(asked.direction, asked.objective, spaces, common)
 
     def planned(mine: Sequence[str]) -> tuple[SweptLeague, str]:
         try:
@@ -68,7 +70,7 @@ def study(
         except ConfigError as error:
             return swept_league(config, mine), str(error)
 
-    return _Study(asked, place, [*options, *named, *common], planned).run(spaces, options)
+    return _Study(asked, place, [*options, *named, *common], terms, planned).run(spaces, options)
 
 
 def swept_league(config: Config, mine: Sequence[str]) -> SweptLeague:
@@ -81,9 +83,12 @@ def swept_league(config: Config, mine: Sequence[str]) -> SweptLeague:
 class _Study:
     """A study under way: trials, the leagues that play them, and Optuna's journal."""
 
-    def __init__(self, asked: StudySettings, place: Path, words: Sequence[str], plan: Plan) -> None:
+    def __init__(
+        self, asked: StudySettings, place: Path, words: Sequence[str], terms: Sequence[str], plan: Plan
+    ) -> None:
         self._asked, self._place, self._words, self._plan = asked, place, words, plan
         self._optuna = open_study(asked, place)
+        agree(self._optuna, terms)
         self._jobs: dict[str, SweptLeague] = {}
 
     def run(self, spaces: Sequence[Suggest], options: Sequence[str]) -> int:
@@ -185,7 +190,7 @@ class _Study:
         done = [trial for trial in trials if trial.state.name == "COMPLETE"]
         return {
             "objective": self._asked.objective or "the strength of the first main",
-            "direction": self._asked.direction,
+            "direction": self._optuna.direction.name.lower(),
             "pruned": sum(trial.state.name == "PRUNED" for trial in trials),
             "trials": [
                 {"number": t.number, "state": t.state.name.lower(), "value": t.value, **t.params} for t in trials

@@ -12,6 +12,8 @@ from launch.cli import main
 from launch.config.config import ConfigError
 from launch.sweeps import studying
 from launch.sweeps.study_settings import StudySettings
+from launch.sweeps.study_space import spaces_of
+from launch.sweeps.study_terms import agree, terms_of
 from launch.sweeps.studying import open_study, spent, study
 from launch.viewers.view import read_offline
 from league.store.run_directory import RunDirectory
@@ -128,6 +130,29 @@ def test_an_interrupted_trial_whose_values_make_no_config_fails(capsys, tmp_path
     assert trials(tmp_path) == [("FAIL", True), ("FAIL", False), ("FAIL", True)]
 
 
+def test_a_study_goes_on_only_with_what_it_was_begun_with(capsys, tmp_path, monkeypatch):
+    others = {
+        "with algo.gamma=interval(0.9999999,3.0) and without": ["algo.gamma=interval(0.9999999,0.99999999)"],
+        "without algo.gamma=0.9,0.99": ["algo.gamma=0.9,0.99"],
+        "begun without algo.epochs=1,2:": [INVALID, "algo.epochs=1,2"],
+        "with hydra.sweeper.direction=maximize and without": [INVALID, "hydra.sweeper.direction=minimize"],
+        "without hydra.sweeper.objective=score/main": [INVALID, "hydra.sweeper.objective=score/main_v_random"],
+        "begun without league.budget.env_steps=900:": [INVALID, "league.budget.env_steps=900"],
+    }
+    monkeypatch.chdir(tmp_path)
+    assert start(INVALID, "hydra.sweeper.n_trials=1") == 1
+    capsys.readouterr()
+    for why, words in others.items():
+        assert start(*words, "hydra.sweeper.n_trials=2") == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert why in said
+        assert "or choose another hydra.sweeper.study_name" in said
+    assert len(trials(tmp_path)) == 1, "nothing was asked"
+    assert start(INVALID, "hydra.sweeper.n_trials=2") == 1, "with the same words it goes on"
+    assert len(trials(tmp_path)) == 2
+
+
 def run(place, *words, check=True):
     command = [sys.executable, "-m", "launch", "run", "-m", "hydra/sweeper=optuna", *TINY, *words]
     return subprocess.run(command, cwd=place, capture_output=True, text=True, check=check)
@@ -165,6 +190,7 @@ def test_a_trial_that_does_worse_is_ended_early_and_an_interrupted_study_goes_on
     place.mkdir(parents=True)
     long = "league.budget.env_steps=100_000_000"
     before = open_study(StudySettings(), place)
+    agree(before, terms_of("maximize", "score/main_v_random", spaces_of([SPACE]), [*TINY, "name=long", long]))
     for _ in range(3):
         trial = before.ask()
         trial.suggest_float("algo.lr", 1e-4, 1e-2, log=True)
