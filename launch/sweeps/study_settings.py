@@ -3,6 +3,7 @@
 settings_of_study(["hydra/sweeper=optuna", "hydra.sweeper.n_trials=30"]).n_trials       # 30
 """
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -10,6 +11,7 @@ import msgspec
 from launch.config.config import ConfigError
 
 SWEEPER, PREFIX = "hydra/sweeper=optuna", "hydra.sweeper."
+NAMED = r"[A-Za-z0-9_][A-Za-z0-9_.+=,@-]*"  # studies, whose name is part of those of their runs
 
 
 class StudySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,8 +33,8 @@ class StudySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             raise ValueError("direction is maximize or minimize, pruner is median or none")
         if self.n_trials < 1 or self.n_startup_trials < 0 or not 0 <= self.warmup <= 100 or not self.poll_seconds > 0:
             raise ValueError("n_trials and poll_seconds must be positive, warmup is a percentage")
-        if "/" in self.study_name or self.study_name.startswith("."):
-            raise ValueError("study_name is the name of a directory in runs/sweeps")
+        if self.study_name and not re.fullmatch(NAMED, self.study_name):
+            raise ValueError("study_name is the name of a directory in runs/sweeps: letters (a to z), digits and . _ -")
 
 
 def settings_of_study(own: Sequence[str]) -> StudySettings:

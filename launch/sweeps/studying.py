@@ -66,16 +66,16 @@ def study(
 
     def planned(mine: Sequence[str]) -> tuple[SweptLeague, str]:
         try:
-            return swept_league(compose([*common, *mine], allow, config_dir), mine), ""
+            return swept_league(compose([*common, *mine], allow, config_dir), mine, place.name), ""
         except ConfigError as error:
-            return swept_league(config, mine), str(error)
+            return swept_league(config, mine, place.name), str(error)
 
     return _Study(asked, place, [*options, *named, *common], terms, planned).run(spaces, options)
 
 
-def swept_league(config: Config, mine: Sequence[str]) -> SweptLeague:
-    """Return the league of a trial."""
-    (name,) = run_names([config.name], [mine])
+def swept_league(config: Config, mine: Sequence[str], study: str) -> SweptLeague:
+    """Return the league of a trial; its name has that of the study, as other studies may try the same values."""
+    (name,) = run_names([config.name], [[f"study={study}", *mine]])
     told = settings(mine, config.name)
     return SweptLeague(name=name, runs=config.runs, seed=config.seed, settings=told, overrides=tuple(mine))
 

@@ -9,12 +9,13 @@ import sys
 import pytest
 
 from launch.cli import main
-from launch.config.config import ConfigError
+from launch.config.compose import compose
+from launch.config.config import ConfigError, stored
 from launch.sweeps import studying
 from launch.sweeps.study_settings import StudySettings
 from launch.sweeps.study_space import spaces_of
 from launch.sweeps.study_terms import agree, terms_of
-from launch.sweeps.studying import open_study, spent, study
+from launch.sweeps.studying import open_study, spent, study, swept_league
 from launch.viewers.view import read_offline
 from league.store.run_directory import RunDirectory
 
@@ -97,7 +98,7 @@ def test_values_that_make_no_config_fail_their_trials_and_the_study_goes_on(caps
     assert start(INVALID, "hydra.sweeper.n_trials=2") == 1
     said = capsys.readouterr().err
     assert said.count("failed: algo.gamma must lie between 0 and 1") == 2
-    assert said.count("failed with exit code 2: tic_tac_toe.gamma=") == 2
+    assert said.count("failed with exit code 2: tic_tac_toe.study=wrong,gamma=") == 2
     assert start(INVALID, "hydra.sweeper.n_trials=3") == 1
     said = capsys.readouterr().err
     assert "trial 3 of 3" in said
@@ -153,6 +154,17 @@ def test_a_study_goes_on_only_with_what_it_was_begun_with(capsys, tmp_path, monk
     assert len(trials(tmp_path)) == 2
 
 
+def test_runs_have_the_name_of_their_study():
+    config = compose(TINY)
+    mine = ["algo.epochs=2", "policy.hidden=[8,8]"]
+    league = swept_league(config, mine, "first")
+    assert league.name == "tic_tac_toe.study=first,epochs=2,hidden=8,8"
+    assert league.settings == "epochs=2, hidden=8,8"
+    assert compose([f"name='{league.name}'"]).name == league.name
+    long = [swept_league(config, mine, f"{'x' * 200}{end}").name for end in "ab"]
+    assert long[0] != long[1]
+
+
 def run(place, *words, check=True):
     command = [sys.executable, "-m", "launch", "run", "-m", "hydra/sweeper=optuna", *TINY, *words]
     return subprocess.run(command, cwd=place, capture_output=True, text=True, check=check)
@@ -180,6 +192,16 @@ def test_a_study_plays_its_trials_goes_on_by_name_and_is_compared(tmp_path):
     compared = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert compared.returncode == 0, compared.stderr
     assert "lr=" in compared.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_studies_that_try_the_same_values_play_leagues_of_their_own(tmp_path):
+    words = ["algo.epochs=choice(1)", "hydra.sweeper.n_trials=1", "--quiet"]
+    for name, games in (("first", 4), ("second", 8)):
+        run(tmp_path, *words, f"hydra.sweeper.study_name={name}", f"league.evaluation.final_games={games}")
+    played = [RunDirectory(tmp_path / "runs" / f"tic_tac_toe.study={name},epochs=1") for name in ("first", "second")]
+    assert [stored(one).league.evaluation.final_games for one in played] == [4, 8]
 
 
 @pytest.mark.slow
