@@ -4,7 +4,7 @@ for label, runs in grouped(find_runs(["a", "b", "runs/sweeps/2026-11-17_12-00-00
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -37,14 +37,21 @@ def find_runs(names: Sequence[str]) -> list[RunDirectory]:
 
 def _runs_of(name: str) -> list[RunDirectory]:
     place = Path(name)
+    home = place.resolve().parent.parent
     if not (place / SUMMARY).is_file():
         return [RunDirectory.find(name)]
     try:
         every = read_json(place / SUMMARY, dict[str, Any])["runs"]
-        runs = [str(one["name"]) for one in every if one.get("status") != "pruned"]  # at less than the budget
+        runs = [str(one["name"]) for one in every if not _left_out(one, home)]
     except (msgspec.DecodeError, KeyError, TypeError, AttributeError) as error:
         raise RunError(f"cannot read {place / SUMMARY}: it is not the summary of a sweep ({error!r})") from error
-    return [RunDirectory.find(run, place.resolve().parent.parent) for run in runs]
+    return [RunDirectory.find(run, home) for run in runs]
+
+
+def _left_out(league: Mapping[str, Any], home: Path) -> bool:
+    """Whether a league of a sweep is not compared: it played less than the budget, or failed before it began."""
+    status = league.get("status")
+    return status == "pruned" or (status == "failed" and not (home / str(league["name"])).exists())
 
 
 def _refuse_different(runs: Sequence[RunDirectory]) -> None:

@@ -33,6 +33,16 @@ class Suggest:
         """One of the overrides, to check the rest of the config with."""
         return f"{self.key}={self.values[0] if self.values else self.low}"
 
+    @property
+    def word(self) -> str:
+        """All of it in one spelling, to compare it with that of an earlier start.
+
+        >>> spaces_of(["algo.lr=tag(log, interval(1e-4, 1))", "algo.epochs=range(1,4)"])[0].word
+        'algo.lr=tag(log,interval(0.0001,1.0))'
+        """
+        among = ",".join(self.values) if self.values else f"interval({self.low},{self.high})"
+        return f"{self.key}=tag(log,{among})" if self.log else f"{self.key}={among}"
+
     def suggest(self, trial: Any) -> str:
         """Return the override that Optuna suggests."""
         if self.values:
@@ -75,4 +85,5 @@ def _space(text: str) -> Suggest:
     log = "log" in value.tags
     if not value.start < value.end or (log and not value.start > 0):
         raise ConfigError(f"{text}: an interval needs a smaller and a larger end, with tag(log, ...) both positive")
-    return Suggest(key, low=value.start, high=value.end, log=log, whole=whole)
+    low, high = (value.start, value.end) if whole else (float(value.start), float(value.end))
+    return Suggest(key, low=low, high=high, log=log, whole=whole)

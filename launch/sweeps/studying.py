@@ -14,47 +14,26 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from launch.config.compose import compose
-from launch.config.config import ConfigError
-from launch.spawn.exit_code import INTERRUPTED
+from launch.config.config import Config, ConfigError
+from launch.spawn.exit_code import INTERRUPTED, REFUSED
 from launch.sweeps.comparing import RETURN, SCORE, figures
+from launch.sweeps.run_names import run_names, settings
+from launch.sweeps.study_settings import SWEEPER, StudySettings, settings_of_study
 from launch.sweeps.study_space import Suggest, spaces_of
+from launch.sweeps.study_terms import agree, terms_of
 from launch.sweeps.summary import PRUNED, SweptLeague, conclude, exit_file, outcome
-from launch.sweeps.sweeping import league_command, new_directory, plan, split, start
+from launch.sweeps.sweeping import league_command, new_directory, split, start
 from launch.viewers.view import View, open_view
 from league.errors import LudusError
 from league.ids import derive_seed
 from league.store.files import publish
 from league.store.run_directory import SWEEPS, RunDirectory
 
-SWEEPER, PREFIX = "hydra/sweeper=optuna", "hydra.sweeper."
 ENDED = "ended"  # mark of a trial whose league has ended, or was ended
 JOURNAL = "study.log"  # in the directory of the study: Optuna's journal, lines of JSON
 
-
-class StudySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The settings `hydra.sweeper.*`."""
-
-    n_trials: int = 20  # in all, with those of earlier starts
-    objective: str = ""  # a figure of the comparison, such as score/main_v_random; "": the rating or return of a main
-    direction: str = "maximize"
-    study_name: str = ""  # its directory in runs/sweeps; with the name of an earlier one, that goes on
-    seed: int = 0  # of the sampler
-    pruner: str = "median"  # ends a trial whose score is below the median of others at the same share of the budget
-    n_startup_trials: int = 5  # which are not pruned, and are sampled at random
-    warmup: int = 25  # percent of the budget before which nothing is pruned
-    poll_seconds: float = 2.0  # between two looks at a league
-
-    def __post_init__(self) -> None:
-        """Refuse what no study can do."""
-        if self.direction not in ("maximize", "minimize") or self.pruner not in ("median", "none"):
-            raise ValueError("direction is maximize or minimize, pruner is median or none")
-        if self.n_trials < 1 or self.n_startup_trials < 0 or not 0 <= self.warmup <= 100 or not self.poll_seconds > 0:
-            raise ValueError("n_trials and poll_seconds must be positive, warmup is a percentage")
-        if "/" in self.study_name or self.study_name.startswith("."):
-            raise ValueError("study_name is the name of a directory in runs/sweeps")
+Plan = Callable[[Sequence[str]], tuple[SweptLeague, str]]  # overrides -> their league, and why its config is wrong
 
 
 def is_study(overrides: Sequence[str]) -> bool:
@@ -66,19 +45,6 @@ def is_study(overrides: Sequence[str]) -> bool:
     return SWEEPER in overrides
 
 
-def settings_of_study(own: Sequence[str]) -> StudySettings:
-    """Return the settings of a study; raise ConfigError for what it does not know."""
-    other = [text for text in own if text != SWEEPER and not text.startswith(PREFIX)]
-    if other:
-        raise ConfigError(f"{other[0]}: a study plays its leagues here, one after the other; leave it out")
-    pairs = [text.removeprefix(PREFIX).partition("=") for text in own if text.startswith(PREFIX)]
-    try:
-        return msgspec.convert({key: value for key, _, value in pairs}, StudySettings, strict=False)
-    except (msgspec.ValidationError, ValueError) as error:
-        known = ", ".join(StudySettings.__struct_fields__)
-        raise ConfigError(f"hydra.sweeper: {error}. Known: {known}") from error
-
-
 def study(
     overrides: Sequence[str], options: Sequence[str] = (), allow: Sequence[str] = (), config_dir: Path | None = None
 ) -> int:
@@ -87,7 +53,7 @@ def study(
     asked = settings_of_study(own)
     if find_spec("optuna") is None:
         raise ConfigError("there is no Optuna here: pip install 'ludus-league[optuna]' brings it")
-    spaces = spaces_of(swept)
+    spaces = sorted(spaces_of(swept), key=lambda space: space.name)  # names of runs do not depend on their order
     config = compose([*common, *(space.first for space in spaces)], allow, config_dir)
     if config.league.budget.env_steps is None and config.league.budget.minutes is None:
         raise ConfigError("a study compares leagues at equal budgets: give league.budget.env_steps or minutes")
@@ -96,18 +62,33 @@ def study(
     place.mkdir(parents=True, exist_ok=True)
     named = [word for package in allow for word in ("--allow", package)]
     named += ["--config-dir", str(config_dir)] if config_dir else []
-    one = _Study(asked, place, [*options, *named, *common], lambda mine: plan(mine, common, allow, config_dir)[0])
-    return one.run(spaces, options)
+    terms = terms_of(asked.direction, asked.objective, spaces, common)
+
+    def planned(mine: Sequence[str]) -> tuple[SweptLeague, str]:
+        try:
+            return swept_league(compose([*common, *mine], allow, config_dir), mine, place.name), ""
+        except ConfigError as error:
+            return swept_league(config, mine, place.name), str(error)
+
+    return _Study(asked, place, [*options, *named, *common], terms, planned).run(spaces, options)
+
+
+def swept_league(config: Config, mine: Sequence[str], study: str) -> SweptLeague:
+    """Return the league of a trial; its name has that of the study, as other studies may try the same values."""
+    (name,) = run_names([config.name], [[f"study={study}", *mine]])
+    told = settings(mine, config.name)
+    return SweptLeague(name=name, runs=config.runs, seed=config.seed, settings=told, overrides=tuple(mine))
 
 
 class _Study:
     """A study under way: trials, the leagues that play them, and Optuna's journal."""
 
     def __init__(
-        self, asked: StudySettings, place: Path, words: Sequence[str], plan: Callable[[Sequence[str]], SweptLeague]
+        self, asked: StudySettings, place: Path, words: Sequence[str], terms: Sequence[str], plan: Plan
     ) -> None:
         self._asked, self._place, self._words, self._plan = asked, place, words, plan
         self._optuna = open_study(asked, place)
+        agree(self._optuna, terms)
         self._jobs: dict[str, SweptLeague] = {}
 
     def run(self, spaces: Sequence[Suggest], options: Sequence[str]) -> int:
@@ -130,11 +111,14 @@ class _Study:
         from optuna.trial import TrialState
 
         for trial in self._optuna.get_trials(deepcopy=False):
-            job = self._plan([space.told(trial.params) for space in spaces])
-            self._jobs[job.name] = job
+            whole = all(space.name in trial.params for space in spaces)  # else a kill came before its last value
+            if whole:
+                job, _ = self._plan([space.told(trial.params) for space in spaces])
+                self._jobs[job.name] = job
             if trial.state == TrialState.RUNNING:
                 self._optuna.tell(trial.number, state=TrialState.FAIL)
-                self._optuna.enqueue_trial(trial.params)
+                if whole:
+                    self._optuna.enqueue_trial(trial.params)
 
     def _done(self) -> int:
         return sum(ENDED in trial.user_attrs for trial in self._optuna.get_trials(deepcopy=False))
@@ -143,10 +127,10 @@ class _Study:
         """Play one trial, and tell Optuna; a league that fails is listed in the end, and the study goes on."""
         from optuna.trial import TrialState
 
-        job = self._plan([space.suggest(trial) for space in spaces])
+        job, wrong = self._plan([space.suggest(trial) for space in spaces])
         self._jobs[job.name] = job
         sys.stderr.write(f"ludus: trial {number} of {self._asked.n_trials}: {job.name}\n")
-        code, file = self._play(trial, job), exit_file(self._place, job.name)
+        code, file = REFUSED if wrong else self._play(trial, job), exit_file(self._place, job.name)
         publish_code(file, code)
         found = outcome(job, file).figures
         figure = found.get(self._objective(found))
@@ -155,13 +139,13 @@ class _Study:
             self._optuna.tell(trial, state=TrialState.PRUNED if code == PRUNED else TrialState.FAIL)
         else:
             self._optuna.tell(trial, figure.value)
-        said = f"{figure.value:.4g}" if figure else "pruned" if code == PRUNED else self._without(found)
+        said = f"{figure.value:.4g}" if figure else "pruned" if code == PRUNED else self._without(found, wrong)
         sys.stderr.write(f"ludus: trial {number}: {said}\n")
 
-    def _without(self, found: Mapping[str, Any]) -> str:
+    def _without(self, found: Mapping[str, Any], wrong: str) -> str:
         """Return why a trial has no score."""
         if not found:
-            return "failed"
+            return f"failed: {wrong}" if wrong else "failed"
         return f"no {self._objective(found)}: set hydra.sweeper.objective to one of {', '.join(found)}"
 
     def _play(self, trial: Any, job: SweptLeague) -> int:
@@ -206,7 +190,7 @@ class _Study:
         done = [trial for trial in trials if trial.state.name == "COMPLETE"]
         return {
             "objective": self._asked.objective or "the strength of the first main",
-            "direction": self._asked.direction,
+            "direction": self._optuna.direction.name.lower(),
             "pruned": sum(trial.state.name == "PRUNED" for trial in trials),
             "trials": [
                 {"number": t.number, "state": t.state.name.lower(), "value": t.value, **t.params} for t in trials

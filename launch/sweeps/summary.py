@@ -62,15 +62,16 @@ def conclude(
     elif "--quiet" not in options:
         _print(outcomes)
         sys.stderr.write(f"ludus: the comparison, for programs: {_near(file)}\n")
-    return _name_failed(outcomes)
+    return _name_failed(outcomes, again=study is None)
 
 
-def _name_failed(outcomes: Sequence[Outcome]) -> int:
+def _name_failed(outcomes: Sequence[Outcome], again: bool) -> int:
+    """Return the exit code; `again`: the same command tries those that are not over once more, which no study does."""
     failed = [one for one in outcomes if one.status == "failed"]
     for one in failed:
         sys.stderr.write(f"ludus: failed with exit code {one.exit_code}: {one.job.name}\n")
     ended = all(one.status in ("over", "under way", "pruned") for one in outcomes)
-    if not ended:
+    if again and not ended:
         sys.stderr.write("ludus: the same command again goes on with all leagues that are not over\n")
     return FAILED if failed else 0 if ended else INTERRUPTED
 

@@ -14,8 +14,9 @@ from launch.api import League
 from launch.arguments import COMMANDS, build_parser
 from launch.config.compose import compose
 from launch.config.config import ConfigError
+from launch.sweeps.study_settings import settings_of_study
 from launch.sweeps.study_space import spaces_of
-from launch.sweeps.studying import is_study, settings_of_study
+from launch.sweeps.studying import is_study
 from launch.sweeps.sweeping import combinations, split
 from launch.verify.verify import CHECKS
 from league.store.run_directory import RunDirectory

@@ -52,6 +52,17 @@ def test_the_directory_of_a_sweep_stands_for_its_runs(run):
         find_runs([str(place)])
 
 
+def test_leagues_of_a_sweep_that_were_pruned_or_never_began_are_left_out(run):
+    another(run, "second", seed=2)
+    another(run, "poor", seed=3)
+    place = run.root.parent / "sweeps" / "today"
+    place.mkdir(parents=True)
+    ends = {"first": "over", "second": "failed", "poor": "pruned", "refused": "failed"}
+    every = [{"name": name, "status": status} for name, status in ends.items()]
+    (place / "summary.json").write_text(json.dumps({"runs": every}))
+    assert [one.name for one in find_runs([str(place)])] == ["first", "second"]
+
+
 def test_one_run_is_no_comparison(run):
     with pytest.raises(CompareError, match="a comparison needs at least two runs, got first"):
         find_runs([str(run.root), str(run.root)])

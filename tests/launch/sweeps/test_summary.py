@@ -5,6 +5,7 @@ import json
 import pytest
 
 from launch.spawn.exit_code import FAILED, INTERRUPTED
+from launch.sweeps.studying import publish_code
 from launch.sweeps.summary import SweptLeague, conclude, exit_file, outcome
 
 
@@ -29,6 +30,13 @@ def test_a_league_that_is_over_has_figures(run, tmp_path):
     found = outcome(league(run.name, run.root.parent), file)
     assert found.status == "over"
     assert "elo/main" in found.figures
+
+
+@pytest.mark.parametrize(("study", "again"), [(None, True), ({"trials": []}, False)])
+def test_only_a_sweep_tries_a_failed_league_again(study, again, tmp_path, capsys):
+    publish_code(exit_file(tmp_path, "try"), 2)
+    assert conclude([league("try", tmp_path)], tmp_path, ["--quiet"], study) == FAILED
+    assert ("the same command again goes on" in capsys.readouterr().err) == again
 
 
 def test_a_failed_league_is_named_and_fails_the_sweep(tmp_path, capsys):
