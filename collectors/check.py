@@ -31,6 +31,7 @@ from league.limits import ABSENT
 from league.player import Player
 from league.policies.actor import Actor
 from league.spec import EnvSpec
+from league.variants import seeds_in_turn
 
 SPEED_SECONDS = 0.5
 CHECK_SECONDS = 20.0  # of `ludus check-env`: what there is no time for is left out, and the report says so
@@ -76,9 +77,9 @@ def check(  # noqa: PLR0913  (all but the first are passed by name)
         return report
     if not (isinstance(name, EnvConfig) and name.roles):
         _hint_at_roles(report, report.spec)
-    looked = len(report.problems)
+    looked, variants = len(report.problems), report.spec.variants
     suite = Suite(made.build, made.returns, budget, made.payments, made.max_steps, progress)
-    findings = _guard(report, lambda: suite.run(range(1, episodes + 1), slots), remedy)
+    findings = _guard(report, lambda: suite.run(seeds_in_turn(range(1, episodes + 1), variants), slots), remedy)
     if findings is not None:
         _add_findings(report, findings)
         _add_outcome(report, findings, name if isinstance(name, EnvConfig) else None)
@@ -272,7 +273,8 @@ def try_out(
     earned, watch = ReturnSums(env.slots, len(env.spec.agents)), PlayWatch(env.spec)
     turns = TurnWatch(env.spec, env.slots)
     for ticks in count(1):
-        env.start(free, np.arange(begun + 1, begun + len(free) + 1, dtype=np.int64))
+        seeds = seeds_in_turn(range(begun + 1, begun + len(free) + 1), env.spec.variants)
+        env.start(free, np.array(seeds, np.int64))
         begun += len(free)
         earned.clear(free)
         ends = _random_tick(env, rng, earned, turns, () if margins else bots)

@@ -55,6 +55,23 @@ def variant_numbers(seeds: npt.NDArray[np.int64], variants: Sequence[Variant]) -
     return np.searchsorted([variant.end for variant in variants], seeds % WHEEL, side="right")
 
 
+def seeds_in_turn(numbers: Sequence[int], variants: Sequence[Variant]) -> list[int]:
+    """Return a seed for each episode, by its number, so that episodes have all variants in turn.
+
+    Without variants they are the numbers themselves.
+
+    >>> variants = spin({"small": 3.0, "large": 1.0})
+    >>> variant_numbers(np.array(seeds_in_turn(range(1, 5), variants)), variants).tolist()
+    [1, 0, 1, 0]
+    >>> seeds_in_turn(range(1, 5), ())
+    [1, 2, 3, 4]
+    """
+    if not variants:
+        return list(numbers)
+    around = [(number, *divmod(number, len(variants))) for number in numbers]  # turns of the wheel keep seeds apart
+    return [seed_in(number + turn * WHEEL, variants[place]) for number, turn, place in around]
+
+
 def seed_in(seed: int, variant: Variant) -> int:
     """Return a seed of a variant that is made from another seed.
 

@@ -15,16 +15,19 @@ from launch.spawn.exit_code import REFUSED
 from launch.spawn.lifeline import end_with_parent
 from launch.topology.endpoints import Endpoints, listening_host
 from launch.topology.parts import rank_name
-from league.errors import InputError
+from league.plugins import PluginError
 from league.store.files import publish
+from league.store.game_file import GameFileError
 from league.store.regular_file import read_text_of
-from league.wire.keys import KeysError
 from league.wire.sockets import SEGMENTS_LIMIT
 from learners.distributed import join, leave
+from learners.expert import ExpertError
+from learners.lessons import LessonsError
 
 log = logging.getLogger("ludus.process")
 refusals = logging.getLogger(REFUSALS)
 
+UNUSABLE = (LessonsError, GameFileError, ExpertError, PluginError)  # what no other start would make better
 REPLACED = 71  # exit code of a process that found another one of its name
 ORDER = "LUDUS_ORDER"  # the variable by which a batch system numbers the starts of a process
 CLAIM_SECONDS = 1.0  # between two checks of the claim
@@ -59,16 +62,13 @@ class NameClaim:
 
 
 def run_learner(context: ProcessContext) -> int:
-    """Train; return REFUSED, with one line in the log, if what the user gave cannot work, such as a data set.
+    """Train; return REFUSED, with one line in the log, if what the user gave it to learn from cannot work.
 
-    Another start would fail in the same way, unlike after any other error. Keys are no such input: with the next key it
-    works again.
+    Another start would fail in the same way, unlike after any other error.
     """
     try:
         return _train(context)
-    except KeysError:
-        raise
-    except InputError as error:
+    except UNUSABLE as error:
         refusals.error("%s", " ".join(str(error).split()))
         if context.run.slurm.exists():
             publish(context.run.ended, f"{error}\n".encode())

@@ -7,7 +7,7 @@ import pytest
 
 from collectors import check as check_module
 from collectors.check import check, try_out
-from collectors.envs.config import EnvConfig, EnvError, make_environment
+from collectors.envs.config import EnvConfig, EnvError, VariantConfig, make_environment
 
 
 @pytest.fixture(autouse=True)
@@ -356,3 +356,12 @@ def test_what_is_checked_is_told_as_it_goes():
     check("rock_paper_scissors", slots=2, episodes=2, kwargs={"max_cycles": 2}, progress=told.append)
     assert told[0] == "an episode"
     assert told[-1] == "PettingZoo's own tests"
+
+
+def test_every_variant_is_played():
+    variants = {"two": VariantConfig(kwargs={"runners": 2}), "four": VariantConfig(kwargs={"runners": 4})}
+    config = EnvConfig(name="pettingzoo", id="sized_env:SizedRace", variants=variants)
+    report = check(config, allow=["sized_env"], episodes=4)
+    assert report.episodes == 4
+    assert not [one.what for one in report.problems if "never acted" in one.what]
+    assert "agent 'runner_3' did not take part in 2 of 4 episodes" in "\n".join(report.lines())
