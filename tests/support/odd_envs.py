@@ -1,5 +1,6 @@
 """Environments that are odd but lawful, and environments that are broken. Each is as small as its oddity."""
 
+import os
 from typing import ClassVar
 
 import numpy as np
@@ -94,6 +95,27 @@ class OddAec(AECEnv):
         place = self.possible_agents.index(agent)
         after = [one for one in later if self.possible_agents.index(one) > place]
         self.agent_selection = (after or later or self.agents)[0]
+
+
+class UnreadableError(Exception):
+    """An error that cannot say anything."""
+
+    def __str__(self):
+        raise SystemExit(0)
+
+
+class Saying(OddAec):
+    """In its second move it raises an error that is no text, or one that cannot be read."""
+
+    def __init__(self, error="file"):
+        super().__init__(agents=2)
+        name = os.fsdecode(b"a" + bytes([255]))
+        self.error = UnreadableError() if error == "none" else ValueError(f"no file {name}")
+
+    def value(self, agent, action):
+        if self.moves == 2:
+            raise self.error
+        return super().value(agent, action)
 
 
 def deaths():

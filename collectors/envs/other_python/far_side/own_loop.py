@@ -11,8 +11,8 @@ from typing import Any, Callable, Mapping
 import numpy as np
 
 from .actions import action_maker
+from .errors import message_of
 from .games import both, five, is_parallel
-from .slots import LARGEST_TEXT
 from .spaces import Plain, counts, kind_of, leaves, parts_of, size
 
 
@@ -119,6 +119,6 @@ def own_complaints(build: Callable[[], Any], cycles: int = 100) -> list[tuple[st
             inside = frame.filename.startswith(os.path.dirname(str(own.__file__)))
             crashed = inside and not isinstance(error, AssertionError)
             place = f" ({os.path.basename(frame.filename)}:{frame.lineno})" if crashed or not inside else ""
-            what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
-            found.append((f"PettingZoo's {name}: {what[:LARGEST_TEXT]}{place}", crashed))
+            what = f"{type(error).__name__}: {message_of(error)}".rstrip(": ")
+            found.append((f"PettingZoo's {name}: {what}{place}", crashed))
     return found

@@ -9,12 +9,12 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from .errors import BrokenError
+from .errors import BrokenError, message_of, show
 from .games import Together, Turns, is_parallel
 from .rows import Place, Table
 from .spaces import Plain
 
-LARGEST_TEXT, LARGEST_INFO, LARGEST_ARRAY = 2000, 1 << 16, 1000
+LARGEST_INFO, LARGEST_ARRAY = 1 << 16, 1000
 
 
 class FarGames:
@@ -90,7 +90,7 @@ class FarGames:
             try:
                 game.env.close()
             except Exception:
-                traceback.print_exc()
+                show()
 
     def render(self, slot: int) -> str:
         """Return the environment's own text; empty if it has none."""
@@ -127,12 +127,12 @@ def by_slot(slots: list[int], agents: list[int], actions: list[Any]) -> Iterator
 
 def reason(doing: str, error: BaseException) -> str:
     """Return what broke, and where in the environment's code."""
+    said = message_of(error)
     if isinstance(error, BrokenError):
-        return str(error)[:LARGEST_TEXT]
+        return said
     place = traceback.extract_tb(error.__traceback__)[-1]
-    message = f": {error}" if str(error) else ""
     where = f"{os.path.basename(place.filename)}:{place.lineno}"
-    return f"{doing} raised {type(error).__name__}{message[:LARGEST_TEXT]} ({where})"
+    return f"{doing} raised {type(error).__name__}{said and f': {said}'} ({where})"
 
 
 def small(infos: Plain) -> Plain:

@@ -147,6 +147,16 @@ def test_an_exit_of_the_game_is_a_fault_of_its_slot_alone(far):
     assert env.pid == first
 
 
+@pytest.mark.parametrize("error", ["file", "none"])
+def test_whatever_an_error_says_is_a_fault_of_its_slot_alone(far, error):
+    env = far("odd_envs:Saying", slots=2, error=error)
+    first = env.pid
+    here = play(adapt(lambda: odd.Saying(error), 2, name="odd_envs:Saying"), [1, 2])
+    assert play(env, [1, 2]) == here
+    assert here[0].fault
+    assert env.pid == first
+
+
 def test_what_a_game_prints_is_bounded_and_disturbs_nobody(far):
     env = far("far_games:Misbehaving", slots=2, how="shout")
     assert all(episode.complete for episode in play(env, range(1, 9)))
