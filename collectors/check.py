@@ -27,6 +27,7 @@ from collectors.pace import LOOKED_AT, TimeBudget
 from collectors.played_episodes import PlayedEpisodes, PlayWatch, TurnWatch, from_transcripts
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
+from league.errors import message_of
 from league.limits import ABSENT
 from league.player import Player
 from league.policies.actor import Actor
@@ -79,7 +80,9 @@ def check(  # noqa: PLR0913  (all but the first are passed by name)
     looked = len(report.problems)
     suite = Suite(made.build, made.returns, budget, made.payments, made.max_steps, progress)
     findings = _guard(report, lambda: suite.run(range(1, episodes + 1), slots), remedy)
-    if findings is not None:
+    if findings is None:  # a comparison failed: what the rows showed before still counts
+        report.problems += suite.problems.values()
+    else:
         _add_findings(report, findings)
         _add_outcome(report, findings, name if isinstance(name, EnvConfig) else None)
         _guard(report, lambda: _warn_of_strays(report, findings, made, budget), remedy)
@@ -113,7 +116,7 @@ def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mappin
             better = better or TRY_THERE
         better = better or ("" if kwargs is None else version_hint(error))
         where = "" if kwargs is None else place_of(error)
-        what = f"{type(error).__name__}: {str(error) or 'it gave no reason'}{where}"
+        what = f"{type(error).__name__}: {message_of(error) or 'it gave no reason'}{where}"
         report.problems.append(Problem(what, f"{better}." if better else remedy))
         return None
 
