@@ -291,6 +291,13 @@ class OddParallel(ParallelEnv):
         return observations, rewards, terminations, truncations, {agent: {} for agent in observations}
 
 
+class Misfit(OddParallel):
+    """Its observations have three numbers, its space has one."""
+
+    def observation_space(self, agent):
+        return Box(0, 100, (1,), np.float32)
+
+
 class Stray(OddParallel):
     """Its first tick is within the Box, the later ones are not."""
 
