@@ -150,7 +150,7 @@ def _short(value: object) -> str:
     try:
         text = repr(value)
     except Exception:  # of an object of foreign code
-        return f"a {type(value).__name__} whose __repr__ raises"
+        return f"<{type(value).__name__} that cannot be shown>"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

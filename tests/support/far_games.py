@@ -99,6 +99,31 @@ class Large(OddParallel):
         )
 
 
+class Unshown:
+    """An object that has no text."""
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+class Informing(OddParallel):
+    """Its last infos are what `how` says: objects that have no text, arrays, or what JSON refuses."""
+
+    def __init__(self, how):
+        super().__init__(agents=2)
+        self.how = how
+
+    def step(self, actions):
+        seen, rewards, terminations, truncations, infos = super().step(actions)
+        last = {
+            "unshown": {"winner": "runner_1", "odd": [Unshown()], Unshown(): 1},
+            "winner": {"winner": Unshown()},
+            "array": np.arange(3),
+            "huge": {"winner": "runner_1", "count": 10**5000},
+        }
+        return seen, rewards, terminations, truncations, dict.fromkeys(infos, last[self.how])
+
+
 class Pictured(OddParallel):
     """Renders pictures and has a state."""
 

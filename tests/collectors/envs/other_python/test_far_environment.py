@@ -107,6 +107,29 @@ def test_the_winner_that_an_info_names_counts(far):
     assert ranks(far("far_games:Large")) == [[1, 0, 1]] * 3
 
 
+INFOS = {
+    "unshown": "",
+    "winner": r"its info names the winner .*<Unshown that cannot be shown>",
+    "array": r"the last info of agent 'runner_0' is .*; give a dict",
+    "huge": r"infos raised ValueError: Exceeds the limit",
+}
+
+
+@pytest.mark.parametrize("how", INFOS)
+def test_whatever_infos_hold_is_a_matter_of_their_slot(far, how):
+    env = far("far_games:Informing", slots=2, how=how)
+    first, referee = env.pid, Referee(env)
+    episodes = play(referee, [1, 2, 3])
+    assert env.pid == first, "the process was not lost"
+    assert all(re.search(INFOS[how], episode.fault) for episode in episodes)
+    assert [episode.ranks for episode in episodes] == [None if INFOS[how] else (1, 0)] * 3
+
+
+def test_a_winner_that_cannot_be_shown_is_a_fault_here_as_well():
+    (episode,) = play(Referee(adapt(lambda: far_games.Informing("winner"), 1)), [1])
+    assert "names the winner <Unshown that cannot be shown>; give the name of an agent" in episode.fault
+
+
 LOST = {
     "crash": r"crashed with signal 11 \(SIGSEGV\) in step, at .*string_at",
     "die": r"crashed with signal 9 \(SIGKILL\) in step",
