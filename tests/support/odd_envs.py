@@ -291,6 +291,13 @@ class OddParallel(ParallelEnv):
         return observations, rewards, terminations, truncations, {agent: {} for agent in observations}
 
 
+class Vast(OddParallel):
+    """Its pictures have more numbers than a collector should hold."""
+
+    def observation_space(self, agent):
+        return Box(0, 1, (3, 2400, 2400), np.int8)
+
+
 class Misfit(OddParallel):
     """Its observations have three numbers, its space has one."""
 

@@ -325,6 +325,7 @@ def test_checks_compare_with_the_loop_and_the_tests_of_that_python():
     [
         ("odd_envs:Sized", {"colour": 1}, r"Add env.kwargs.size=VALUE"),
         ("odd_envs:Wordy", {}, r"agent 'walker_0' has the observation space Text.*env.wrappers"),
+        ("odd_envs:Vast", {}, r"agent 'runner_0': a space has 3 axes \(3, 2400, 2400\); at most 32 axes.*env.wrappers"),
         ("odd_envs:Twins", {}, r"names 'walker_0' 2 times"),
         ("odd_envs:Nobody", {}, r"possible_agents is missing or empty"),
         ("odd_envs:np", {}, r"is a module without a function parallel_env, env or raw_env"),
