@@ -69,6 +69,13 @@ class Misbehaving(OddParallel):
         os.write(int(sys.argv[1]), b"\x02\x00\x00\x0042")
 
 
+class Crashing(OddParallel):
+    """Cannot be built."""
+
+    def __init__(self):
+        ctypes.string_at(0)
+
+
 class Judged(OddParallel):
     """Names its winner in numpy, beside things that JSON does not know."""
 

@@ -131,7 +131,7 @@ def test_a_winner_that_cannot_be_shown_is_a_fault_here_as_well():
 
 
 LOST = {
-    "crash": r"crashed with signal 11 \(SIGSEGV\) in step, at .*string_at",
+    "crash": r"crashed with signal 11 \(SIGSEGV\) in step, at .*far_games.py:\d+ in crash",
     "die": r"crashed with signal 9 \(SIGKILL\) in step",
     "leave": r"ended with exit code 7 in step",
     "garble": r"answered nonsense",
@@ -365,6 +365,26 @@ def test_a_directory_is_named_and_the_remedy_is_about_that_python(tmp_path):
     ).problems
     assert f"env.python={tmp_path} is a directory. Give the program in it" in problem.what
     assert problem.remedy.startswith("Try in that Python what the message names")
+
+
+def test_a_program_that_answers_something_else_is_named_and_not_the_spaces(tmp_path):
+    python = tmp_path / "python"
+    answer = (
+        r"import os, sys; os.write(int(sys.argv[3]), b'\x02\0\0\0{}'); sys.stdin.read(); os.read(int(sys.argv[3]), 9)"
+    )
+    python.write_text(f"#!{sys.executable} -S\n{answer}\n")
+    python.chmod(0o755)
+    wanted = EnvConfig(name="pettingzoo", id="classic/rps_v2", python=str(python))
+    (problem,) = check(wanted, allow=[str(python)]).problems
+    assert f"the process of env.python={python} is lost: it answered nonsense: {{}}. It needs Python" in problem.what
+    assert problem.remedy.startswith("Try in that Python what the message names")
+
+
+def test_a_game_that_ends_its_process_is_to_be_fixed_and_not_its_python(monkeypatch):
+    monkeypatch.chdir(far_games.HERE)
+    (problem,) = check(config("far_games:Crashing"), allow=[sys.executable, "far_games"]).problems
+    assert re.search(r"crashed with signal 11 \(SIGSEGV\) in open, at .*far_games.py:\d+ in __init__$", problem.what)
+    assert problem.remedy.startswith("Fix the environment: ")
 
 
 @pytest.mark.slow
