@@ -60,6 +60,11 @@ class Misbehaving(OddParallel):
         for _ in range(64):
             print("x" * (1 << 16))
 
+    def chat(self):
+        print("hi")
+        for _ in range(5):
+            print("x" * 10_000)
+
     def fork_and_die(self):
         if os.fork():
             self.die()

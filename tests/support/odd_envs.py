@@ -291,6 +291,13 @@ class OddParallel(ParallelEnv):
         return observations, rewards, terminations, truncations, {agent: {} for agent in observations}
 
 
+class Unlisted(OddParallel):
+    """Its observations are lists."""
+
+    def see(self):
+        return [self.tick, 1.0, 2.0]
+
+
 class Vast(OddParallel):
     """Its pictures have more numbers than a collector should hold."""
 

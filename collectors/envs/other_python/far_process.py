@@ -31,7 +31,7 @@ FAR_SIDE = Path(__file__).with_name("far_side")
 HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")  # of this Python
 LARGEST_ANSWER = 1 << 28  # bytes
 LARGEST_LOG = 1 << 20  # bytes that a game may print before the file is emptied
-READ = 1 << 14  # bytes of it that are read after a tick
+SHOWN = 1 << 14  # bytes at its end, for errors
 CHECK_SECONDS = 0.1  # between two looks at a process that answers nothing: whether it lives, and what it prints
 STACK_SECONDS = 1.0  # for a process that hangs to write its stack
 END_SECONDS = 2.0  # to close the games
@@ -241,7 +241,7 @@ class FarProcess:
     def printed(self) -> str:
         """Return the end of what the process printed."""
         self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, self._log.tell() - (1 << 14)))
+        self._log.seek(max(0, self._log.tell() - SHOWN))
         return self._log.read().decode(errors="replace").replace("\0", "")
 
     def take_printed(self) -> tuple[str, int]:
@@ -252,11 +252,11 @@ class FarProcess:
         size = os.fstat(self._log.fileno()).st_size
         if size <= self._taken:
             return "", 0
-        begin = os.pread(self._log.fileno(), READ, self._taken).decode(errors="replace")
-        more, self._dropped = max(0, size - self._taken - READ) + self._dropped, 0
+        data = os.pread(self._log.fileno(), LARGEST_LOG, self._taken)
+        more, self._dropped = size - self._taken - len(data) + self._dropped, 0
         self._taken = size
         self._keep_small()
-        return begin, more
+        return data.decode(errors="replace"), more
 
     def _keep_small(self) -> None:
         """Empty the file if much was printed, which is counted; the process appends to it."""

@@ -170,6 +170,21 @@ def test_an_exit_of_the_game_is_a_fault_of_its_slot_alone(far):
     assert env.pid == first
 
 
+def test_all_lines_that_a_game_prints_are_counted(far):
+    env = far("far_games:Misbehaving", slots=2, how="chat")
+    play(env, [1])
+    assert (env._output.lines, env._output.characters) == (6, 3 + 5 * 10_001)
+
+
+def test_a_broken_observation_has_the_remedy_that_it_has_here(far):
+    found = [
+        play(one, [1])[0].fault
+        for one in (far("odd_envs:Unlisted", slots=1), adapt(odd.Unlisted, 1, name="odd_envs:Unlisted"))
+    ]
+    assert found[0] == found[1]
+    assert found[0].endswith("Fix it there, or let Ludus convert it: env.cast=true")
+
+
 @pytest.mark.parametrize("error", ["file", "none"])
 def test_whatever_an_error_says_is_a_fault_of_its_slot_alone(far, error):
     env = far("odd_envs:Saying", slots=2, error=error)
