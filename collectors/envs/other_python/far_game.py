@@ -19,8 +19,6 @@ from typing import Any
 from collectors.envs.other_python.far_process import Answer, FarProcess, FarPythonError, FarSideError, FarSideLost
 
 LONGER = 5  # times the seconds of a tick, to build an environment, to reset slots and for checks
-
-
 DESCRIBED = {"agents", "name", "turn_based", "render_modes", "spaces", "texts", "state", "versions"}
 
 

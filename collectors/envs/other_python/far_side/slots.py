@@ -62,7 +62,7 @@ class FarGames:
             except (Exception, SystemExit) as error:
                 faults[slot] = reason("step", error)
         over = [slot for slot in np.flatnonzero(table.over).tolist() if slot not in faults]
-        infos = {}
+        infos: dict[int, Plain] = {}
         for slot in over:
             try:
                 infos.update(self.infos(slot))
@@ -72,7 +72,7 @@ class FarGames:
             self.drop(slot)
         return {"faults": faults, "infos": infos} if faults or infos else {}
 
-    def infos(self, slot: int) -> Plain:
+    def infos(self, slot: int) -> dict[int, Plain]:
         """Return the last infos of the agents of a slot that is over; nothing if all are empty."""
         place = self.games[slot].place
         return {slot: small(place.infos)} if place.has_infos() else {}
