@@ -15,7 +15,7 @@ from collectors.conforming import MORE, Suite
 from collectors.env_report import EnvReport
 from collectors.envs.config import EnvConfig, EnvError, constructor_remedy, place_of, planned
 from collectors.envs.known import NoEnvironmentError
-from collectors.envs.other_python.far_process import FarRuleError, FarSideError, FarSideLost
+from collectors.envs.other_python.far_process import FarPythonError, FarSideLost
 from collectors.envs.other_python.version_hints import version_hint
 from collectors.envs.outcomes import OutcomeError
 from collectors.envs.plan import Plan, plan
@@ -27,6 +27,7 @@ from collectors.pace import LOOKED_AT, TimeBudget
 from collectors.played_episodes import PlayedEpisodes, PlayWatch, TurnWatch, from_transcripts
 from collectors.players.bots import RandomBot
 from collectors.players.scripted import BotError
+from league.errors import message_of
 from league.limits import ABSENT
 from league.player import Player
 from league.policies.actor import Actor
@@ -39,6 +40,7 @@ EPISODES = 16  # that it plays if there is time
 ENDLESS_SECONDS = 20.0  # of the trial before a run, if that is enough to see that episodes do not end
 TRIAL_SECONDS = 1.0  # of random play before a run
 TRY_THERE = "Try in that Python what the message names: env.python -c 'import numpy, pettingzoo' must work"
+KEEP_UP = "Fix the environment: a league voids the matches of all slots that the process plays"
 MAKER = "Name a class or function that makes an environment, as package.module:name"
 OUTCOME_FACTOR = 10  # times as long a trial may take if only a real episode can test env.outcome
 
@@ -80,7 +82,9 @@ def check(  # noqa: PLR0913  (all but the first are passed by name)
     looked, variants = len(report.problems), report.spec.variants
     suite = Suite(made.build, made.returns, budget, made.payments, made.max_steps, progress)
     findings = _guard(report, lambda: suite.run(seeds_in_turn(range(1, episodes + 1), variants), slots), remedy)
-    if findings is not None:
+    if findings is None:  # a comparison failed: what the rows showed before still counts
+        report.problems += suite.problems.values()
+    else:
         _add_findings(report, findings)
         _add_outcome(report, findings, name if isinstance(name, EnvConfig) else None)
         _guard(report, lambda: _warn_of_strays(report, findings, made, budget), remedy)
@@ -110,11 +114,13 @@ def _guard(report: EnvReport, work: Callable[[], T], remedy: str, kwargs: Mappin
     except Exception as error:
         better = "" if kwargs is None else constructor_remedy(error, kwargs)
         better = MAKER if isinstance(error, NoEnvironmentError) else better
-        if isinstance(error, FarSideError | FarSideLost) and not isinstance(error, FarRuleError):
+        if isinstance(error, FarPythonError):
             better = better or TRY_THERE
+        if isinstance(error, FarSideLost) or isinstance(error.__cause__, FarSideLost):
+            better = better or KEEP_UP
         better = better or ("" if kwargs is None else version_hint(error))
         where = "" if kwargs is None else place_of(error)
-        what = f"{type(error).__name__}: {str(error) or 'it gave no reason'}{where}"
+        what = f"{type(error).__name__}: {message_of(error) or 'it gave no reason'}{where}"
         report.problems.append(Problem(what, f"{better}." if better else remedy))
         return None
 

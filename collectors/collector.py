@@ -29,6 +29,7 @@ from collectors.slot_filler import SlotFiller
 from collectors.tick_player import TickPlayer
 from collectors.training_credit import TrainingCredit
 from collectors.turn_player import TurnPlayer
+from league.errors import message_of
 from league.ids import derive_seed
 from league.metrics import (
     DROPPED_DECISIONS,
@@ -157,7 +158,7 @@ class Collector:
         try:
             self._env.close()
         except Exception as error:  # of foreign code, at the end: nobody depends on it
-            log.warning("the environment could not be closed: %s: %s", type(error).__name__, error)
+            log.warning("the environment could not be closed: %s: %s", type(error).__name__, message_of(error))
 
     # --- messages --------------------------------------------------------------------------------------------
 

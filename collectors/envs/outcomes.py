@@ -147,7 +147,10 @@ def _winners(agent: str, who: object) -> list[str]:
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # of an object of foreign code
+        return f"<{type(value).__name__} that cannot be shown>"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

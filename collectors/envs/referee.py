@@ -37,6 +37,7 @@ from collectors.envs.rows import (
     SlotFault,
 )
 from league.agent_spaces import AgentSpaces, plain_spaces
+from league.errors import message_of
 from league.spec import EnvSpec
 
 
@@ -125,7 +126,7 @@ class Referee:
                 if (ranks := self._rank(slot, present)) is not None:
                     named[i] = ranks
             except OutcomeError as error:
-                faults.append(SlotFault(slot, f"{self.spec.name}: {error}"))
+                faults.append(SlotFault(slot, f"{self.spec.name}: {message_of(error)}"))
         if named or self._margin:
             took_part = np.tile(self._everybody, (len(ends.over), 1)) if ends.present is None else ends.present
             ranked = rank_agents(
@@ -176,7 +177,9 @@ class Referee:
         try:
             scores = self._judge(finished)
         except Exception as error:  # whatever the user's function raises, the user has to fix it
-            raise OutcomeError(f"env.outcome={self._name} raised {type(error).__name__}: {error}") from error
+            raise OutcomeError(
+                f"env.outcome={self._name} raised {type(error).__name__}: {message_of(error)}"
+            ) from error
         return checked_scores(scores, self.spec, self._name, finished.present)
 
     def _seats(self, scores: Mapping[str, float]) -> tuple[Floats, list[int]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from league.errors import InputError
+from league.errors import InputError, message_of
 from league.player import Player
 from league.plugins import resolve
 from league.policies.actions import Actions, legal
@@ -64,10 +64,11 @@ def _made(name: str, kind: Any, spec: EnvSpec) -> Actor:
     try:
         bot: Actor = kind(spec)
     except ValueError as error:  # the bot refuses the environment, with its own message
-        raise BotError(f"the bot {name!r}: {error}") from error
+        raise BotError(f"the bot {name!r}: {message_of(error)}") from error
     except Exception as error:
         raise BotError(
-            f"the bot {name!r}: __init__ raised {type(error).__name__}: {error}. Fix it, or take the player out"
+            f"the bot {name!r}: __init__ raised {type(error).__name__}: {message_of(error)}. Fix it, or take the "
+            "player out"
         ) from error
     if not callable(getattr(bot, "act", None)):
         raise BotError(f"the bot {name!r} has no act; add def act(self, observation, mask, rng), and {WANTED}")
@@ -87,7 +88,9 @@ class Scripted:
         try:
             answer: Any = self._bot.act(observation, mask, rng)
         except Exception as error:
-            raise BotError(f"the bot {self._name!r}: act raised {type(error).__name__}: {error}. Fix it") from error
+            raise BotError(
+                f"the bot {self._name!r}: act raised {type(error).__name__}: {message_of(error)}. Fix it"
+            ) from error
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise BotError(f"the bot {self._name!r}: act returned a {type(answer).__name__}; {WANTED}")
         actions, log_probs = map(np.asarray, answer)

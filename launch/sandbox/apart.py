@@ -86,13 +86,14 @@ def apart(order: Order, limit: Limit, tell: Tell = silent) -> bytes | None:
         stream = None if os.environ.get(TRACEBACK) or os.environ.get(PRINT) else subprocess.DEVNULL
         with child_process(command, True, stdout=stream, stderr=stream) as child:
             hung = bool(wait_for(child, _Watchdog(files, limit, tell)))
-            if hung and files.stage() not in ENDS:
+            stage = files.stage()  # what hangs; it may go on while it writes its stack
+            if hung and stage not in ENDS:
                 _request_stack(child, files)
         if files.stage() == DONE:
             return files.answer.read_bytes()
         if files.stage() in (FAILED, ""):
             return None
-        raise _lost(files, limit, None if hung else child.returncode)
+        raise _lost(files, stage, limit, None if hung else child.returncode)
 
 
 class _Watchdog:
@@ -149,9 +150,9 @@ def doing(note: str) -> str:
 # --- messages ------------------------------------------------------------------------------------------------
 
 
-def _lost(files: TrialFiles, limit: Limit, code: int | None) -> LostError:
-    """Return the error of a process that ended with an exit code, or hung (None)."""
-    stage, stack = files.stage(), files.stack.read_text(errors="replace")
+def _lost(files: TrialFiles, stage: str, limit: Limit, code: int | None) -> LostError:
+    """Return the error of a process that ended with an exit code in a stage, or hung (None)."""
+    stack = files.stack.read_text(errors="replace")
     if os.environ.get(TRACEBACK):
         sys.stderr.write(stack)
     place = where(stack)

@@ -180,7 +180,7 @@ def encode(message: Message, arrays: Arrays | None = None) -> list[Frame]:
     try:
         _refuse_non_finite(message)
         head = _encode_head(message)
-    except (TypeError, OverflowError, KeyError) as error:
+    except (TypeError, OverflowError, KeyError, UnicodeEncodeError) as error:
         raise WireError(f"{type(message).__name__} cannot be sent: {error}") from error
     if not arrays:
         return [VERSION_FRAME, head]

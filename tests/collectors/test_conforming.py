@@ -5,6 +5,7 @@ import time
 
 import foreign_games
 import pytest
+from odd_envs import OddParallel
 
 from collectors.check import check
 from collectors.conforming import conform
@@ -38,6 +39,38 @@ def test_a_single_episode_is_played_again_and_the_rest_is_noted(monkeypatch):
     assert (len(findings.complete), findings.deterministic) == (1, True)
     (note,) = findings.notes
     assert note.startswith("there was no time to compare episodes in different slots; ludus check-env --seconds")
+
+
+class Counting(OddParallel):
+    """Breaks in its seventh episode, counted over all objects; later episodes are those of `luck`."""
+
+    def __init__(self, begun, luck=0):
+        super().__init__()
+        self.begun, self.luck_then = begun, luck
+
+    def reset(self, seed=None, options=None):
+        self.begun.append(seed)
+        if len(self.begun) == 7:
+            raise RuntimeError("worn out")
+        return super().reset(seed + (self.luck_then if len(self.begun) > 7 else 0), options)
+
+
+def counting(luck):
+    begun = []
+    return conform(lambda slots: adapt(lambda: Counting(begun, luck), slots), range(1, 6), 1)
+
+
+def test_a_fault_of_a_later_pass_is_reported_and_not_taken_for_another_seed():
+    findings = counting(luck=0)
+    (problem,) = findings.problems
+    assert "reset raised RuntimeError: worn out" in problem.what
+    assert findings.deterministic is None
+
+
+def test_rows_that_differ_beside_a_fault_are_reported_with_it():
+    findings = counting(luck=1)
+    assert ["worn out" in one.what or "gave different rows" in one.what for one in findings.problems] == [True, True]
+    assert findings.deterministic is False
 
 
 @pytest.mark.slow

@@ -161,6 +161,7 @@ VERDICTS = {
         ("seed_test: RuntimeError", PETTINGZOO),
         ("reset raised RuntimeError: the dice fell off the table", VOID),
     ),
+    "WearsOut": refused(("'player_0': its reward is NaN", VOID)),
     "NanSeen": refused(("Incorrect observations", PETTINGZOO), ("its observation holds NaN", VOID)),
     "WrongShape": refused((r"its observation is float32 \(3,\), but its space says float32 \(2,\)", VOID)),
     "NothingSeen": refused(("parallel_api_test", PETTINGZOO), ("in env.agents but was given no observation", VOID)),

@@ -25,7 +25,16 @@ def refuse():
     raise RuntimeError("it is closed on Mondays")
 
 
+def wake():
+    """Come back once the stack was asked for, and hang at the next reset."""
+    files = [one for one in Path("/proc/self/fd").iterdir() if os.path.realpath(one).endswith("/stack")]
+    while not files[0].stat().st_size:
+        pass
+    Deadly.reset = lambda *_, **__: forever()
+
+
 DEATHS = {
+    "wakes": wake,
     "segfault": lambda: ctypes.string_at(0),
     "abort": os.abort,
     "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),

@@ -60,6 +60,11 @@ class Misbehaving(OddParallel):
         for _ in range(64):
             print("x" * (1 << 16))
 
+    def chat(self):
+        print("hi")
+        for _ in range(5):
+            print("x" * 10_000)
+
     def fork_and_die(self):
         if os.fork():
             self.die()
@@ -67,6 +72,13 @@ class Misbehaving(OddParallel):
 
     def misstate(self):
         os.write(int(sys.argv[1]), b"\x02\x00\x00\x0042")
+
+
+class Crashing(OddParallel):
+    """Cannot be built."""
+
+    def __init__(self):
+        ctypes.string_at(0)
 
 
 class Judged(OddParallel):
@@ -97,6 +109,31 @@ class Large(OddParallel):
             truncations,
             {agent: {"winner": agent == "runner_1", "log": "x" * 99999} for agent in infos},
         )
+
+
+class Unshown:
+    """An object that has no text."""
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+class Informing(OddParallel):
+    """Its last infos are what `how` says: objects that have no text, arrays, or what JSON refuses."""
+
+    def __init__(self, how):
+        super().__init__(agents=2)
+        self.how = how
+
+    def step(self, actions):
+        seen, rewards, terminations, truncations, infos = super().step(actions)
+        last = {
+            "unshown": {"winner": "runner_1", "odd": [Unshown()], Unshown(): 1},
+            "winner": {"winner": Unshown()},
+            "array": np.arange(3),
+            "huge": {"winner": "runner_1", "count": 10**5000},
+        }
+        return seen, rewards, terminations, truncations, dict.fromkeys(infos, last[self.how])
 
 
 class Pictured(OddParallel):

@@ -1,5 +1,6 @@
 """Environments that are odd but lawful, and environments that are broken. Each is as small as its oddity."""
 
+import os
 from typing import ClassVar
 
 import numpy as np
@@ -94,6 +95,27 @@ class OddAec(AECEnv):
         place = self.possible_agents.index(agent)
         after = [one for one in later if self.possible_agents.index(one) > place]
         self.agent_selection = (after or later or self.agents)[0]
+
+
+class UnreadableError(Exception):
+    """An error that cannot say anything."""
+
+    def __str__(self):
+        raise SystemExit(0)
+
+
+class Saying(OddAec):
+    """In its second move it raises an error that is no text, or one that cannot be read."""
+
+    def __init__(self, error="file"):
+        super().__init__(agents=2)
+        name = os.fsdecode(b"a" + bytes([255]))
+        self.error = UnreadableError() if error == "none" else ValueError(f"no file {name}")
+
+    def value(self, agent, action):
+        if self.moves == 2:
+            raise self.error
+        return super().value(agent, action)
 
 
 def deaths():
@@ -267,6 +289,27 @@ class OddParallel(ParallelEnv):
             told = [agent for agent in told if not (terminations[agent] or truncations[agent])]
         self.agents = [*told, *new]
         return observations, rewards, terminations, truncations, {agent: {} for agent in observations}
+
+
+class Unlisted(OddParallel):
+    """Its observations are lists."""
+
+    def see(self):
+        return [self.tick, 1.0, 2.0]
+
+
+class Vast(OddParallel):
+    """Its pictures have more numbers than a collector should hold."""
+
+    def observation_space(self, agent):
+        return Box(0, 1, (3, 2400, 2400), np.int8)
+
+
+class Misfit(OddParallel):
+    """Its observations have three numbers, its space has one."""
+
+    def observation_space(self, agent):
+        return Box(0, 100, (1,), np.float32)
 
 
 class Stray(OddParallel):

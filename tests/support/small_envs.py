@@ -421,6 +421,19 @@ class RaisesAtReset(Rounds):
         raise RuntimeError("the dice fell off the table")
 
 
+class WearsOut(Rounds):
+    """Its rewards are no numbers from the sixth game of an object on."""
+
+    games = 0
+
+    def playing(self):
+        self.games += 1
+        return self.possible_agents
+
+    def pay(self, actions):
+        return dict.fromkeys(actions, float("nan")) if self.games > 5 else alone(actions)
+
+
 class NanSeen(Rounds):
     def observe(self, agent):
         return np.array([np.nan, 0.0], np.float32)

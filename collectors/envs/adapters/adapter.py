@@ -22,6 +22,7 @@ from collectors.envs.output import EnvOutput
 from collectors.envs.rows import BuildTold, Ends, IntArray, Rows
 from collectors.envs.slots import Index, check_actions, check_parts, check_start
 from league.agent_spaces import AgentSpaces, plain_spaces
+from league.errors import message_of
 from league.spec import EnvSpec
 
 log = logging.getLogger("ludus.collector")
@@ -259,10 +260,10 @@ def board(seen: npt.NDArray[Any]) -> str:
 
 def _reason(name: str, doing: str, error: Exception) -> str:
     """Return what broke, and where in the environment's code."""
+    said = message_of(error)
     if isinstance(error, BrokenError):
-        return f"{name}: {error}"
+        return f"{name}: {said}"
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(place.filename).name}:{place.lineno}"
-    message = f": {error}" if str(error) else ""
     remedy = compat_remedy(error)
-    return f"{name}: {doing} raised {type(error).__name__}{message} ({where}){remedy and f'. {remedy}'}"
+    return f"{name}: {doing} raised {type(error).__name__}{said and f': {said}'} ({where}){remedy and f'. {remedy}'}"

@@ -9,6 +9,8 @@ import traceback
 from types import ModuleType
 from typing import Any
 
+from league.errors import message_of
+
 RENAMED = {
     "agent_selector": "AgentSelector",
     "to_parallel": "aec_to_parallel",
@@ -31,7 +33,7 @@ def older_name(error: BaseException) -> str:
     'from_parallel'
     """
     frames = traceback.extract_tb(error.__traceback__)
-    return _older_name(f"{type(error).__name__}: {error}", (frames[-1].line or "") if frames else "")
+    return _older_name(f"{type(error).__name__}: {message_of(error)}", (frames[-1].line or "") if frames else "")
 
 
 def _older_name(text: str, line: str) -> str:

@@ -25,7 +25,7 @@ from collectors.envs.adapters.converting import Conversion, convert
 from collectors.envs.adapters.observation_spaces import box_array, mask_writer, observation_layout, reader, without_mask
 from collectors.envs.adapters.parallel import ParallelGame
 from collectors.envs.adapters.seats import agent_roles, explain, guess_layout, make_seats
-from collectors.envs.adapters.space_forms import agent_spaces
+from collectors.envs.adapters.space_forms import agent_spaces, checked
 from collectors.envs.known import NoEnvironmentError, maker, plain, registered
 from collectors.envs.output import EnvOutput
 from league.plugins import PluginError
@@ -136,6 +136,7 @@ def blueprint_of(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], sta
     array, writes = observation_layout(name, {agent: without_mask(space) for agent, space in spaces.items()})
     turn_based = not getattr(env, "metadata", {}).get("is_parallelizable", isinstance(env, pettingzoo.ParallelEnv))
     kinds = agent_roles({agent: (spaces[agent], actions.spaces[agent]) for agent in agents}, turn_based)
+    forms = {agent: checked(name, agent, agent_spaces(spaces[agent], actions.spaces[agent])) for agent in agents}
     known = str(getattr(env, "metadata", {}).get("name") or name)
     layout = guess_layout(known, agents, turn_based)
     spec = EnvSpec(
@@ -159,7 +160,7 @@ def blueprint_of(env: Any, name: str, seat: Callable[..., tuple[Seat, ...]], sta
         },
         plays=actions.plays,
         guesses=explain(layout, spec),
-        spaces={agent: agent_spaces(spaces[agent], actions.spaces[agent]) for agent in agents},
+        spaces=forms,
     )
 
 

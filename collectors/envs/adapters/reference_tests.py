@@ -15,6 +15,7 @@ from pettingzoo import ParallelEnv
 
 from collectors.envs.adapters.action_spaces import Play, read_actions
 from collectors.envs.payments import Payments
+from league.errors import message_of
 
 Build = Callable[[], Any]
 Ticks = Sequence[Mapping[str, Any]]
@@ -204,7 +205,8 @@ def _complaint(name: str, subject: Any, cycles: int) -> Complaint | None:
             frame = extract_tb(error.__traceback__)[-1]
             inside = Path(frame.filename).is_relative_to(Path(import_module("pettingzoo.test").__path__[0]))
             crashed = inside and not isinstance(error, AssertionError)
-            place = f" ({Path(frame.filename).name}:{frame.lineno})" if crashed or not inside else ""
-            what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
-            return Complaint(f"PettingZoo's {name}: {what}{place}", crashed)
+            said = message_of(error)
+            place = f" ({Path(frame.filename).name}:{frame.lineno})" if crashed or not inside or not said else ""
+            what = f"{type(error).__name__}: {said or frame.line or 'no message'}{place}"
+            return Complaint(f"PettingZoo's {name}: {what}", crashed)
     return None

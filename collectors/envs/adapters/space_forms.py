@@ -22,6 +22,7 @@ from league.agent_spaces import (
     MultiDiscreteForm,
     SpaceForm,
     TupleForm,
+    size_of,
 )
 
 FAR = 3e38  # stands for no bound: JSON has no infinity
@@ -35,6 +36,18 @@ Space = spaces.Space[Any]
 def agent_spaces(observation: Space, action: Space) -> AgentSpaces:
     """Return the spaces of one agent as data; both have been read by this adapter before, so each has a form."""
     return AgentSpaces(observation=form_of(observation), action=form_of(action))
+
+
+def checked(name: str, agent: str, forms: AgentSpaces) -> AgentSpaces:
+    """Return the spaces of an agent; raise ValueError with a remedy if one is larger than memory should hold."""
+    for form in (forms.observation, forms.action):
+        try:
+            size_of(form)
+        except ValueError as error:
+            raise ValueError(
+                f"{name}: agent {agent!r}: {error}. Wrap the environment so that it offers a smaller one (env.wrappers)"
+            ) from error
+    return forms
 
 
 def form_of(space: Space) -> SpaceForm:

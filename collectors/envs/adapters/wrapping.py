@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from collectors.envs.known import wrapper
+from league.errors import message_of
 
 Build = Callable[[], Any]
 
@@ -45,8 +46,8 @@ def _apply(name: str, step: Callable[[Any], Any], env: Any, kinds: tuple[type, .
         result = step(env)
     except Exception as error:
         raise ValueError(
-            f"env.wrappers: {name!r} raised {type(error).__name__}: {error}. It must take an environment as its first "
-            "argument; fix it, its arguments, or take it out."
+            f"env.wrappers: {name!r} raised {type(error).__name__}: {message_of(error)}. It must take an environment "
+            "as its first argument; fix it, its arguments, or take it out."
         ) from error
     if not isinstance(result, kinds):
         raise ValueError(

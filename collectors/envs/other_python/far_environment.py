@@ -22,7 +22,7 @@ from collectors.envs.adapters.pettingzoo import LEAKY, blueprint_of
 from collectors.envs.adapters.reference_tests import Complaint
 from collectors.envs.adapters.row_buffer import RowBuffer, Shapes, row_shapes
 from collectors.envs.adapters.seats import make_seats
-from collectors.envs.adapters.space_forms import space_of
+from collectors.envs.adapters.space_forms import checked, space_of
 from collectors.envs.build_pace import BuildPace
 from collectors.envs.other_python.far_game import LONGER, FarGame, FarProcesses
 from collectors.envs.other_python.far_order import FarOrder
@@ -31,7 +31,7 @@ from collectors.envs.output import EnvOutput
 from collectors.envs.payments import Payments
 from collectors.envs.rows import BuildTold, Ends, Idle, IntArray, Late, Rows
 from collectors.envs.slots import Index, check_actions, check_parts, check_start
-from league.agent_spaces import AgentSpaces, SpaceForm, size_of
+from league.agent_spaces import AgentSpaces, SpaceForm
 
 log = logging.getLogger("ludus.collector")
 
@@ -63,13 +63,7 @@ class FarSpaces:
 
 
 def _forms(name: str, agent: str, form: Answer) -> AgentSpaces:
-    spaces = msgspec.convert(form, AgentSpaces)
-    for one in (spaces.observation, spaces.action):
-        try:
-            size_of(one)
-        except ValueError as error:
-            raise FarSideError(f"{name}: agent {agent!r}: {error}") from error
-    return spaces
+    return checked(name, agent, msgspec.convert(form, AgentSpaces))
 
 
 class FarEnvironment:

@@ -16,9 +16,10 @@ import weakref
 from collections.abc import Mapping
 from typing import Any
 
-from collectors.envs.other_python.far_process import Answer, FarProcess, FarSideError, FarSideLost
+from collectors.envs.other_python.far_process import Answer, FarProcess, FarPythonError, FarSideError, FarSideLost
 
 LONGER = 5  # times the seconds of a tick, to build an environment, to reset slots and for checks
+DESCRIBED = {"agents", "name", "turn_based", "render_modes", "spaces", "texts", "state", "versions"}
 
 
 class FarProcesses:
@@ -35,13 +36,16 @@ class FarProcesses:
         process, self._opened = self._process(), self._opened + 1
         game = FarGame(process, self._opened, self.seconds)
         try:
-            return game, game.ask({"do": "open", **opening}, LONGER)
+            answer = _described(game.ask({"do": "open", **opening}, LONGER))
+            process.opened = True
+            return game, answer
         except FarSideLost as error:
             process.kill(str(error))
-            raise FarSideError(
-                f"the process of env.python={self.python} is lost: {error}. It needs Python 3.8 or newer with numpy, "
-                "pettingzoo and the game"
-            ) from error
+            lost = f"the process of env.python={self.python} is lost: {error}"
+            if error.in_game or process.opened:
+                raise FarSideError(lost) from error
+            needs = "It needs Python 3.8 or newer with numpy, pettingzoo and the game"
+            raise FarPythonError(f"{lost}. {needs}") from error
         except FarSideError as error:
             game.leave()
             raise type(error)(f"{error} (in env.python={self.python})") from error
@@ -58,6 +62,13 @@ class FarProcesses:
         if not self._living:
             self._living.append(FarProcess(self.python))
         return self._living[0]
+
+
+def _described(answer: Answer) -> Answer:
+    """Return what an environment looks like; raise FarSideLost if the answer does not say that."""
+    if not answer.keys() >= DESCRIBED:
+        raise FarSideLost(f"it answered nonsense: {str(answer)[:60]}")
+    return answer
 
 
 def _close_all(living: list[FarProcess]) -> None:

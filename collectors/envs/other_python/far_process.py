@@ -31,20 +31,34 @@ FAR_SIDE = Path(__file__).with_name("far_side")
 HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")  # of this Python
 LARGEST_ANSWER = 1 << 28  # bytes
 LARGEST_LOG = 1 << 20  # bytes that a game may print before the file is emptied
-READ = 1 << 14  # bytes of it that are read after a tick
+SHOWN = 1 << 14  # bytes at its end, for errors
 CHECK_SECONDS = 0.1  # between two looks at a process that answers nothing: whether it lives, and what it prints
 STACK_SECONDS = 1.0  # for a process that hangs to write its stack
 END_SECONDS = 2.0  # to close the games
+DOING = {"returns": "its own loop", "complaints": "PettingZoo's own tests", "leave": "close"}  # for people
+LIBRARY = re.compile(r"^<|/lib/python[\d.]+/(?!(?:site|dist)-packages/)|/(?:site|dist)-packages/numpy/")
+INSTALLED = re.compile(r"/(?:site|dist)-packages/")
 
 Answer = dict[str, Any]
 
 
 class FarSideLost(InputError):  # noqa: N818  (what happened, as in SnapshotMissing)
-    """The process died, hung or answered nonsense; the message says which, and where."""
+    """The process died, hung or answered nonsense; the message says which, and where.
+
+    `in_game` says whether that was in the code of a game, as far as a stack shows it.
+    """
+
+    def __init__(self, message: str, stack: str = "") -> None:
+        super().__init__(message + _where(stack))
+        self.in_game = bool(_game_frames(_frames(stack)))
 
 
 class FarSideError(InputError):
     """The far side could not do what it was asked: the fault of the environment or of its config."""
+
+
+class FarPythonError(FarSideError):
+    """A program that is no Python with what a game needs: the fault of `env.python` or of what is installed there."""
 
 
 class FarRuleError(FarSideError):
@@ -56,7 +70,7 @@ class FarProcess:
 
     def __init__(self, python: str) -> None:
         if Path(python).is_dir():
-            raise FarSideError(
+            raise FarPythonError(
                 f"env.python={python} is a directory. Give the program in it, such as {python}/bin/python"
             )
         self._python = python
@@ -76,7 +90,7 @@ class FarProcess:
             )  # fmt: skip
         except OSError as error:
             _release(self._near, self._log, self._lifeline)
-            raise FarSideError(
+            raise FarPythonError(
                 f"env.python={python}: {error.strerror}. Give the python of a virtual environment, such as "
                 "OTHER_VENV/bin/python"
             ) from error
@@ -86,6 +100,7 @@ class FarProcess:
         # Also where nobody closes an environment, such as at the end of a process.
         self._end = weakref.finalize(self, _end, self._process, self._near, self._log, self._lifeline)
         self._why = "it was closed"
+        self.opened = False  # whether it ever opened an environment
 
     def __enter__(self) -> Self:
         return self
@@ -103,7 +118,7 @@ class FarProcess:
 
         `memory` is a file that both sides are to map.
         """
-        doing = str(order["do"])
+        doing = DOING.get(order["do"], str(order["do"]))
         self._send(json.dumps(order).encode(), doing, memory)
         answer = self._answer(doing, seconds)
         if "error" in answer:
@@ -209,7 +224,7 @@ class FarProcess:
         code, printed = _end_group(self._process), self.printed()
         if code < 0:
             name = next((one.name for one in signal.Signals if one == -code), "a signal")
-            return FarSideLost(f"it crashed with signal {-code} ({name}) in {doing}{_where(printed)}")
+            return FarSideLost(f"it crashed with signal {-code} ({name}) in {doing}", printed)
         last = printed.strip().splitlines()[-1:]
         return FarSideLost(f"it ended with exit code {code} in {doing}{f': {last[0][:300]}' if last else ''}")
 
@@ -219,14 +234,14 @@ class FarProcess:
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGUSR1)
         until = time.monotonic() + STACK_SECONDS
-        while time.monotonic() < until and not _where(self.printed()):
+        while time.monotonic() < until and str(FAR_SIDE) not in self.printed():
             time.sleep(0.02)
-        return FarSideLost(f"it does not come back from {doing} within {seconds:g} s{_where(self.printed())}")
+        return FarSideLost(f"it does not come back from {doing} within {seconds:g} s", self.printed())
 
     def printed(self) -> str:
         """Return the end of what the process printed."""
         self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, self._log.tell() - (1 << 14)))
+        self._log.seek(max(0, self._log.tell() - SHOWN))
         return self._log.read().decode(errors="replace").replace("\0", "")
 
     def take_printed(self) -> tuple[str, int]:
@@ -237,11 +252,11 @@ class FarProcess:
         size = os.fstat(self._log.fileno()).st_size
         if size <= self._taken:
             return "", 0
-        begin = os.pread(self._log.fileno(), READ, self._taken).decode(errors="replace")
-        more, self._dropped = max(0, size - self._taken - READ) + self._dropped, 0
+        data = os.pread(self._log.fileno(), LARGEST_LOG, self._taken)
+        more, self._dropped = size - self._taken - len(data) + self._dropped, 0
         self._taken = size
         self._keep_small()
-        return begin, more
+        return data.decode(errors="replace"), more
 
     def _keep_small(self) -> None:
         """Empty the file if much was printed, which is counted; the process appends to it."""
@@ -280,11 +295,31 @@ def _raised(answer: Answer) -> Exception:
         return FarSideError(f"{kind}: {detail} ({answer.get('place', '')}). {remedy}")
     if kind == "TypeError":
         return TypeError(detail)
+    if kind in ("ImportError", "ModuleNotFoundError"):
+        return FarPythonError(f"{kind}: {detail}")
     return FarRuleError(detail) if kind in ("ValueError", "BrokenError") else FarSideError(f"{kind}: {detail}")
 
 
-def _where(stack: str) -> str:
-    """Return the innermost place of a stack that faulthandler wrote, as the end of a sentence."""
+Frame = tuple[str, str, str]  # file, line, function
+
+
+def _frames(stack: str) -> list[Frame]:
+    """Return the frames of a stack that faulthandler wrote, the innermost first, without those of the far side."""
     frames = re.findall(r'^  File "(.+)", line (\d+) in (.+)$', stack, re.MULTILINE)
-    own = [frame for frame in frames if Path(frame[0]).parent != FAR_SIDE]
-    return ", at {}:{} in {}".format(*(own or frames)[0]) if frames else ""
+    return [frame for frame in frames if Path(frame[0]).parent != FAR_SIDE]
+
+
+def _game_frames(frames: list[Frame]) -> list[Frame]:
+    """Return the frames of a game: outside of all libraries, or, if the game is installed itself, in a package."""
+    outside = [frame for frame in frames if not LIBRARY.search(frame[0])]
+    return [frame for frame in outside if not INSTALLED.search(frame[0])] or outside
+
+
+def _where(stack: str) -> str:
+    r"""Return the innermost place in a game, or else in a library, as the end of a sentence.
+
+    >>> _where('  File "/usr/lib/python3.8/ctypes/__init__.py", line 5 in at\n  File "/games/go.py", line 7 in step')
+    ', at /games/go.py:7 in step'
+    """
+    frames = _frames(stack)
+    return ", at {}:{} in {}".format(*(_game_frames(frames) or frames)[0]) if frames else ""

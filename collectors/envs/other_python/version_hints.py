@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
+from league.errors import message_of
+
 PAGE = "docs/your-environment.md#another-python"
 MISSING = re.compile(r"No module named '([\w.]+)'")
 OLD_NUMPY = re.compile(
@@ -31,7 +33,7 @@ OLD_PYTHON = re.compile(
 
 def version_hint(error: Exception, near: Iterable[Path] | None = None) -> str:
     """Return how another Python would help with an error, or nothing; `near` are folders with virtual environments."""
-    text = " ".join(str(one) for one in _chain(error))
+    text = " ".join(map(message_of, _chain(error)))
     missing = MISSING.search(text)
     if missing and (found := venvs_with(missing[1], venv_folders() if near is None else near)):
         return f"{found[0]} has {missing[1].partition('.')[0]}: add env.python={found[0]} ({PAGE})"

@@ -157,6 +157,12 @@ def test_all_but_a_step_may_take_longer():
 
 
 @pytest.mark.usefixtures("deadly")
+def test_what_hung_is_told_even_if_it_goes_on_while_it_writes_its_stack():
+    with pytest.raises(LostError, match=r"does not come back from step within 0.5 s, at .*deadly_env.py:\d+ in wake"):
+        apart(order("wakes"), limit(0.5))
+
+
+@pytest.mark.usefixtures("deadly")
 def test_the_stack_is_there_for_those_who_ask(monkeypatch, capsys):
     monkeypatch.setenv("LUDUS_TRACEBACK", "1")
     with pytest.raises(LostError):

@@ -194,6 +194,7 @@ def test_arrays_that_may_not_travel_are_refused_by_name(arrays, reason):
     "message",
     [
         Refused(reason=Status),
+        Refused(reason="a file called \udcff"),
         Credit(player="p", incarnation=0, version=0, allowance=2**70),
         Report(request=1, name="c", session="s", metrics={"x": "text"}),
         "not a message",

@@ -10,6 +10,7 @@ from .errors import BrokenError
 from .spaces import Write, counts, kind_of, parts_of, size, starts
 
 MASK, OBSERVATION = "action_mask", "observation"
+CAST = ". Fix it there, or let Ludus convert it: env.cast=true"
 
 
 def without_mask(space: Any) -> Any:
@@ -36,7 +37,7 @@ def box_writer(space: Any) -> Write:
     def write(seen: Any, row: Any) -> None:
         if not isinstance(seen, np.ndarray) or seen.shape != shape or seen.dtype != dtype:
             given = f"{seen.dtype} {seen.shape}" if isinstance(seen, np.ndarray) else "a " + type(seen).__name__
-            raise BrokenError(f"its observation is {given}, but its space says {dtype} {shape}")
+            raise BrokenError(f"its observation is {given}, but its space says {dtype} {shape}{CAST}")
         row[...] = seen
 
     return write
@@ -70,7 +71,7 @@ def choice_writer(options: list[int], first: Any) -> tuple[int, Write]:
     def write(seen: Any, row: Any) -> None:
         choice = np.asarray(seen).reshape(-1) - first
         if choice.dtype.kind not in "iu" or ((choice < 0) | (choice >= count)).any():
-            raise BrokenError(f"its observation {seen!r} is not a choice among {options}")
+            raise BrokenError(f"its observation {seen!r} is not a choice among {options}{CAST}")
         row[:length] = 0
         row[offset + choice] = 1
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import mmap
 import os
-import traceback
 from typing import Any
 
 from .channel import Channel
+from .errors import show
 from .loading import builder, describe
 from .own_loop import OwnLoop, own_complaints
 from .slots import FarGames
@@ -44,7 +44,7 @@ class Opened:
         try:
             self.games.at(order["slot"])
         except (Exception, SystemExit):
-            traceback.print_exc()
+            show()
         return {}
 
     def do_start(self, order: Plain) -> Plain:

@@ -11,9 +11,11 @@ from typing import Any, Callable, Mapping
 import numpy as np
 
 from .actions import action_maker
+from .errors import BrokenError, message_of
 from .games import both, five, is_parallel
-from .slots import LARGEST_TEXT
 from .spaces import Plain, counts, kind_of, leaves, parts_of, size
+
+HERE = os.path.dirname(os.path.abspath(__file__))  # what fails here, fails because of what the test asks for
 
 
 class OwnLoop:
@@ -115,10 +117,14 @@ def own_complaints(build: Callable[[], Any], cycles: int = 100) -> list[tuple[st
         try:
             test(*([subject, cycles] if len(inspect.signature(test).parameters) > 1 else [subject]))
         except Exception as error:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            inside = frame.filename.startswith(os.path.dirname(str(own.__file__)))
-            crashed = inside and not isinstance(error, AssertionError)
-            place = f" ({os.path.basename(frame.filename)}:{frame.lineno})" if crashed or not inside else ""
-            what = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
-            found.append((f"PettingZoo's {name}: {what[:LARGEST_TEXT]}{place}", crashed))
+            found.append(complaint(name, error, (HERE, os.path.dirname(str(own.__file__)))))
     return found
+
+
+def complaint(name: str, error: Exception, inside: tuple[str, ...]) -> tuple[str, bool]:
+    """Return what a test found, and whether it failed itself: inside of what belongs to the tests, or to us."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    theirs, said = frame.filename.startswith(inside), message_of(error)
+    crashed = theirs and not isinstance(error, (AssertionError, BrokenError))
+    place = f" ({os.path.basename(frame.filename)}:{frame.lineno})" if crashed or not theirs or not said else ""
+    return f"PettingZoo's {name}: {type(error).__name__}: {said or frame.line or 'no message'}{place}", crashed

@@ -159,7 +159,7 @@ class Place:
 
     def has_infos(self) -> bool:
         """Return whether any agent ended with an info that is not empty."""
-        return any(info or not isinstance(info, dict) for info in self.infos.values())
+        return any(not isinstance(info, dict) or info for info in self.infos.values())
 
     def finish(self) -> None:
         """Free the slot."""

@@ -12,8 +12,8 @@ import sys
 import traceback
 
 from .channel import Channel
+from .errors import message_of, show
 from .orders import Opened
-from .slots import LARGEST_TEXT
 from .spaces import Plain
 
 WATCH_SECONDS = 1.0  # between two looks whether this process still runs
@@ -49,9 +49,9 @@ class FarSide:
             game = self.opened.setdefault(order["game"], Opened(self.channel))
             return getattr(game, "do_" + order["do"])(order)  # type: ignore[no-any-return]
         except (Exception, SystemExit) as error:
-            traceback.print_exc()
+            show()
             place = traceback.extract_tb(error.__traceback__)[-1]
-            answer = {"error": str(error)[:LARGEST_TEXT], "type": type(error).__name__}
+            answer = {"error": message_of(error), "type": type(error).__name__}
             return dict(answer, place=f"{place.filename}:{place.lineno}", line=place.line or "")
 
     def leave(self, games: list[int]) -> Plain:

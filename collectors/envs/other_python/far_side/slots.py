@@ -9,12 +9,12 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from .errors import BrokenError
+from .errors import BrokenError, message_of, show
 from .games import Together, Turns, is_parallel
 from .rows import Place, Table
 from .spaces import Plain
 
-LARGEST_TEXT, LARGEST_INFO, LARGEST_ARRAY = 2000, 1 << 16, 1000
+LARGEST_INFO, LARGEST_ARRAY, LARGEST_SHOWN = 1 << 16, 1000, 100
 
 
 class FarGames:
@@ -61,11 +61,21 @@ class FarGames:
                 self.cut(slot)
             except (Exception, SystemExit) as error:
                 faults[slot] = reason("step", error)
+        over = [slot for slot in np.flatnonzero(table.over).tolist() if slot not in faults]
+        infos: dict[int, Plain] = {}
+        for slot in over:
+            try:
+                infos.update(self.infos(slot))
+            except (Exception, SystemExit) as error:
+                faults[slot] = reason("infos", error)
         for slot in faults:
             self.drop(slot)
-        over = [slot for slot in np.flatnonzero(table.over).tolist() if slot in self.games]
-        infos = {slot: small(self.games[slot].place.infos) for slot in over if self.games[slot].place.has_infos()}
         return {"faults": faults, "infos": infos} if faults or infos else {}
+
+    def infos(self, slot: int) -> dict[int, Plain]:
+        """Return the last infos of the agents of a slot that is over; nothing if all are empty."""
+        place = self.games[slot].place
+        return {slot: small(place.infos)} if place.has_infos() else {}
 
     def cut(self, slot: int) -> None:
         """Truncate an episode that has reached the limit."""
@@ -90,7 +100,7 @@ class FarGames:
             try:
                 game.env.close()
             except Exception:
-                traceback.print_exc()
+                show()
 
     def render(self, slot: int) -> str:
         """Return the environment's own text; empty if it has none."""
@@ -127,12 +137,12 @@ def by_slot(slots: list[int], agents: list[int], actions: list[Any]) -> Iterator
 
 def reason(doing: str, error: BaseException) -> str:
     """Return what broke, and where in the environment's code."""
+    said = message_of(error)
     if isinstance(error, BrokenError):
-        return str(error)[:LARGEST_TEXT]
+        return said
     place = traceback.extract_tb(error.__traceback__)[-1]
-    message = f": {error}" if str(error) else ""
     where = f"{os.path.basename(place.filename)}:{place.lineno}"
-    return f"{doing} raised {type(error).__name__}{message[:LARGEST_TEXT]} ({where})"
+    return f"{doing} raised {type(error).__name__}{said and f': {said}'} ({where})"
 
 
 def small(infos: Plain) -> Plain:
@@ -153,7 +163,15 @@ def plain(value: Any, depth: int = 8) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.size <= LARGEST_ARRAY:
         return value.tolist()
     if depth and isinstance(value, dict):
-        return {str(key): plain(part, depth - 1) for key, part in value.items()}
+        return {shown(key, str): plain(part, depth - 1) for key, part in value.items()}
     if depth and isinstance(value, (list, tuple, set, frozenset)):
         return [plain(part, depth - 1) for part in value]
-    return repr(value)[:100]
+    return shown(value)
+
+
+def shown(value: Any, form: Callable[[Any], str] = repr) -> str:
+    """Return an object of the game as text; it never raises."""
+    try:
+        return form(value)[:LARGEST_SHOWN]
+    except (Exception, SystemExit):
+        return f"<{type(value).__name__} that cannot be shown>"

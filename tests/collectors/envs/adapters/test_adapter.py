@@ -131,3 +131,17 @@ def test_render_shows_the_text_of_the_environment_itself(wrappers):
     env = plan("pettingzoo", {"id": "classic/chess_v6", "kwargs": kwargs, "wrappers": wrappers}).build(1)
     assert begin(env, 1).render(0).splitlines()[-1] == "R N B Q K B N R"
     assert "ansi" in env.render_modes
+
+
+SAYS = {
+    "file": r"step raised ValueError: no file a\udcff (odd_envs.py:",
+    "none": "step raised UnreadableError: its message cannot be read: its __str__ raised SystemExit (odd_envs.py:",
+}
+
+
+@pytest.mark.parametrize("error", SAYS)
+def test_whatever_an_error_says_is_a_fault_of_its_slot_that_can_be_sent(error):
+    ends = play(adapt(lambda: odd.Saying(error), 1, name="saying"), 1)
+    (fault,) = [fault for one in ends for fault in one.faults]
+    assert fault.reason.startswith(f"saying: {SAYS[error]}")
+    fault.reason.encode()

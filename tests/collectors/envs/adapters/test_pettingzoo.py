@@ -72,3 +72,8 @@ def test_teams():
 def test_wrong_seats_are_refused(seats, roles, message):
     with pytest.raises(ValueError, match=message):
         adapt(odd.OddAec, 1, seats=seats, roles=roles)
+
+
+def test_spaces_larger_than_memory_should_hold_are_refused():
+    with pytest.raises(ValueError, match=r"vast: agent 'runner_0': a space has 3 axes \(3, 2400, 2400\).*env.wrappers"):
+        adapt(odd.Vast, 1, name="vast")

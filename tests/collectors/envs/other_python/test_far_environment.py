@@ -107,8 +107,31 @@ def test_the_winner_that_an_info_names_counts(far):
     assert ranks(far("far_games:Large")) == [[1, 0, 1]] * 3
 
 
+INFOS = {
+    "unshown": "",
+    "winner": r"its info names the winner .*<Unshown that cannot be shown>",
+    "array": r"the last info of agent 'runner_0' is .*; give a dict",
+    "huge": r"infos raised ValueError: Exceeds the limit",
+}
+
+
+@pytest.mark.parametrize("how", INFOS)
+def test_whatever_infos_hold_is_a_matter_of_their_slot(far, how):
+    env = far("far_games:Informing", slots=2, how=how)
+    first, referee = env.pid, Referee(env)
+    episodes = play(referee, [1, 2, 3])
+    assert env.pid == first, "the process was not lost"
+    assert all(re.search(INFOS[how], episode.fault) for episode in episodes)
+    assert [episode.ranks for episode in episodes] == [None if INFOS[how] else (1, 0)] * 3
+
+
+def test_a_winner_that_cannot_be_shown_is_a_fault_here_as_well():
+    (episode,) = play(Referee(adapt(lambda: far_games.Informing("winner"), 1)), [1])
+    assert "names the winner <Unshown that cannot be shown>; give the name of an agent" in episode.fault
+
+
 LOST = {
-    "crash": r"crashed with signal 11 \(SIGSEGV\) in step, at .*string_at",
+    "crash": r"crashed with signal 11 \(SIGSEGV\) in step, at .*far_games.py:\d+ in crash",
     "die": r"crashed with signal 9 \(SIGKILL\) in step",
     "leave": r"ended with exit code 7 in step",
     "garble": r"answered nonsense",
@@ -144,6 +167,31 @@ def test_an_exit_of_the_game_is_a_fault_of_its_slot_alone(far):
     odd_one, even = play(env, [1, 2])
     assert odd_one.fault == "far_games:Misbehaving: step raised SystemExit: enough (far_games.py:42)"
     assert even.complete
+    assert env.pid == first
+
+
+def test_all_lines_that_a_game_prints_are_counted(far):
+    env = far("far_games:Misbehaving", slots=2, how="chat")
+    play(env, [1])
+    assert (env._output.lines, env._output.characters) == (6, 3 + 5 * 10_001)
+
+
+def test_a_broken_observation_has_the_remedy_that_it_has_here(far):
+    found = [
+        play(one, [1])[0].fault
+        for one in (far("odd_envs:Unlisted", slots=1), adapt(odd.Unlisted, 1, name="odd_envs:Unlisted"))
+    ]
+    assert found[0] == found[1]
+    assert found[0].endswith("Fix it there, or let Ludus convert it: env.cast=true")
+
+
+@pytest.mark.parametrize("error", ["file", "none"])
+def test_whatever_an_error_says_is_a_fault_of_its_slot_alone(far, error):
+    env = far("odd_envs:Saying", slots=2, error=error)
+    first = env.pid
+    here = play(adapt(lambda: odd.Saying(error), 2, name="odd_envs:Saying"), [1, 2])
+    assert play(env, [1, 2]) == here
+    assert here[0].fault
     assert env.pid == first
 
 
@@ -292,6 +340,7 @@ def test_checks_compare_with_the_loop_and_the_tests_of_that_python():
     [
         ("odd_envs:Sized", {"colour": 1}, r"Add env.kwargs.size=VALUE"),
         ("odd_envs:Wordy", {}, r"agent 'walker_0' has the observation space Text.*env.wrappers"),
+        ("odd_envs:Vast", {}, r"agent 'runner_0': a space has 3 axes \(3, 2400, 2400\); at most 32 axes.*env.wrappers"),
         ("odd_envs:Twins", {}, r"names 'walker_0' 2 times"),
         ("odd_envs:Nobody", {}, r"possible_agents is missing or empty"),
         ("odd_envs:np", {}, r"is a module without a function parallel_env, env or raw_env"),
@@ -331,6 +380,26 @@ def test_a_directory_is_named_and_the_remedy_is_about_that_python(tmp_path):
     ).problems
     assert f"env.python={tmp_path} is a directory. Give the program in it" in problem.what
     assert problem.remedy.startswith("Try in that Python what the message names")
+
+
+def test_a_program_that_answers_something_else_is_named_and_not_the_spaces(tmp_path):
+    python = tmp_path / "python"
+    answer = (
+        r"import os, sys; os.write(int(sys.argv[3]), b'\x02\0\0\0{}'); sys.stdin.read(); os.read(int(sys.argv[3]), 9)"
+    )
+    python.write_text(f"#!{sys.executable} -S\n{answer}\n")
+    python.chmod(0o755)
+    wanted = EnvConfig(name="pettingzoo", id="classic/rps_v2", python=str(python))
+    (problem,) = check(wanted, allow=[str(python)]).problems
+    assert f"the process of env.python={python} is lost: it answered nonsense: {{}}. It needs Python" in problem.what
+    assert problem.remedy.startswith("Try in that Python what the message names")
+
+
+def test_a_game_that_ends_its_process_is_to_be_fixed_and_not_its_python(monkeypatch):
+    monkeypatch.chdir(far_games.HERE)
+    (problem,) = check(config("far_games:Crashing"), allow=[sys.executable, "far_games"]).problems
+    assert re.search(r"crashed with signal 11 \(SIGSEGV\) in open, at .*far_games.py:\d+ in __init__$", problem.what)
+    assert problem.remedy.startswith("Fix the environment: ")
 
 
 @pytest.mark.slow

@@ -17,6 +17,33 @@ from collectors.envs.other_python.far_process import (
     FarSideLost,
 )
 
+STACKS = {
+    "a game": (["/usr/lib/python3.8/ctypes/__init__.py", "/games/go.py", "/games/board.py"], "/games/go.py", True),
+    "in a library that it calls": (
+        ["/v/lib/python3.8/site-packages/pygame/draw.py", "/games/go.py"],
+        "/games/go.py",
+        True,
+    ),
+    "an installed game": (
+        ["/v/lib/python3.8/site-packages/numpy/core.py", "/v/lib/python3.8/site-packages/pettingzoo/rps.py"],
+        "/v/lib/python3.8/site-packages/pettingzoo/rps.py",
+        True,
+    ),
+    "a broken numpy": (
+        ["/v/lib/python3.8/site-packages/numpy/core.py"],
+        "/v/lib/python3.8/site-packages/numpy/core.py",
+        False,
+    ),
+    "Python itself": (["<frozen importlib._bootstrap>"], "<frozen importlib._bootstrap>", False),
+}
+
+
+@pytest.mark.parametrize(("files", "named", "in_game"), STACKS.values(), ids=STACKS)
+def test_the_innermost_place_of_the_game_is_named(files, named, in_game):
+    stack = [f'  File "{file}", line 7 in step' for file in [*files, str(FAR_SIDE / "serving.py")]]
+    error = FarSideLost("it crashed", "\n".join(stack))
+    assert (str(error), error.in_game) == (f"it crashed, at {named}:7 in step", in_game)
+
 
 def script(tmp_path, text):
     """Return a program of this Python that does something else than the far side."""

@@ -1,6 +1,7 @@
 """The far side alone: a directory for every Python since 3.8, which needs numpy only and reads spaces as we do."""
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -14,11 +15,13 @@ from gymnasium import spaces
 
 from collectors.envs.adapters.action_spaces import flat_mask, read_actions
 from collectors.envs.adapters.observation_spaces import observation_layout
+from collectors.envs.adapters.reference_tests import complaints
 from collectors.envs.adapters.space_forms import form_of
 from collectors.envs.other_python.far_process import FAR_SIDE
 from collectors.envs.other_python.far_side import actions as far_actions
 from collectors.envs.other_python.far_side import games, observations, own_loop
 from collectors.envs.other_python.far_side import spaces as far_spaces
+from collectors.envs.other_python.far_side.converting import converted
 from league.agent_spaces import SpaceForm
 
 FILES = sorted(FAR_SIDE.glob("*.py"))
@@ -147,3 +150,34 @@ def test_tests_of_an_older_pettingzoo_take_fewer_arguments(monkeypatch):
     monkeypatch.setattr(own, "parallel_seed_test", lambda parallel_env_fn: asked.append("seed"))
     assert own_loop.own_complaints(odd_envs.OddParallel) == []
     assert asked == [100, "seed"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_test_that_fails_itself_is_told_from_one_that_the_environment_fails(monkeypatch):
+    import pettingzoo.test as own
+
+    def older(env, cycles):
+        env.reset(seed=1, return_info=True)
+
+    monkeypatch.setattr(own, "parallel_api_test", older)
+    monkeypatch.setattr(own, "parallel_seed_test", lambda build, cycles: build().reset(seed=1))
+    api, seed = own_loop.own_complaints(lambda: converted(odd_envs.Misfit(), True, []))
+    assert re.fullmatch(r".* unexpected keyword argument 'return_info' \(converting.py:\d+\)", api[0])
+    assert api[1], "the test failed itself"
+    what = "its observation has shape (3,), but its space says (1,)"
+    assert seed == (f"PettingZoo's parallel_seed_test: BrokenError: {what}", False)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_assertion_without_text_is_shown_with_its_place_on_both_sides(monkeypatch):
+    import pettingzoo.test as own
+
+    def silent(env, cycles):
+        raise AssertionError
+
+    monkeypatch.setattr(own, "parallel_api_test", silent)
+    found = own_loop.own_complaints(odd_envs.OddParallel)
+    ((what, of_the_test),) = found
+    assert re.fullmatch(r".*parallel_api_test: AssertionError: raise AssertionError \(test_far_side.py:\d+\)", what)
+    assert not of_the_test
+    assert [tuple(one) for one in complaints(odd_envs.OddParallel)] == found
