@@ -20,7 +20,7 @@ from collectors.envs.plan import Plan, plan_exactly, with_variants
 from collectors.envs.referee import Referee
 from collectors.envs.rows import Environment, HasInfos
 from collectors.envs.variant_slots import VariantSlots
-from league.errors import InputError
+from league.errors import InputError, message_of
 from league.plugins import OURS, PluginError, resolve
 from league.variants import MOST_VARIANTS, Variant, spin
 
@@ -186,7 +186,7 @@ def _make(config: EnvConfig, slots: int, allow: Collection[str], processes: FarP
     except PluginError:
         raise
     except Exception as error:  # whatever a foreign constructor raises is the fault of the config or of the package
-        detail = " ".join(str(error).split()) or f"it raised {type(error).__name__} without a message"
+        detail = message_of(error) or f"it raised {type(error).__name__} without a message"
         remedy = constructor_remedy(error, config.kwargs)
         raise EnvError(
             f"cannot make the environment {what!r} with env.kwargs={config.kwargs}: {detail}{place_of(error)}"
@@ -213,15 +213,16 @@ def constructor_remedy(error: Exception, kwargs: Mapping[str, Any]) -> str:
         return remedy
     if not isinstance(error, TypeError):
         return ""
-    if found := MISSING.search(str(error)):
+    said = message_of(error)
+    if found := MISSING.search(said):
         names = re.findall(r"'(\w+)'", found[1])
         short = " ".join(f"{name}=VALUE" for name in names)
         return f"Add {' '.join(f'env.kwargs.{name}=VALUE' for name in names)} (for ludus check-env: {short})"
-    if found := BY_PLACE.search(str(error)):
+    if found := BY_PLACE.search(said):
         return (
             f"Give by its place what the constructor does not take by name: env.args=[{found[1].replace(chr(39), '')}]"
         )
-    if found := UNEXPECTED.search(str(error)):
+    if found := UNEXPECTED.search(said):
         if found[1] in kwargs:
             return f"Take {found[1]!r} out of env.kwargs, or spell it as the constructor does"
         return f"env.kwargs has no {found[1]!r}: the environment's own code passes it on. Fix it there"

@@ -118,6 +118,11 @@ class Saying(OddAec):
         return super().value(agent, action)
 
 
+def unreadable():
+    """It cannot be made, and does not say why."""
+    raise UnreadableError
+
+
 def deaths():
     """The second walker dies early; the game goes on."""
     return OddAec(script={4: {"walker_1": "terminated"}})

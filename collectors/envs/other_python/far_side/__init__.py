@@ -3,7 +3,7 @@
     python -E far_side CHANNEL LIFELINE PARENT HARD     # two file descriptors, a process id, 0 or 1
 
 This directory runs on Python 3.8 to 3.14 and needs numpy and the game, of any PettingZoo since 1.20. So it imports
-nothing of Ludus; what both sides do alike is here, and the adapters import it. An order is a length and JSON. What a
+nothing of Ludus, and nothing else imports it; tests see that both sides agree. An order is a length and JSON. What a
 tick needs is in memory that both sides share: actions in, observations, masks, rewards and endings out, all as
 `[slot, agent]`.
 
