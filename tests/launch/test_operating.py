@@ -21,6 +21,7 @@ from league.store.run_directory import RunDirectory
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = RunDirectory(tmp_path / "runs" / "first").create()
+    made.write_config({})
     made.log("coordinator", 0).write_text("one\ntwo\nthree\n")
     made.log("collector", 10).write_text("ten\n")
     return made
