@@ -81,7 +81,8 @@ def test_two_ranks_learn_what_one_learns_from_the_whole_replay(two_ranks, play, 
     algo = {"batch": 128, "minibatch": 128, "replay": 160, "warmup": 1, "samples_per_insert": 4.0, "lr": 1e-2}
     algo |= {"priority": 0.0, "target_steps": 3, "n_step": 2}
     config = algo_class(name)(**algo)
-    policy = PolicyConfig(hidden=[16], head=config.head, critic="none" if config.own_critics else "shared")
+    critic = "none" if config.own_critics else "shared"
+    policy = PolicyConfig(hidden=[16], head=config.head, critic=critic, support=[-1.0, 1.0])  # as the ranks have it
     start, parts = initial(policy, spec, 1), shares(play, fresh, (16, 16))[:1]
     said, (first, second) = two_ranks(parts, algo, name, start)
     whole, joined = make_algorithm(config, policy, spec, start), join(parts[0])

@@ -38,7 +38,8 @@ def main():
     settings = json.loads((folder / "settings.json").read_text())
     spec = EnvSpec("hints", ("a",), (Seat((0,)),), Array((4,), "float32"), 4)
     config = algo_class(settings["name"])(**settings["algo"])
-    policy = PolicyConfig(hidden=[16], head=config.head, critic="none" if config.own_critics else "shared")
+    critic = "none" if config.own_critics else "shared"
+    policy = PolicyConfig(hidden=[16], head=config.head, critic=critic, support=[-1.0, 1.0])
     algorithm = make_algorithm(config, policy, spec, np.load(folder / "start.npy"), group)
     rng = np.random.default_rng(group.rank)
     said["rollbacks"] = []
