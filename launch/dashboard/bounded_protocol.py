@@ -24,7 +24,9 @@ class BoundedProtocol(H11Protocol):
         self._bound()
         if len(self.connections) > CONNECTIONS:
             waiting = [one for one in self.connections if isinstance(one, BoundedProtocol) and one._deadline]
-            min(waiting, key=_due).transport.abort()
+            oldest = min(waiting, key=_due)
+            oldest._unbound()  # it is lost a moment later: the next of many at once ends another one
+            oldest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the deadline."""

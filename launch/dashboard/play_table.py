@@ -92,6 +92,7 @@ class PlayTable:
         self._opponent: Mind | None = None
         self._actions = 0  # of the game
         self._thread: threading.Thread | None = None  # that of the game; any other one has been left, and ends
+        self._leaving = False  # whether that thread is to end, wherever it is
         self._beginning = threading.Lock()
 
     # --- what the page asks for ------------------------------------------------------------------------------
@@ -128,13 +129,13 @@ class PlayTable:
         """Quit the game under way; a rated one is then not counted."""
         with self._changed:
             thread = self._thread
-            if self._now.turn is not None:
-                self._give(QuitError)
-        if thread is None:
-            return
+            if thread is None:
+                return
+            self._leaving = True
+            self._changed.notify_all()
         thread.join(LEAVE_SECONDS)
         with self._changed:  # one that still thinks ends before its next move
-            self._thread = None
+            self._thread, self._leaving = None, False
             self._now.over, self._now.turn = True, None
             self._changed.notify_all()
 
@@ -208,8 +209,8 @@ class PlayTable:
         return threading.current_thread() is self._thread
 
     def _check(self) -> None:
-        """End this thread if its game was left; with the lock."""
-        if not self._mine():
+        """End this thread if its game is left; with the lock."""
+        if self._leaving or not self._mine():
             raise QuitError
 
     def _play_once(self, opening: Opening, entry: Entry, seed: int) -> bool:
@@ -281,7 +282,7 @@ class PlayTable:
             self._now.turn = spec.agents[rows.agent[row]], legal
             self._now.chances, self._now.value = chances, value
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._given or not self._mine())
+            self._changed.wait_for(lambda: self._given or self._leaving or not self._mine())
             self._check()
             given = self._given.pop()
         if isinstance(given, type):

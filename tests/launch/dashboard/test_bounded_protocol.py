@@ -45,6 +45,7 @@ def ended(one):
 
 def test_connections_without_a_request_leave_room_for_others(address, monkeypatch):
     monkeypatch.setattr(bounded_protocol, "CONNECTIONS", 8)
+    monkeypatch.setattr(bounded_protocol, "REQUEST_SECONDS", 100.0)
     opened = half_requests(address, 20)
     assert all(ended(one) for one in opened[:8])  # the oldest make room
     assert visit(address) == 200

@@ -91,12 +91,14 @@ def test_undo_keeps_what_the_player_remembers(table, monkeypatch):
     assert len(asked) == 3  # its human's first move, its own, and the position that is open again
 
 
-def test_games_that_are_begun_at_the_same_time_do_not_mix(table):
+def test_games_that_are_begun_at_the_same_time_do_not_mix(table, monkeypatch):
+    monkeypatch.setattr(play_table, "LEAVE_SECONDS", 100.0)  # each leaves the one before at once, wherever that is
     threads = [threading.Thread(target=table.begin, args=(Opening(opponent="random"),)) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
+        assert not thread.is_alive()
     assert sum(thread.name == "game" for thread in threading.enumerate()) == 1
     view = finish(table, table.view())
     assert len(view["log"]) == pieces(view)
