@@ -8,8 +8,14 @@ What counts is the work between two deaths. A process that did durable work befo
 often it dies: a collector may crash now and then, and the league goes on.
 """
 
+import logging
 import re
 from dataclasses import dataclass
+
+from launch.spawn.exit_code import REFUSED
+from league.errors import message_of
+from league.store.files import publish
+from league.store.run_directory import RunDirectory
 
 SAME = 3  # deaths in a row by the same error, with nothing done in between, after which a process is given up
 TRACEBACK = "Traceback (most recent call last):"
@@ -57,6 +63,14 @@ def refusal(log: str) -> str:
     """
     found = re.search(rf"ERROR {re.escape(REFUSALS)}: (.*)$", log, re.MULTILINE)
     return found[1] if found else ""
+
+
+def refuse(run: RunDirectory, error: Exception) -> int:
+    """Say in one line of the log, and to jobs of Slurm, why a process refuses to work; return its exit code."""
+    logging.getLogger(REFUSALS).error("%s", message_of(error))
+    if run.slurm.exists():
+        publish(run.ended, f"{error}\n".encode())
+    return REFUSED
 
 
 def _block(text: str, prefix: str) -> str:

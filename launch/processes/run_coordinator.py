@@ -10,8 +10,7 @@ from launch.processes.build import Composition
 from launch.processes.companion import Companion
 from launch.processes.context import ProcessContext, StopFlag
 from launch.processes.ending import find_end_problem, stop_reason
-from launch.processes.failing import REFUSALS
-from launch.spawn.exit_code import REFUSED
+from launch.processes.failing import refuse
 from launch.topology.endpoints import Endpoints, listening_host
 from launch.topology.roles import ProcessRole
 from league.plugins import PluginError
@@ -21,7 +20,6 @@ from league.store.ledger import Ledger, LedgerLocked
 from league.store.run_directory import RunDirectory
 
 log = logging.getLogger("ludus.process")
-refusals = logging.getLogger(REFUSALS)
 
 QUIET_SECONDS = 5.0  # without a message from anybody after which a coordinator of a league that is over may leave
 LONGEST_DEPARTURE = 120.0  # seconds after which it leaves in any case
@@ -53,10 +51,7 @@ def run_coordinator(context: ProcessContext) -> int:
     try:
         return _serve(context)
     except PluginError as error:
-        refusals.error("%s", " ".join(str(error).split()))
-        if context.run.slurm.exists():
-            publish(context.run.ended, f"{error}\n".encode())
-        return REFUSED
+        return refuse(context.run, error)
 
 
 def _serve(context: ProcessContext) -> int:

@@ -10,8 +10,7 @@ import torch
 
 from launch.processes.build import Composition, LearnerSockets
 from launch.processes.context import ProcessContext
-from launch.processes.failing import REFUSALS
-from launch.spawn.exit_code import REFUSED
+from launch.processes.failing import refuse
 from launch.spawn.lifeline import end_with_parent
 from launch.topology.endpoints import Endpoints, listening_host
 from launch.topology.parts import rank_name
@@ -25,7 +24,6 @@ from learners.expert import ExpertError
 from learners.lessons import LessonsError
 
 log = logging.getLogger("ludus.process")
-refusals = logging.getLogger(REFUSALS)
 
 UNUSABLE = (LessonsError, GameFileError, ExpertError, PluginError)  # what no other start would make better
 REPLACED = 71  # exit code of a process that found another one of its name
@@ -69,10 +67,7 @@ def run_learner(context: ProcessContext) -> int:
     try:
         return _train(context)
     except UNUSABLE as error:
-        refusals.error("%s", " ".join(str(error).split()))
-        if context.run.slurm.exists():
-            publish(context.run.ended, f"{error}\n".encode())
-        return REFUSED
+        return refuse(context.run, error)
 
 
 def _train(context: ProcessContext) -> int:

@@ -41,6 +41,7 @@ serve() {
         leave_if_told
         [ "$code" != 0 ] || finish
         ! replaced || { say "replaced: Slurm has started another one"; exit 1; }
+        ! refused || give_up "refused what it was given" "$code"
         [ $((SECONDS - began)) -le "$HEALTHY" ] && ! killed_at_work || failures=0
         failures=$((failures + 1)) rest=$((2 ** failures))
         error=$(last_error)
@@ -63,6 +64,9 @@ last_error() {
         inside { block = block $0 "\n"; if (NR > first && !/^(\[rank[0-9]+\]: )? /) inside = 0 }
         END { printf "%s", block }' | sed -E 's/0x[0-9a-fA-F]+|[0-9][0-9.,]*/#/g'
 }
+
+# Whether the process said that no other start would help (launch/processes/failing.py); the reason is in slurm/ended.
+refused() { log_of_this_life | grep -q ' ERROR ludus\.refusal: '; }
 
 # Whether the process did durable work in this life: results that were acknowledged (by a coordinator: to anybody), a
 # candidate; else a healthy time.

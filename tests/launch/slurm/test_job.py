@@ -7,7 +7,10 @@ import subprocess
 
 import pytest
 
+from launch.processes.failing import refuse
 from launch.slurm.script import SHARED
+from league.errors import InputError
+from league.store.run_directory import RunDirectory
 
 STUBBORN = """\
 trap "echo USR1 >>heard" USR1
@@ -130,6 +133,16 @@ echo life >>lives
 printf '%s\\n' 'Traceback (most recent call last):' '  File x.py, line 3' "ValueError: {what}" >>logs/learner-0.log
 exit 1
 """
+
+
+def test_a_process_that_refuses_what_it_was_given_is_not_started_again(job, told, tmp_path):
+    refuse(RunDirectory(tmp_path), InputError("there are no games in x"))  # as the process does
+    said = "2026-01-01 ERROR ludus.refusal: there are no games in x"
+    process = job(f"echo life >>lives; echo '{said}' >>logs/learner-0.log; exit 2")
+    assert process.wait(30) == 2
+    assert told("lives") == "life\n"
+    assert "given up: refused what it was given" in told("log")
+    assert told("slurm/ended") == "there are no games in x\n"
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ REASONS = {
 
 
 @pytest.mark.parametrize("how", odd.HOW)
-def test_faults_say_what_broke_and_the_slot_is_built_anew(how):
+def test_faults_say_what_broke_and_the_slot_is_built_again(how):
     built = []
 
     def build():
