@@ -7,14 +7,25 @@ the class and a line; the texts are searched for, and nothing else may be said.
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from collectors import check as checking
 from collectors.envs.config import EnvConfig
+from launch.config.compose import compose
+from launch.config.config import stored
+from launch.processes.inline import play
+from launch.start import begin
+from launch.verify.verify import verify
+from league.events import TicketVoided
+from league.store.ledger import open_copy
 
+SHORT = (
+    "env=pettingzoo", "env.id=small_envs:Duel", "launch=inline", "policy.hidden=[8]", "collector.slots=8", "name=short",
+    "league.budget.minutes=null", "league.budget.env_steps=300", "league.evaluation.final_games=8",
+)  # fmt: skip
 RETURN, NAMED = "the highest return wins", "the winner that its infos name wins, else the highest return"
 VOID = "Fix the environment; the league voids"
 PETTINGZOO = "Fix the environment as PettingZoo asks"
@@ -225,6 +236,22 @@ def test_verdict(row, monkeypatch):
 def test_verdict_of_another_python(row, monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[1] / "support")
     judged(row, monkeypatch, sys.executable)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [row for row, verdict in VERDICTS.items() if isinstance(verdict, Fit)])
+def test_a_league_on_what_is_fit_voids_no_ticket(row, tmp_path):
+    together = len(set(VERDICTS[row].sides)) == 1
+    config = replace(
+        compose([*SHORT, f"league={'cooperative' if together else 'pfsp'}", f"runs={tmp_path}"]), env=settings(row)
+    )
+    with begin(config, allow=("small_envs",), accept=False, notify=lambda line: None) as run:
+        state = play(stored(run), run, allow=("small_envs",))
+    with open_copy(run.ledger) as ledger:
+        voided = [event for _, event in ledger.events() if isinstance(event, TicketVoided)]
+    assert voided == []
+    assert state.env_steps >= 300
+    assert verify(run) == 0
 
 
 def test_there_are_forty_and_each_has_a_class_of_its_own():
