@@ -13,7 +13,8 @@ from league.rulebook import founders
 from league.store.run_directory import RunDirectory
 
 ARENA = ["seed=0", "experiment=arena_quick", "launch=inline", "launch.collectors=1", "league.budget.minutes=null"]
-SMALL = ["policy.hidden=[16]", "league.evaluation.final_games=20", "league.budget.env_steps=24_000"]
+SMALL = ["policy.hidden=[16]", "league.evaluation.final_games=20", "league.budget.env_steps=100_000"]
+OWN = "+league.players.mine={kind: main, role: each, algo: {name: vpg, lr: 0.01}}"
 
 
 def test_all_kinds_of_algorithms_are_there_and_their_files_agree():
@@ -26,27 +27,24 @@ def test_all_kinds_of_algorithms_are_there_and_their_files_agree():
 
 
 def test_another_algorithm_joins_with_one_line():
-    line = "+league.players.mine={kind: main, algo: {name: vpg, lr: 0.01}}"
-    config = compose(["experiment=arena_quick", line])
+    config = compose(["experiment=arena_quick", OWN])
     assert algorithm_names(config)["mine"] == "vpg"
 
 
 @pytest.mark.slow
 def test_every_algorithm_gets_its_share_of_env_steps_and_a_rating(tmp_path):
-    config = compose([*ARENA, *SMALL])
+    config = compose([*ARENA, *SMALL, OWN])
     rehearse(config)
     run = RunDirectory(tmp_path).create()
     run.write_config(to_plain(config))
     state = play(config, run)
     assert (state.voids, verify(run)) == (0, 0)
     _, rows = costs(run)
-    assert len(rows) == 8
+    assert len(rows) == 9
     steps = [row.env_steps for row in rows]
     lead = (
         LEAD * config.league.episodes * 9 / len(rows)
     )  # of tickets that may be under way, in which episodes have up to 9 steps
     assert max(steps) - min(steps) <= lead
     assert all(row.low < row.rating < row.high for row in rows)
-    trained = {row.player for row in rows if row.decisions}
-    assert trained >= {"a2c", "impala", "dqn", "rainbow"}, "the others may still wait for their first batch"
-    assert {row.player for row in rows if row.cpu_seconds} == trained
+    assert all(row.decisions > 0 and row.cpu_seconds > 0 for row in rows), rows

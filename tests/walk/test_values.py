@@ -3,7 +3,7 @@
 import pytest
 
 from launch.config.compose import compose
-from launch.config.config import to_plain
+from launch.config.config import ConfigError, to_plain
 from launch.processes.inline import play
 from launch.start import rehearse
 from launch.verify.verify import verify
@@ -52,3 +52,21 @@ def test_values_and_probabilities_in_one_league(tmp_path):
     heads = {name: store.get(state.candidates[name].snapshot).manifest.policy["head"] for name in ("main", "other")}
     assert heads == {"main": "values", "other": "logits"}
     assert state.evaluation.win_share("main", "random")[0] > 0.6
+
+
+@pytest.mark.slow
+def test_an_exploiter_may_be_another_kind_of_learner(tmp_path):
+    dqn = "{name: dqn, batch: 256, warmup: 500, minibatch: 64, replay: 10000}"
+    overrides = ["env=tic_tac_toe", "league=alphastar", "launch=inline", "policy.hidden=[32]", "collector.slots=64"]
+    overrides += [f"+league.players.main_exploiter.algo={dqn}", "+league.players.main_exploiter.policy={head: values}"]
+    overrides += ["learner.candidate_decisions=4000", "league.budget.minutes=null", "league.budget.env_steps=60000"]
+    with pytest.raises(ConfigError, match=r"whose network differs; .* or use reset: initial"):
+        rehearse(compose(overrides))
+    config = compose([*overrides, "league.kinds.main_exploiter.promotion.reset=initial"])
+    rehearse(config)
+    run = RunDirectory(tmp_path).create()
+    run.write_config(to_plain(config))
+    state = play(config, run)
+    assert (state.voids, verify(run)) == (0, 0)
+    assert all(state.candidate(player).decisions > 0 for player in ("main", "main_exploiter"))
+    assert sum(state.evaluation.counts("main_exploiter", "main")) > 50
